@@ -88,7 +88,7 @@ async function live(stage: Stage, start: (hours?: number) => Promise<Running>): 
   return outcomes;
 }
 
-/** @param limit of the client's own, which it must still have */
+/** @param limit that the client set, which it must still have */
 export function excused(outcome: Outcome, limit: string | undefined): Outcome {
   if (limit === undefined) return outcome;
   if (outcome.result === "yes") return { result: "failed", note: `works now, though listed: ${limit}` };
@@ -165,7 +165,7 @@ class Running {
     try {
       return JSON.parse(read.value) as Line;
     } catch {
-      // A library that prints something of its own.
+      // A library that prints something itself.
       return this.next();
     }
   }

@@ -1,6 +1,6 @@
 /**
  * With `node --import`, an app serves the fixture and not its own tools: the suite needs tools with
- * names of its own. Everything else of the app is as its author wrote it, and the package is the one
+ * certain names. Everything else of the app is as its author wrote it, and the package is the one
  * that the app has.
  */
 import { registerHooks } from "node:module";

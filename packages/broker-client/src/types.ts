@@ -59,7 +59,7 @@ export interface Tokens {
   /** Absent when the vendor gives no lifetime: then it is unknown, not infinite. */
   readonly expiresAt?: EpochSeconds;
   readonly refreshToken?: string;
-  /** Of this refresh token. Absent when the vendor gives no lifetime: then it is unknown, not infinite. */
+  /** How long this refresh token lives. Absent when the vendor gives no lifetime: then it is unknown, not infinite. */
   readonly refreshTokenExpiresAt?: EpochSeconds;
   /** Space-separated, as granted. */
   readonly scope?: string;

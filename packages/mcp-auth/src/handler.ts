@@ -1,5 +1,5 @@
 /**
- * The server as a part of an app of one's own: a web-standard `fetch`, the routes to mount, `close`.
+ * The server as a part of another app: a web-standard `fetch`, the routes to mount, `close`.
  * What a process has once is the app's: nothing here reads arguments, opens a port, writes to stdout
  * or installs a handler of signals or rejections. start.ts runs the same server as a process.
  */

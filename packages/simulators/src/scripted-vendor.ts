@@ -1,7 +1,6 @@
 /**
  * The vendor that a test programs: a server on loopback whose response to each path is the test's
- * own, right, wrong, late or none. The vendors of tests that are no model of a real one are made
- * from it.
+ * own, right, wrong, late or none. The vendors of tests that imitate no real vendor are made from it.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";

@@ -27,7 +27,7 @@ export interface TokenAnswer {
   readonly token_type: string;
   readonly expires_in?: number;
   readonly refresh_token?: string;
-  /** Of the refresh token in this answer. */
+  /** How long the refresh token in this answer lives. */
   readonly refresh_token_expires_in?: number;
   readonly scope?: string;
   readonly vendor_id_token?: string;

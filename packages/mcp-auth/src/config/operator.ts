@@ -59,7 +59,7 @@ function loadIcon(path: string): Parsed<Icon> {
   return { value: { contentType, bytes: new Uint8Array(bytes.value) } };
 }
 
-/** Reads one byte beyond the limit and no more, whatever the file says its size is. */
+/** Reads one byte beyond the limit and no more, even if the file says that it is smaller. */
 function readSmallFile(path: string): Parsed<Buffer> {
   let file: number;
   try {

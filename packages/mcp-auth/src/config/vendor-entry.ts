@@ -119,7 +119,7 @@ function withUrls(vendor: Vendor, given: GivenUrls): OperatorsVendor {
  * VENDOR_ACCOUNT_URL and VENDOR_IDENTITY: the account of a vendor that otherwise identifies no
  * user.
  *
- * @returns the vendor as it was if none is given, or if it is refused
+ * @returns the vendor as it was without one, or with one that is refused
  */
 function withOperatorsAccount(vendor: Vendor, endpoint: string | undefined, read: Reader): Vendor {
   const members = readIdentity(read);

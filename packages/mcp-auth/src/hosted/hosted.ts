@@ -28,7 +28,7 @@ export interface HostedParts {
   readonly vendorClient: VendorClient;
   readonly fetchDocument: Fetch;
   readonly fetchPublicDocument: Fetch;
-  /** To the receiver of events, over connections of its own. Absent without `EVENTS_URL`. */
+  /** To the receiver of events, over separate connections. Absent without `EVENTS_URL`. */
   readonly fetchReceiver: Fetch | undefined;
   readonly now: Clock;
   readonly timer: Timer;

@@ -38,7 +38,7 @@ export interface Presentation {
 
 const TEXTS: Readonly<Record<Language, PageTexts>> = { en: ENGLISH, de: GERMAN };
 
-/** @param title of the server, where the operator gives no name */
+/** @param title of the server, if the operator gives no name */
 export function createPresentation(
   { name, icon, language, ...links }: OperatorSettings,
   title: string,

@@ -42,7 +42,7 @@ export function withPlainNumbers(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
 }
 
-/** Whether a JSON value is a list; `Array.isArray` alone does not tell the compiler so of a read-only one. */
+/** Whether a JSON value is a list; `Array.isArray` alone says nothing to the compiler of a read-only list. */
 export function isJsonList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }

@@ -296,7 +296,7 @@ export interface VendorTokens {
   /** Present only when the vendor gave a usable, positive lifetime. */
   readonly expiresInSeconds?: number;
   readonly refreshToken?: string;
-  /** Of the refresh token in this answer; present only when the vendor gave a usable, positive lifetime. */
+  /** How long the refresh token in this answer lives; present only when the vendor gave a usable, positive lifetime. */
   readonly refreshExpiresInSeconds?: number;
   readonly scope?: readonly string[];
   /** Present only when signature and claims passed every check. */

@@ -6,7 +6,7 @@ import type { EventSettings } from "./settings.ts";
 
 export interface DeliverDeps {
   readonly settings: EventSettings;
-  /** Of an egress, which follows no redirect. */
+  /** An egress's, which follows no redirect. */
   readonly fetch: Fetch;
   readonly now: Clock;
   readonly timer: Timer;

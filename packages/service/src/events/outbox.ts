@@ -32,7 +32,7 @@ export type LinkChange = {
 
 /** An event, as the receiver gets it. */
 export interface LinkEvent {
-  /** The same however often it is sent. */
+  /** The same each time it is sent. */
   readonly id: string;
   readonly type: LinkChange["type"];
   readonly at: EpochSeconds;

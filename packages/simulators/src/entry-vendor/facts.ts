@@ -102,7 +102,7 @@ export interface Facts {
   readonly introspectionEndpoint?: string;
   /** The endpoints above are those of an MCP server that may move them. */
   readonly endpointsFrom?: "metadata" | "metadata, else stored";
-  /** Of an MCP server's own authorization server: the server's URL. */
+  /** The URL of the MCP server, if the vendor is its authorization server. */
   readonly serverUrl?: string;
   readonly revocation?: RevocationFacts;
   readonly revokes: "access_token" | "refresh_token" | "either";

@@ -42,7 +42,7 @@ export interface FakeVendorOptions {
   readonly authorize?: (url: URL, user: string, honest: (url: URL, user: string) => URL) => URL;
   /** Replaces what an honest vendor answers at its token endpoint. */
   readonly token?: (request: ScriptedRequest, honest: VendorAnswer) => ReturnType<VendorAnswer>;
-  /** Further paths, or others instead of its own. */
+  /** Further paths, or other handlers of the same paths. */
   readonly paths?: Readonly<Record<string, VendorAnswer>>;
   /** The lifetime of access tokens; default an hour. */
   readonly lifetimeSeconds?: number;

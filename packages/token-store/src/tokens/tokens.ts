@@ -56,7 +56,7 @@ export interface TokenSet {
    * Absent when the vendor gave no lifetime: the token is then used until the vendor refuses it.
    */
   readonly expiresAt?: EpochSeconds;
-  /** Of the refresh token. Absent when neither the vendor nor its entry says how long it lives. */
+  /** How long the refresh token lives. Absent when neither the vendor nor its entry says how long it lives. */
   readonly refreshExpiresAt?: EpochSeconds;
   /** JSON text of the other members of the token response. */
   readonly vendorData?: Secret;

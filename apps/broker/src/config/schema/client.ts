@@ -128,7 +128,7 @@ export function clientSchema(rules: UrlRules) {
         text({ type: "vendor id", description: "A vendor this client may use.", example: "github" }, checkVendorId),
         {
           type: "list of vendor ids",
-          description: "The vendors this client may use; `custom` stands for those that requests describe.",
+          description: "The vendors this client may use; `custom` means those that requests describe.",
           example: "[github, slack]",
           default: "all",
         },
@@ -153,7 +153,7 @@ export function clientSchema(rules: UrlRules) {
       refresh_tokens: choice(
         {
           description:
-            "`sealed`: in place of the vendor's refresh token the client gets an opaque one, bound to it, with the connection inside, so that any OAuth library refreshes and revokes with it alone. `vendor`: the vendor's own, beside `connection`.",
+            "`sealed`: the client gets an opaque refresh token instead of the vendor's, bound to it, with the connection inside, so that any OAuth library refreshes and revokes with it alone. `vendor`: the vendor's own, beside `connection`.",
           example: "sealed",
         },
         ["vendor", "sealed"],

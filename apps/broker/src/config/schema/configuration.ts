@@ -63,7 +63,7 @@ const limitsSchema = section({
   par_per_minute: perMinute("Pushed requests per client and minute; 0 = no limit.", 600),
   explain_per_minute: perMinute("Requests to `/v1/explain` per client and minute; 0 = no limit.", 60),
   vendor_calls_per_minute: perMinute(
-    "Requests to `/v1/token`, `/v1/revoke`, `/v1/check` and `/register` together, per client and minute; 0 = no limit. Of registrations at most 60 a minute, unless this is 0.",
+    "Requests to `/v1/token`, `/v1/revoke`, `/v1/check` and `/register` together, per client and minute; 0 = no limit. At most 60 of them are registrations, unless this is 0.",
     6000,
   ),
   body_bytes: integer({ description: "The largest request body.", example: "65536" }, 1, 10_485_760).prefault(65_536),
@@ -79,7 +79,7 @@ const egressSchema = section({
     example: "false",
   }).prefault(false),
   allow_cidrs: networks(
-    "Private networks that endpoints in this file may lie in, on any port. Endpoints in requests never reach them.",
+    "Private networks that endpoints in this file may be in, on any port. Endpoints in requests never reach them.",
     "A private network.",
   ).default([]),
   timeout_ms: integer(
@@ -148,7 +148,7 @@ export function configurationSchema(rules: UrlRules) {
       max_connections: integer(
         {
           description:
-            "Connections of one process at a time; further ones are closed at once, and those of one address beyond a quarter of them.",
+            "Connections of one process at a time; more are closed at once, and those of one address beyond a quarter of them.",
           example: String(DEFAULT_MAX_CONNECTIONS),
         },
         1,
@@ -182,7 +182,7 @@ export function configurationSchema(rules: UrlRules) {
       {
         type: "store | file:PATH | kms:ARN",
         description:
-          "Where the broker's own keys are: `store`, in the store, sealed by a key file beside it; `kms:ARN`, in the store, sealed under a KMS key (ARN of the key or of an alias); `file:PATH`, in a separate file. With a DynamoDB store `kms:ARN`, or a file that is there already.",
+          "Where the broker's own keys are: `store`, in the store, sealed by a key file beside it; `kms:ARN`, in the store, sealed under a KMS key (ARN of the key or of an alias); `file:PATH`, in a separate file. With a DynamoDB store `kms:ARN`, or a file that exists already.",
         example: "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker",
         keywords: { pattern: KEYS_PATTERN },
       },

@@ -119,7 +119,7 @@ export const ROWS = [
     name: "SESSION_MAX_DAYS",
     least: 1,
     most: 365,
-    description: "A session ends this long after its sign-in, however often it is refreshed.",
+    description: "A session ends this long after its sign-in, also if it is refreshed.",
     example: "7",
     default: 30,
     use: "VENDORS",
@@ -264,7 +264,7 @@ export const ROWS = [
   {
     name: "EGRESS_ALLOW_CIDRS",
     type: CIDRS_TYPE,
-    description: "Private networks that the vendor's endpoints may lie in, on any port.",
+    description: "Private networks that the vendor's endpoints may be in, on any port.",
     example: "10.20.0.0/16",
     default: "none",
   },
@@ -317,7 +317,7 @@ export const ROWS = [
     least: 1,
     most: MOST_MAX_CONNECTIONS,
     description:
-      "Connections at a time; further ones are closed at once, and those of one address beyond a quarter of them. A stream that a client keeps open is one.",
+      "Connections at a time; more are closed at once, and those of one address beyond a quarter of them. A stream that a client keeps open is one.",
     example: "2000",
     default: DEFAULT_MAX_CONNECTIONS,
   },

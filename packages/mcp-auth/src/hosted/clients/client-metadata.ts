@@ -7,7 +7,7 @@
 import { type JsonObject, type JsonValue, OAuthError, parseJsonObject } from "@oauth-broker/oauth-core";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 
-/** Stored, and answered to the client, where it states none. Pages say it in their language. */
+/** Stored, and answered to the client, if it states none. Pages say it in their language. */
 export const UNNAMED = "An application without a name";
 
 export interface ClientMetadata {

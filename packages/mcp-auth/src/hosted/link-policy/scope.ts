@@ -8,7 +8,7 @@ import type { LinkPolicy, VendorSettings } from "../../settings.ts";
 
 /**
  * Clients ask for `offline_access` everywhere, and with `VENDORS` for that of each vendor: such a
- * word asks for nothing if none is configured.
+ * word asks for nothing without configured scopes.
  */
 export function ignorableScopes({ vendors, nameScopes }: LinkPolicy): readonly string[] {
   return [OFFLINE_ACCESS, ...[...vendors.keys()].flatMap((id) => nameScopes([OFFLINE_ACCESS], id))];

@@ -101,7 +101,7 @@ function requestOf(asks: Markup, warning: string | undefined, { onlyIf }: PageTe
 <p><strong>${warning}</strong></p>`;
 }
 
-/** Of what the user can check. */
+/** What the user can check. */
 function warningOf(
   { knownBy }: ServerClient,
   isOnThisComputer: boolean,

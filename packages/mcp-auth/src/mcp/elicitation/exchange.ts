@@ -151,7 +151,7 @@ async function openNested<T>(opened: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** @returns whether the message has no `requestState`, or one of the author's own feature */
+/** @returns whether the message has no `requestState`, or one that the author's feature made */
 function isOfOthers(message: JsonValue | undefined, toolNames: ReadonlySet<string>): boolean {
   const params = paramsOf(message);
   if (!isRequest(message) || !Object.hasOwn(params, "requestState")) return true;

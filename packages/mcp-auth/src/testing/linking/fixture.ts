@@ -58,7 +58,7 @@ export interface LinkingVisitor {
   post(path: string, fields: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Response>;
   /**
    * Follows redirects, at our pages and at the vendors', at which it acts as `options` says, and
-   * signs in where the page asks for it.
+   * signs in when the page asks for it.
    */
   open(path: string, options?: VisitOptions): Promise<Shown>;
   /** Presses a button of the page: `value` of `decision` or `action`. */

@@ -223,7 +223,7 @@ export const ENDPOINT_FIELDS = {
   revocationEndpoint: {
     is: "url",
     placeholders: "known",
-    description: "Where tokens are revoked. `{client_id}` stands for ours where the vendor has a way of its own.",
+    description: "Where tokens are revoked. `{client_id}` is replaced by ours, for a vendor that wants it in the path.",
     example: "https://vendor.example/revoke",
     by: ["catalogue", "file"],
     variable: {
@@ -352,7 +352,7 @@ export const ENDPOINT_FIELDS = {
       name: "VENDOR_API_HOSTS",
       type: "host names without port, separated by commas; with a leading dot, every host below that domain",
       description:
-        "Hosts that tools may send a user's vendor token to, besides the vendor's own. https only. The operator of such a host can act as the user.",
+        "Hosts that tools may send a user's vendor token to, in addition to the vendor's own. https only. The operator of such a host can act as the user.",
       example: "api.vendor.example,.vendor-apis.example",
     },
     atMovedTokenEndpoint: "at its domain",

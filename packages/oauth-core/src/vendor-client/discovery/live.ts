@@ -1,8 +1,7 @@
 /**
  * The endpoints of an MCP server by its live metadata (docs/decisions/0043). The server's own
  * document has to name the issuer that the entry pins; the issuer's document names the endpoints.
- * Where metadata decides, they are accepted at the vendor's own hosts alone; any other entry has to
- * have the same ones. Called by discover.ts.
+ * Where metadata decides, they are accepted at the vendor's own hosts alone; any other entry has to have the same endpoints. Called by discover.ts.
  */
 import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
@@ -147,7 +146,7 @@ function requireNamed(issuer: string, { authorization_servers: named }: JsonObje
 }
 
 /**
- * An MCP server that keeps the endpoints of its entry has the same ones in its metadata. One that
+ * An MCP server that keeps the endpoints of its entry has the same endpoints in its metadata. One that
  * differs is not followed, and the stored one, which the vendor may have left, gets nothing either.
  * What the metadata leaves out, and what an operator names, is compared with nothing.
  *

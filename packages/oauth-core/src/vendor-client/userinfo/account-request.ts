@@ -15,7 +15,7 @@ interface AccountMessage {
  * The token is in one place: no second one, whose form another reader of the request may keep.
  *
  * @param tokenResponse what the access token came with
- * @throws OAuthError vendor_response_invalid when it names no host of the vendor's
+ * @throws OAuthError vendor_response_invalid when its host is not the vendor's
  */
 //= rfc6750#2
 export function accountRequest(
