@@ -119,7 +119,8 @@ export function catalogueEntry(entry: CatalogueEntry): RegistryEntry {
 }
 
 /**
- * Whether it is the authorization server of its MCP server, and not of another surface beside it. A server without an address has no document to ask.
+ * Whether it is the authorization server of its MCP server, and not of another surface beside it. A
+ * server without an address has no document to ask.
  */
 function isOfMcpServer({ vendor, serverUrl, quirks = [] }: CatalogueEntry): boolean {
   return (

@@ -1,7 +1,8 @@
 /**
  * The endpoints of an MCP server by its live metadata (docs/decisions/0043). The server's own
  * document has to name the issuer that the entry pins; the issuer's document names the endpoints.
- * Where metadata decides, they are accepted at the vendor's own hosts alone; any other entry has to have the same endpoints. Called by discover.ts.
+ * Where metadata decides, they are accepted at the vendor's own hosts alone; any other entry has to
+ * have the same endpoints. Called by discover.ts.
  */
 import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
