@@ -86,6 +86,13 @@ it("bar#HT-7 serves nothing at a target that is no plain path, in the form the c
   );
 });
 
+it.each([
+  ["no Host", "GET / HTTP/1.1\r\n\r\n"],
+  ["two", "GET / HTTP/1.1\r\nHost: x\r\nhost: internal.example\r\n\r\n"],
+])("rfc9112#3.2 refuses a request with %s, and no cache keeps that", async (_, bytes) => {
+  expect(await raw(bytes)).toMatch(/^HTTP\/1\.1 400 [^]*cache-control: no-store[^]*"invalid_request"/);
+});
+
 it("answers a health check over HTTP/1.0, which names no Host", async () => {
   expect(await raw("GET / HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /);
   expect(await raw("GET / HTTP/1.1\r\n\r\n")).toContain("400");

@@ -10,8 +10,8 @@ import type { Hono } from "hono";
 import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_CONNECTIONS } from "./configuration/values.ts";
 import { endChoppedBody } from "./listener/chopped-bodies.ts";
 import { shareConnections, trackFreshConnections } from "./listener/connections.ts";
-import { refuseBody, refuseLate, refuseTarget, refuseUnreadable } from "./listener/refusals.ts";
-import { isPlainTarget } from "./listener/request-target.ts";
+import { refuseBody, refuseHost, refuseLate, refuseTarget, refuseUnreadable } from "./listener/refusals.ts";
+import { isPlainTarget, namesOneHost } from "./listener/request-target.ts";
 import { endUnreadBody } from "./listener/unread-bodies.ts";
 import { createTurnTaking, endStalledWrites } from "./listener/unread-answers.ts";
 
@@ -115,6 +115,8 @@ export async function listen(
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: checkMs,
     maxHeaderSize: MAX_HEADER_BYTES,
+    // Ours is stricter, and its answer cannot be cached.
+    requireHostHeader: false,
   };
   const server = createServer(limits, (request, response) => {
     fresh.requested(request);
@@ -123,7 +125,8 @@ export async function listen(
       endUnreadBody(request, response);
     }
     inTurn(request, response, () => {
-      if (!isPlainTarget(request.url ?? "")) refuseTarget(request, response);
+      if (!namesOneHost(request)) refuseHost(request, response);
+      else if (!isPlainTarget(request.url ?? "")) refuseTarget(request, response);
       else if (isGet(request) && hasBody(request)) refuseBody(request, response);
       else void answer(request, response);
     });

@@ -25,7 +25,7 @@ vi.mock("./request-target.ts", async (original) => {
   const actual = await original<typeof import("./request-target.ts")>();
   const isPlainTarget: typeof actual.isPlainTarget = (target) =>
     off.has("isPlainTarget") || actual.isPlainTarget(target);
-  return { isPlainTarget };
+  return { ...actual, isPlainTarget };
 });
 
 vi.mock("./prefetch.ts", async (original) => {

@@ -66,7 +66,16 @@ function written({ status, headers, body }: Answer): string {
 /** For a GET with a body: it is never read. An endless one would hold its connection until it times out. */
 //= bar#HT-1
 export function refuseBody(request: IncomingMessage, response: ServerResponse): void {
-  end(jsonAnswer(400, { error: "invalid_request", error_description: "GET takes no body" }), request, response);
+  refuse("GET takes no body", request, response);
+}
+
+/** For a request that names no host, or two. */
+export function refuseHost(request: IncomingMessage, response: ServerResponse): void {
+  refuse("A request names one Host", request, response);
+}
+
+function refuse(description: string, request: IncomingMessage, response: ServerResponse): void {
+  end(jsonAnswer(400, { error: "invalid_request", error_description: description }), request, response);
 }
 
 /** For a target that is not a plain path. */

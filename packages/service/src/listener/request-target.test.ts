@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isPlainTarget } from "./request-target.ts";
+import { isPlainTarget, namesOneHost } from "./request-target.ts";
 
 it.each([
   "/",
@@ -8,7 +8,7 @@ it.each([
   "/.well-known/oauth-authorization-server",
   "/v1/vendors/a.b..c",
   "/v1/vendors/...",
-  "/v1/vendors/%2e%2e%2e",
+  "/v1/vendors/a%20b%2Fc%C3%A9",
   "//v1/par",
 ])("serves %s", (target) => {
   expect(isPlainTarget(target)).toBe(true);
@@ -30,6 +30,16 @@ it.each([
   "/v1\\..\\metrics",
   "/v1\\metrics",
   "/v1/%5Cmetrics",
+  "/%6detrics",
+  "/%6Detrics",
+  "/metric%73",
+  "/v%31/par",
+  "/v1/%50ar",
+  "/v1/vendors/%2e%2e%2e",
+  "/%2Ewell-known/oauth-authorization-server",
+  "/.well%2Dknown/oauth-authorization-server",
+  "/v1/%7e",
+  "/v1/%5F",
   "http://broker.example/metrics",
   "https://127.0.0.1/v1/par",
   "broker.example:443",
@@ -37,4 +47,17 @@ it.each([
   "",
 ])("bar#HT-7 serves nothing at %s", (target) => {
   expect(isPlainTarget(target)).toBe(false);
+});
+
+it.each([
+  [true, "1.1", ["Host", "a.example"]],
+  [true, "1.1", ["accept", "host", "HOST", "a.example"]],
+  [true, "1.0", []],
+  [false, "1.1", []],
+  [false, "1.1", ["accept", "host"]],
+  [false, "1.1", ["Host", "a.example", "host", "b.example"]],
+  [false, "1.1", ["Host", "a.example", "Host", "a.example"]],
+  [false, "1.0", ["Host", "a.example", "hOST", "b.example"]],
+])("rfc9112#3.2 serves a request that names one host: %s for HTTP/%s %j", (isServed, httpVersion, rawHeaders) => {
+  expect(namesOneHost({ httpVersion, rawHeaders })).toBe(isServed);
 });

@@ -1,25 +1,41 @@
 /**
- * Which request targets are served: one of our plain paths. The path that a proxy in front compares
- * with the prefixes it publishes is then the path that we serve.
+ * Which request targets are served: one of our plain paths, at one host. The path that a proxy in
+ * front compares with the prefixes it publishes is then the path that we serve.
  */
+import type { IncomingMessage } from "node:http";
 
 /** What some server on the way reads as the end of a segment. */
-const SEPARATOR = /[/\\]|%2f|%5c/i;
-const DOT = /%2e/gi;
+const SEPARATOR = /\/|%2f/i;
+/** A backslash, or an encoded character that needs no encoding: another spelling of a path. */
+const OTHER_SPELLING = /\\|%5c|%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i;
 
 /**
  * @param target as received
- * @returns false for one with a dot segment or a backslash, plain or encoded, and for one that is
- *   not a path, such as a whole URL
+ * @returns false for one with a dot segment, a backslash or an unreserved character that is
+ *   encoded, and for one that is not a path, such as a whole URL
  */
 //= bar#HT-7
 export function isPlainTarget(target: string): boolean {
   if (!target.startsWith("/")) return false;
   const path = target.split(/[?#]/, 1)[0] ?? "";
-  if (!/[.\\]|%2e|%5c/i.test(path)) return true;
-  if (/\\|%5c/i.test(path)) return false;
-  return !path.split(SEPARATOR).some((segment) => {
-    const name = segment.replace(DOT, ".");
-    return name === "." || name === "..";
-  });
+  if (!/[.\\%]/.test(path)) return true;
+  if (OTHER_SPELLING.test(path)) return false;
+  return !path.split(SEPARATOR).some((segment) => segment === "." || segment === "..");
+}
+
+/**
+ * A proxy in front may compare another line than we do.
+ *
+ * @returns false for a request with two lines, and for one without any: only HTTP/1.0 allows that
+ */
+//= rfc9112#3.2
+export function namesOneHost({
+  rawHeaders,
+  httpVersion,
+}: Pick<IncomingMessage, "rawHeaders" | "httpVersion">): boolean {
+  let lines = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === "host") lines += 1;
+  }
+  return lines === 1 || (lines === 0 && httpVersion === "1.0");
 }

@@ -25,8 +25,8 @@ export const LISTENER_DEFENCES: DefencesByFile = {
     },
     "Nothing is served at a target with dot segments": {
       rows: ["HT-7"],
-      find: 'if (!isPlainTarget(request.url ?? "")) refuseTarget(request, response);',
-      replace: 'if (!isPlainTarget(request.url ?? "") && request.method === "") refuseTarget(request, response);',
+      find: 'else if (!isPlainTarget(request.url ?? "")) refuseTarget(request, response);',
+      replace: 'else if (!isPlainTarget(request.url ?? "") && request.method === "") refuseTarget(request, response);',
     },
     "No buffer is made of what a client sends after it was answered": {
       rows: ["HT-1"],
@@ -62,10 +62,15 @@ export const LISTENER_DEFENCES: DefencesByFile = {
     },
   },
   "packages/service/src/listener/request-target.ts": {
-    "Encoded dots are dots": {
+    "A path has one spelling": {
       rows: ["HT-7"],
-      find: 'const name = segment.replace(DOT, ".");',
-      replace: 'const name = segment.replace(DOT, "%2e");',
+      find: "if (OTHER_SPELLING.test(path)) return false;",
+      replace: 'if (path.includes("\\\\")) return false;',
+      tests: ["packages/service/src/listener/request-target.test.ts", "packages/service/src/serve.test.ts"],
+    },
+    "A request names one host": {
+      find: "return lines === 1 || ",
+      replace: "return lines > 0 || ",
       tests: ["packages/service/src/listener/request-target.test.ts", "packages/service/src/serve.test.ts"],
     },
   },
