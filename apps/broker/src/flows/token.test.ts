@@ -98,6 +98,16 @@ describe("leg 4, POST /v1/token", () => {
     expect(seen).toEqual([]);
   });
 
+  it("names the flow of a code in a request that cannot be read", async () => {
+    const { park, post, redeem } = await testBroker();
+    const code = await park();
+    const twice = `grant_type=authorization_code&code=${encodeURIComponent(code)}&code_verifier=a&code_verifier=b`;
+    const { response, body } = await post("/v1/token", twice);
+    expect([response.status, body]).toMatchObject([400, { error: "invalid_request", flow_id: code.split(".")[0] }]);
+    expect((await post("/v1/token", `${twice}&code=other`)).body).not.toHaveProperty("flow_id");
+    expect((await redeem(code)).response.status).toBe(200);
+  });
+
   it("bar#XA-8 tells another client no more of a code than of one that never was", async () => {
     const { park, redeem } = await testBroker();
     const code = await park();
