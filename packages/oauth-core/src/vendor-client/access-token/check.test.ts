@@ -159,6 +159,19 @@ describe("by a check or an account of the vendor's own", () => {
     lab.vendor.answers.set("/me", { body: {} });
     await expect(check(account())).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
+
+  it("bar#UI-1 is the connection's if the same endpoint named that, which has no issuer", async () => {
+    lab.vendor.answers.set("/me", { body: { id: 42 } });
+    const found = { active: true, checkedBy: "account", account: { subject: "42" } };
+    expect(await check(account(), { account: { subject: "42" } })).toEqual(found);
+    await expect(check(account(), { account: { subject: "43" } })).rejects.toMatchObject({
+      code: "invalid_request",
+      extras: { reason: "account_mismatch" },
+    });
+    const named = { identity: { from: "token_response", members: ["team_id"] } } as const;
+    const other = await check({ ...account(), ...named }, { account: { subject: "t-1" } });
+    expect(other).toEqual({ active: true, checkedBy: "account" });
+  });
 });
 
 describe("by userinfo", () => {

@@ -145,8 +145,8 @@ async function askAccount(
 }
 
 /**
- * A subject is compared with the connection's if both are OpenID Connect's: an entry's own
- * endpoint has other names for users.
+ * A subject is compared with the connection's if both have it from OpenID Connect, or both from the
+ * entry's own endpoint, which names no issuer: each has other names for users.
  *
  * @throws OAuthError invalid_request, `account_mismatch`; vendor_response_invalid,
  *   `identity_missing`, when an account endpoint names no user
@@ -154,27 +154,30 @@ async function askAccount(
 function accountOf(
   { answer, identity }: TokenInformation,
   checkedBy: Way["checkedBy"],
-  { issuer, issuerTemplate }: ResolvedVendor,
+  vendor: ResolvedVendor,
   known: CheckedAccount | undefined,
 ): CheckedAccount | undefined {
   if (identity === undefined) return undefined;
-  const named = (subject: string): CheckedAccount => {
-    return { subject, ...(issuerTemplate === undefined ? defined({ issuer }) : {}) };
+  const requireKnown = (subject: string): CheckedAccount => {
+    if (known === undefined) {
+      const { issuer, issuerTemplate } = vendor;
+      return { subject, ...(issuerTemplate === undefined ? defined({ issuer }) : {}) };
+    }
+    //= bar#UI-1
+    if (known.subject === subject) return known;
+    throw new OAuthError("invalid_request", "The vendor names another account than the connection", {
+      reason: "account_mismatch",
+    });
   };
   if (identity.length === 1 && identity[0] === "sub") {
     const { sub } = answer;
-    if (typeof sub !== "string" || sub === "") return undefined;
-    //= bar#UI-1
-    if (known !== undefined && known.subject !== sub) {
-      throw new OAuthError("invalid_request", "The vendor names another account than the connection", {
-        reason: "account_mismatch",
-      });
-    }
-    return known ?? named(sub);
+    return typeof sub === "string" && sub !== "" ? requireKnown(sub) : undefined;
   }
-  if (known !== undefined) return undefined;
+  // The same operator's entry named the connection's account too, unless the token response did.
+  const isSameNaming = checkedBy === "account" && known?.issuer === undefined && typeof vendor.identity !== "object";
+  if (known !== undefined && !isSameNaming) return undefined;
   const isNamed = checkedBy === "account" || identity.every((path) => memberAt(answer, path) !== undefined);
-  return isNamed ? named(identityOf(answer, identity)) : undefined;
+  return isNamed ? requireKnown(identityOf(answer, identity)) : undefined;
 }
 
 /** An empty list is of a token whose rights are not scopes as often as of one without any. */
