@@ -16,9 +16,9 @@ import {
   createBrowser,
   type Form,
   parameter,
+  withParameters,
 } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
-import { withParameters } from "./support/actors.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());

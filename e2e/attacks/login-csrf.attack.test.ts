@@ -15,10 +15,10 @@ import {
   createBrowser,
   type Flow,
   parameter,
+  withParameters,
 } from "./support/actors.ts";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
-import { withParameters } from "./support/actors.ts";
 
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());

@@ -11,9 +11,8 @@ import type { ClientConfig } from "../config.ts";
 import { chooseVendor } from "../vendor-choice/choose.ts";
 import { parametersFor, readVendorRequest } from "../vendor-choice/request.ts";
 import { requireBrowserBinding } from "../vendor-choice/registrations.ts";
-import { TIMELINE_SECONDS } from "./flow-record.ts";
+import { sealVendorSecret, TIMELINE_SECONDS } from "./flow-record.ts";
 import type { LegDeps } from "./policy.ts";
-import { sealVendorSecret } from "./flow-record.ts";
 
 /** The client is authenticated and under its rate limit. @throws OAuthError with a JSON status */
 export async function pushRequest(

@@ -6,8 +6,7 @@
  */
 import { CompactEncrypt, importJWK, type CryptoKey, type JWK } from "jose";
 import { OAuthError } from "../protocol/errors.ts";
-import { createKeySets, type KeySetDeps } from "../vendor-client/id-token/jwks.ts";
-import { usableKeys } from "../vendor-client/id-token/jwks.ts";
+import { createKeySets, type KeySetDeps, usableKeys } from "../vendor-client/id-token/jwks.ts";
 
 /**
  * Not supported: RSA1_5 and RSA-OAEP (padding oracles, SHA-1), `dir`, A*KW and PBES2 (they need a

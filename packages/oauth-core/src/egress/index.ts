@@ -1,9 +1,9 @@
 /**
  * The only folder that opens outbound connections. A `Fetch` that reaches public addresses over
- * https and nothing else, follows no redirect, keeps no cookies, knows no proxy but the operator's,
- * and gives up on
- * answers that are too slow or too large. One call passes share.ts (whose turn it is), connector.ts
- * (which addresses), exchange.ts (one request, one answer) and messages.ts (the web's types).
+ * https and nothing else, follows no redirect, keeps no cookies, uses no proxy but the operator's,
+ * and gives up on answers that are too slow or too large. One call passes share.ts (whose turn it
+ * is), connector.ts (which addresses), exchange.ts (one request, one answer) and messages.ts (the
+ * web's types).
  */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,8 +11,8 @@ import { LRUCache } from "lru-cache";
 import { buildConnector, Pool } from "undici";
 import type { Fetch } from "../ports.ts";
 import { ANSWER_BOUNDS, type AnswerBounds, createAnswerBudget, type HeldAnswer } from "./answer-budget.ts";
-import { decodeBody } from "./messages.ts";
-import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "./connector.ts";
+import { decodeBody, readRequest, toResponse } from "./messages.ts";
+import { type AddressPolicy, type ConnectorDeps, createGuardedConnector, createTrust } from "./connector.ts";
 import { egressError, isEgressError } from "./errors.ts";
 import { exchange } from "./exchange.ts";
 import { dnsLookup, type Lookup, systemLookup } from "./lookup.ts";
@@ -20,9 +20,7 @@ import type { Secret } from "../protocol/secret.ts";
 import { proxyOf } from "./proxy.ts";
 import type { Turns } from "../mechanics/turns.ts";
 import { callerName, CONNECTIONS_PER_ORIGIN, createOriginTurns } from "./share.ts";
-import { createTrust } from "./connector.ts";
 import { egressUrlRules, operatorsHosts, parseEgressUrl, urlFault } from "./url.ts";
-import { readRequest, toResponse } from "./messages.ts";
 
 export { createCidrMatcher } from "./addresses.ts";
 export type { AnswerBounds } from "./answer-budget.ts";

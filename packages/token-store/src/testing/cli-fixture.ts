@@ -3,12 +3,10 @@
  * that take no time.
  */
 import { randomBytes } from "node:crypto";
-import type { KeyWrapper } from "@oauth-broker/oauth-core";
-import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
+import { type KeyWrapper, OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { STANDALONE } from "../cli/arguments.ts";
-import type { Standing } from "../cli/checkpoint.ts";
-import { type Checkpoint, noCheckpoint } from "../cli/checkpoint.ts";
+import { type Checkpoint, noCheckpoint, type Standing } from "../cli/checkpoint.ts";
 import type { Report } from "../cli/report.ts";
 import type { CommandDeps } from "../cli/walk.ts";
 import { createDataKeys, type DataKeys } from "../keys/data-keys.ts";

@@ -3,8 +3,7 @@
  * else, is resolved to a caller.
  */
 import { defined, toOAuthError } from "@oauth-broker/oauth-core";
-import type { Answer } from "@oauth-broker/oauth-core/http";
-import { type BearerChallenge, bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
+import { type Answer, type BearerChallenge, bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
 import { type Caller, toOutage } from "../../mode.ts";
 import type { AuthenticateFrom } from "./refused-tokens.ts";
 
