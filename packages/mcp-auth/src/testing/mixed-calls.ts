@@ -22,7 +22,6 @@ const CALLBACK = "https://platform.example/oauth/callback";
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 /** Lifetime of vendor tokens: shorter than that of the sessions' own. */
 const LIFETIME_SECONDS = 1800;
-const MOST_TRIES = 10;
 
 const account = defineTool({
   name: "account",
@@ -94,14 +93,10 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
     return ((await answer.json()) as { readonly access_token: string }).access_token;
   };
   const call = async (caller: string, token: string, number: number): Promise<MixedAnswer> => {
-    for (let tries = 1; ; tries += 1) {
-      // Alternates between a client of 2025 and one of 2026.
-      const made = number % 2 === 0 ? modernCall("account", {}, {}, number) : legacyCall("account", {}, number);
-      const answer = await send("/mcp", rawRequest(token, ...made));
-      const text = await answer.text();
-      // A busy machine may keep the file's lock longer than a caller waits for it.
-      if (answer.status !== 503 || tries === MOST_TRIES) return { caller, answered: readAnswer(text, number) };
-    }
+    // Alternates between a client of 2025 and one of 2026.
+    const made = number % 2 === 0 ? modernCall("account", {}, {}, number) : legacyCall("account", {}, number);
+    const answer = await send("/mcp", rawRequest(token, ...made));
+    return { caller, answered: readAnswer(await answer.text(), number) };
   };
   const names = Array.from({ length: users }, (_, number) => `user-${number}`);
   const tokens = await Promise.all(names.map(connect));
@@ -137,7 +132,7 @@ function readAnswer(text: string, id: number): MixedAnswer["answered"] {
       readonly id: number;
       readonly result: { readonly content: readonly [{ readonly text: string }] };
     };
-    if (parsed.id !== id) return `the answer to request ${parsed.id}`;
+    if (parsed.id !== id) return `the answer to another request than ${id}: ${text}`;
     return JSON.parse(parsed.result.content[0].text) as { readonly user: string; readonly sub: string };
   } catch {
     return text;

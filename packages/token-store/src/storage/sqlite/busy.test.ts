@@ -123,6 +123,26 @@ describe("a SQLite file that another process holds", () => {
     expect(Math.min(...tries)).toBeLessThan(2);
   });
 
+  it("that is free after this process was busy for longer is written: no call is refused untried", async () => {
+    await store.create(RECORD);
+    const calls = [
+      store.create({ ...RECORD, key: { kind: "flow", id: "f2" }, expiresAt: NOW + 901 }),
+      store.advance(KEY, FROM, { stage: "started", set: {} }),
+      store.delete({ kind: "flow", id: "f3" }),
+    ];
+    vi.advanceTimersByTime(ANSWERED_WITHIN_MS);
+    expect(await Promise.all(calls)).toMatchObject(["created", { outcome: "moved" }, undefined]);
+  });
+
+  it("that is still held then refuses them after one attempt", async () => {
+    lock();
+    const tries = timeAttempts();
+    const created = store.create(RECORD);
+    vi.advanceTimersByTime(ANSWERED_WITHIN_MS);
+    expect(await within(0, created)).toEqual([UNAVAILABLE]);
+    expect(tries).toHaveLength(1);
+  });
+
   it("serves waiting calls in order", async () => {
     lock();
     const order: string[] = [];

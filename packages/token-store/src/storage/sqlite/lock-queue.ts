@@ -2,7 +2,8 @@
  * Waits for a lock that another process holds, without blocking this one, and lets the writes of
  * one turn of the event loop share an attempt. Sits between the calls of record-store.ts and the
  * engine. One queue per store: only its front is tried, so the attempts do not grow with the calls.
- * Every call is refused in time, and any beyond a thousand as soon as the lock is known to be held.
+ * While the lock is held, every call is refused in time, and any beyond a thousand at once. A call
+ * that is late because this process was busy is tried all the same: the store is not what failed.
  */
 
 /**
@@ -130,7 +131,6 @@ export function createLockQueue<Operation>({
     return true;
   };
   const serveThem = (): void => {
-    refuseTheLate();
     const turnEnds = performance.now() + SERVE_FOR_MS;
     let served = 0;
     let isHeld = false;
@@ -142,7 +142,10 @@ export function createLockQueue<Operation>({
     }
     waiting.splice(0, served);
     triesInVain = served === 0 ? triesInVain + 1 : 0;
-    if (isHeld) refuse(waiting.splice(MOST_WAITING));
+    if (isHeld) {
+      refuseTheLate();
+      refuse(waiting.splice(MOST_WAITING));
+    }
     if (waiting.length > 0) tryAgainLater();
   };
 
