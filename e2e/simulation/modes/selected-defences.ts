@@ -3,7 +3,7 @@
  * give a lease, fence a write, authenticate a record, or bind a state, code, token, client or user.
  * docs/testing.md says of each at which seed it is found, or why it cannot show.
  */
-import { MUTATIONS } from "../../../tooling/src/mutate/list.ts";
+import { LISTED } from "../../../tooling/src/mutate/list.ts";
 
 const PLACES = [
   "apps/broker/src/flows/",
@@ -47,6 +47,6 @@ const OF_ANOTHER_KIND: ReadonlySet<string> = new Set([
 ]);
 
 /** By their sentences, in the order of the list. */
-export const SELECTED: readonly string[] = MUTATIONS.filter(
+export const SELECTED: readonly string[] = LISTED.filter(
   ({ file, defence }) => PLACES.some((place) => file.startsWith(place)) && !OF_ANOTHER_KIND.has(defence),
 ).map(({ defence }) => defence);

@@ -10,13 +10,14 @@ import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readGuards } from "../../../tooling/src/mutate/guards.ts";
-import { MUTATIONS } from "../../../tooling/src/mutate/list.ts";
+import { LISTED } from "../../../tooling/src/mutate/list.ts";
 import { mutate } from "../../../tooling/src/mutate/mutation.ts";
+import { testsOf } from "../../../tooling/src/mutate/tests.ts";
 
 const [, , defence = "", range = "", world = "brokers"] = process.argv;
 const mutation =
-  MUTATIONS.find((one) => one.defence === defence) ??
-  readGuards().find((one) => one.defence.startsWith(`${defence}: `));
+  LISTED.find((one) => one.defence === defence) ??
+  readGuards(testsOf([], [])).find((one) => one.defence.startsWith(`${defence}: `));
 const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(range) ?? [];
 if (mutation === undefined) throw new Error("give a defence of tooling/src/mutate");
 const url = pathToFileURL(join(import.meta.dirname, "../../..", mutation.file)).href;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseSource } from "../sources.ts";
 import { guardsOf, readGuards } from "./guards.ts";
 import { mutate } from "./mutation.ts";
+import { readTests, testsOf } from "./tests.ts";
 
 const SOURCE = `
 //= rfc6749#2.3
@@ -30,7 +31,7 @@ const TESTS = [
 ];
 
 describe("the guards below citations", () => {
-  const guards = guardsOf([DOOR], TESTS);
+  const guards = guardsOf([DOOR], testsOf([], TESTS));
 
   it("are conditions that throw or return, and expressions, never above a declaration", () => {
     expect(guards.map(({ defence }) => defence)).toEqual([
@@ -55,7 +56,7 @@ describe("the guards below citations", () => {
 });
 
 it("each guard of this repository can be taken out, and stands in the title of a test", () => {
-  const guards = readGuards();
+  const guards = readGuards(readTests());
   const sentences = guards.map(({ defence }) => defence);
   expect(sentences.filter((one, at) => sentences.indexOf(one) !== at)).toEqual([]);
   expect(guards.filter(({ tests }) => tests.length === 0).map(({ defence }) => defence)).toEqual([]);

@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readRequirements, REQUIREMENTS_PAGE } from "../pages/requirements.ts";
 import { ROOT } from "../sources.ts";
-import { MUTATIONS } from "./list.ts";
+import { readListed } from "./list.ts";
 import { mutate } from "./mutation.ts";
+import { readTests } from "./tests.ts";
 
+const MUTATIONS = readListed(readTests());
 const named = MUTATIONS.map((mutation) => [mutation.defence, mutation] as const);
 
 describe("the list of defences", () => {

@@ -1,70 +1,63 @@
 /**
  * The defences that are listed because removing them needs meaning: guards.ts finds the others by
- * their citations. A new entry goes into the list of its area; list.test.ts checks what can be
+ * their citations. A new entry goes into the list of its workspace; list.test.ts checks what can be
  * checked quickly.
+ *
+ * An entry is a sentence with the rows it proves in front, and the text of the file as `wdiff` shows
+ * a change: `expiresAt > now{+ - now+}` puts in, `[-isLive-]{+true+}` replaces, `[-&& isLive-]` takes
+ * out. The test beside the file notices, or one that carries a row of the entry in a title. Where
+ * others do, the key names them after the file by the ends of their paths, and each has to.
  */
-import { AUDIT_DEFENCES } from "./list/audit.ts";
+import { posix } from "node:path";
+import { rowsIn } from "../pages/requirements.ts";
 import { BROKER_DEFENCES } from "./list/broker.ts";
-import { BROWSER_CLIENT_DEFENCES } from "./list/browser-clients.ts";
-import { CALLER_DEFENCES } from "./list/callers.ts";
-import { CLIENT_DEFENCES } from "./list/clients.ts";
-import { CONNECTOR_DEFENCES } from "./list/connectors.ts";
-import { EGRESS_DEFENCES } from "./list/egress.ts";
-import { GRANT_DEFENCES } from "./list/grants.ts";
-import { LINKED_CALL_DEFENCES } from "./list/linked-calls.ts";
-import { LINKING_DEFENCES } from "./list/linking.ts";
-import { MCP_CLIENT_DEFENCES } from "./list/mcp-clients.ts";
-import { LISTENER_DEFENCES } from "./list/listener.ts";
-import { MCP_SERVER_DEFENCES } from "./list/mcp-server.ts";
-import { OWNERSHIP_DEFENCES } from "./list/ownership.ts";
+import { HOSTED_USERS_DEFENCES } from "./list/hosted-users.ts";
+import { MCP_AUTH_DEFENCES } from "./list/mcp-auth.ts";
+import { OAUTH_CORE_DEFENCES } from "./list/oauth-core.ts";
+import { OTHERS_DEFENCES } from "./list/others.ts";
 import { PLATFORM_DEFENCES } from "./list/platform.ts";
-import { PROTOCOL_DEFENCES } from "./list/protocol.ts";
-import { RATE_LIMIT_DEFENCES } from "./list/rate-limits.ts";
-import { SERVER_STEP_DEFENCES } from "./list/server-steps.ts";
-import { SESSION_DEFENCES } from "./list/sessions.ts";
-import { SHARE_DEFENCES } from "./list/shares.ts";
-import { SHARING_DEFENCES } from "./list/sharing.ts";
-import { STORED_KEY_DEFENCES } from "./list/stored-keys.ts";
+import { SERVICE_DEFENCES } from "./list/service.ts";
 import { TOKEN_STORE_DEFENCES } from "./list/token-store.ts";
-import { VENDOR_ANSWER_DEFENCES } from "./list/vendor-answers.ts";
 import { VENDOR_CLIENT_DEFENCES } from "./list/vendor-client.ts";
-import type { DefencesByFile, Mutation } from "./mutation.ts";
+import type { Defences, Mutation } from "./mutation.ts";
+import type { Tests } from "./tests.ts";
 
-const LISTS: readonly DefencesByFile[] = [
-  AUDIT_DEFENCES,
-  BROKER_DEFENCES,
-  BROWSER_CLIENT_DEFENCES,
-  CALLER_DEFENCES,
-  CLIENT_DEFENCES,
-  CONNECTOR_DEFENCES,
-  EGRESS_DEFENCES,
-  GRANT_DEFENCES,
-  LINKED_CALL_DEFENCES,
-  LINKING_DEFENCES,
-  MCP_CLIENT_DEFENCES,
-  LISTENER_DEFENCES,
-  MCP_SERVER_DEFENCES,
-  OWNERSHIP_DEFENCES,
-  SHARING_DEFENCES,
-  PLATFORM_DEFENCES,
-  PROTOCOL_DEFENCES,
-  RATE_LIMIT_DEFENCES,
-  SERVER_STEP_DEFENCES,
-  SESSION_DEFENCES,
-  SHARE_DEFENCES,
-  STORED_KEY_DEFENCES,
-  TOKEN_STORE_DEFENCES,
-  VENDOR_ANSWER_DEFENCES,
-  VENDOR_CLIENT_DEFENCES,
+const LISTS: readonly (readonly [folder: string, list: Defences])[] = [
+  ["apps/broker/src", BROKER_DEFENCES],
+  ["apps/platform/src", PLATFORM_DEFENCES],
+  ["packages/mcp-auth/src", MCP_AUTH_DEFENCES],
+  ["packages/mcp-auth/src", HOSTED_USERS_DEFENCES],
+  ["packages/oauth-core/src", OAUTH_CORE_DEFENCES],
+  ["packages/oauth-core/src", VENDOR_CLIENT_DEFENCES],
+  ["packages/service/src", SERVICE_DEFENCES],
+  ["packages/token-store/src", TOKEN_STORE_DEFENCES],
+  ["", OTHERS_DEFENCES],
 ];
 
-export const MUTATIONS: readonly Mutation[] = LISTS.flatMap((list) =>
-  Object.entries(list).flatMap(([file, defences]) =>
-    Object.entries(defences).map(([defence, listed]) => ({
-      defence,
-      file,
-      tests: [file.replace(/\.ts$/, ".test.ts")],
-      ...listed,
-    })),
-  ),
-);
+const ROWS_IN_FRONT = /^(?:(?:bar#\S+|X-\d+) )*/;
+
+/** What the lists say, in their order; `named` are the ends of the paths of tests. */
+export const LISTED: readonly (Omit<Mutation, "tests"> & { readonly named: readonly string[] | undefined })[] =
+  LISTS.flatMap(([folder, list]) =>
+    Object.entries(list).flatMap(([key, defences]) => {
+      const [file = "", named] = key.split(": ");
+      return Object.entries(defences).map(([entry, change]) => ({
+        defence: entry.replace(ROWS_IN_FRONT, ""),
+        rows: rowsIn(ROWS_IN_FRONT.exec(entry)?.[0] ?? ""),
+        file: posix.join(folder, file),
+        find: change.replace(/\{\+.*?\+\}/gs, "").replace(/\[-(.*?)-\]/gs, "$1"),
+        replace: change.replace(/\[-.*?-\]/gs, "").replace(/\{\+(.*?)\+\}/gs, "$1"),
+        named: named?.split(", "),
+      }));
+    }),
+  );
+
+/** @returns the mutations of the lists */
+export function readListed(tests: Tests): Mutation[] {
+  return LISTED.map(({ named, ...listed }) => {
+    if (named !== undefined) return { ...listed, tests: named.map((end) => tests.named(end)) };
+    const sections = (listed.rows ?? []).map((row) => `bar#${row}`);
+    const found = new Set([...tests.beside(listed.file), ...tests.carrying(listed.file, sections)]);
+    return { ...listed, tests: [...found], isOneEnough: true };
+  });
+}

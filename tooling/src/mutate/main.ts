@@ -4,9 +4,10 @@
  */
 import { ROOT } from "../sources.ts";
 import { readGuards } from "./guards.ts";
-import { MUTATIONS } from "./list.ts";
+import { readListed } from "./list.ts";
 import { HELP, parseMutateCommand } from "./options.ts";
 import { runMutations } from "./run.ts";
+import { readTests } from "./tests.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -21,7 +22,8 @@ async function main(): Promise<number> {
     process.stderr.write(`${command.message}\n`);
     return 2;
   }
-  const chosen = [...readGuards(), ...MUTATIONS].filter(({ defence, file, rows = [] }) =>
+  const tests = readTests();
+  const chosen = [...readGuards(tests), ...readListed(tests)].filter(({ defence, file, rows = [] }) =>
     [defence, file, ...rows].some((text) => command.only.test(text)),
   );
   if (command.name === "list") {

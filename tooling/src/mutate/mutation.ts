@@ -1,13 +1,7 @@
-/**
- * One defence and the text whose replacement removes it. The lists in list/ contain them;
- * try-mutation.ts tries each.
- */
+/** One defence and the text whose replacement removes it. try-mutation.ts tries each. */
 
-/** By file from the root, then by a sentence that says what the defence does. */
-export type DefencesByFile = Readonly<Record<string, Readonly<Record<string, ListedDefence>>>>;
-
-/** As {@link Mutation} says; without `tests`, the test beside the file notices. */
-export type ListedDefence = Pick<Mutation, "rows" | "find" | "replace"> & Partial<Pick<Mutation, "tests">>;
+/** By file from the folder of the list, with its tests, as list.ts says: by a sentence, the change. */
+export type Defences = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface Mutation {
   /** One sentence: what the defence does. */
@@ -20,19 +14,19 @@ export interface Mutation {
   readonly find: string;
   /** Without the defence; the workspace still compiles. */
   readonly replace: string;
-  /**
-   * Test files, from the root, each of which notices. No twin: a twin removes the defence itself.
-   */
+  /** Test files, from the root. No twin: a twin removes the defence itself. */
   readonly tests: readonly string[];
-  /**
-   * Found by its citation, as guards.ts says: its tests are found by their titles, so that one that
-   * notices is enough; and without a guard the types may no longer fit, so it is not compiled.
-   */
+  /** The tests were found, not named: one that notices is enough. */
+  readonly isOneEnough?: boolean;
+  /** Found by its citation: without a guard the types may no longer fit, so it is not compiled. */
   readonly byRule?: boolean;
 }
 
 /** @returns the text without the defence, or why it cannot be removed */
-export function mutate({ file, find, replace }: Mutation, text: string): { text: string } | { problem: string } {
+export function mutate(
+  { file, find, replace }: Pick<Mutation, "file" | "find" | "replace">,
+  text: string,
+): { text: string } | { problem: string } {
   const count = text.split(find).length - 1;
   if (count !== 1) return { problem: `the text to find occurs ${count} times in ${file}, and must occur once` };
   return { text: text.replace(find, () => replace) };

@@ -16,9 +16,9 @@ export interface Outcome {
   readonly problem?: string;
 }
 
-/** Every named test file notices; of those that were found by a citation, one. */
+/** Every named test file notices; of those that were found, one. */
 export function isNoticed({ mutation, noticedBy, silent, problem }: Outcome): boolean {
-  return problem === undefined && noticedBy.size > 0 && (mutation.byRule === true || silent.length === 0);
+  return problem === undefined && noticedBy.size > 0 && (mutation.isOneEnough === true || silent.length === 0);
 }
 
 export async function tryMutation(mutation: Mutation, copy: WorkingCopy): Promise<Outcome> {
@@ -27,7 +27,7 @@ export async function tryMutation(mutation: Mutation, copy: WorkingCopy): Promis
   if ("problem" in mutated) return untried(mutation, mutated.problem);
   copy.write(mutation.file, mutated.text);
   try {
-    const isByRule = mutation.byRule === true;
+    const { byRule: isByRule = false, isOneEnough = false } = mutation;
     const complaint = isByRule ? undefined : await compile(copy.root, workspaceOf(copy.root, mutation.file));
     if (complaint !== undefined) return untried(mutation, `it does not compile: ${complaint}`);
     const noticedBy = new Map<string, string>();
@@ -36,7 +36,7 @@ export async function tryMutation(mutation: Mutation, copy: WorkingCopy): Promis
       const { failed, broken } = await runTests(copy.root, [path], true);
       const [first] = failed;
       if (first !== undefined) noticedBy.set(path, first);
-      if (first !== undefined && isByRule) break;
+      if (first !== undefined && isOneEnough) break;
       if (first !== undefined) continue;
       if (broken === undefined) silent.push(path);
       else return untried(mutation, broken);

@@ -1,284 +1,339 @@
-/**
- * Defences of flows at the broker: who may continue a flow, once, with which vendor and secret.
- * Part of list.ts.
- */
-import type { DefencesByFile } from "../mutation.ts";
+/** Defences of apps/broker/src. list.ts says how to read an entry. */
+import type { Defences } from "../mutation.ts";
 
-export const BROKER_DEFENCES: DefencesByFile = {
-  "packages/service/src/configuration/secret-text.ts": {
-    "A secret with white space or quotation marks around it does not start a service": {
-      find: "(checkEdges(value) ?? check(value))",
-      replace: '(checkEdges(value) === "" ? "" : check(value))',
-    },
+export const BROKER_DEFENCES: Defences = {
+  "app.ts": {
+    "The broker's outbound calls count for the client of the request":
+      "handle: (c, trace) => [-onBehalfOf(trace, () => route.handle(c, trace)-]{+route.handle(c, trace+})",
+    "Metadata and key sets that all clients wait for count for no client":
+      "[-onBehalfOf({}, () => egress.fetch(input, init)-]{+egress.fetch(input, init+});",
+    "bar#TS-3 The broker's records are authenticated": "kind }),\n  });{+\n  Object.assign(records, stores.records);+}",
   },
-  "apps/broker/src/vendor-choice/endpoints.ts": {
-    "Where live metadata decides, the broker's credentials go to no stored token endpoint of a request": {
-      rows: ["XA-2"],
-      find: "return url === known && base.endpointsFrom === undefined ? undefined",
-      replace: "return url === known ? undefined",
-      tests: ["apps/broker/src/flows/live-metadata.test.ts"],
-    },
-    "An issuer that a caller sends beside an entry must be the entry's": {
-      rows: ["XA-3", "X-3"],
-      find: "if (issuer !== undefined && issuer !== vendor.issuer)",
-      replace: "if (issuer !== undefined && issuer === '')",
-      tests: ["apps/broker/src/flows/manual-mode.test.ts"],
-    },
+  "audit/audit.ts": {
+    "bar#OB-2 Values of the audit stream are cut and cleaned as those of the log":
+      ":${jsonText{+ === undefined ? value : JSON.stringify+}(value)}`;",
   },
-  "apps/broker/src/vendor-choice/choose.ts": {
-    "An end that the vendor announced is compared with the live pair": {
-      find: "if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, choice.vendor, deps);",
-      replace: "if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, {}, deps);",
-      tests: ["apps/broker/src/flows/live-metadata.test.ts"],
-    },
+  "audit/chain.ts: audit/file, verify": {
+    "Each line has the hash of the one before": '"prev":"${prev{+.slice(64)}${NO_LINE+}}"}`;',
   },
-  "packages/oauth-core/src/brokered-code/callback.ts": {
-    "The vendor's answer counts only in the browser that started": {
-      rows: ["CB-7", "XA-6"],
-      find: "if (policy.bindsBrowser(flow) && !isSameBrowser) throw",
-      replace: "if (policy.bindsBrowser(flow) && isSameBrowser === undefined) throw",
-      tests: ["apps/broker/src/flows/callback.test.ts", "packages/mcp-auth/src/hosted/server-callback/attacks.test.ts"],
-    },
-    "A refused answer ends its flow": {
-      rows: ["CB-9"],
-      find: "if (!OUTAGES.has(known.code)) await",
-      replace: 'if (!OUTAGES.has(known.code) && trace.flowId === "") await',
-      tests: ["apps/broker/src/flows/callback.test.ts", "packages/mcp-auth/src/hosted/server-callback/connect.test.ts"],
-    },
+  "audit/file.ts": {
+    "What could not be written is refused, not answered": "ended?.[-reject(auditUnavailable()-]{+resolve(+});",
   },
-  "packages/oauth-core/src/brokered-code/answer.ts": {
-    "The callback checks that iss is the vendor's": {
-      rows: ["CB-16", "X-1"],
-      find: "  requireIssuer({ ...vendor,",
-      replace: '  if (parameters.sent("iss") === "x") requireIssuer({ ...vendor,',
-      tests: ["apps/broker/src/flows/callback.test.ts", "packages/mcp-auth/src/hosted/server-callback/connect.test.ts"],
-    },
-    "iss stays required when metadata no longer advertises it": {
-      rows: ["X-12", "CB-16"],
-      find: "vendor.issExpected || issExpected }",
-      replace: "vendor.issExpected && issExpected }",
-      tests: [
-        "apps/broker/src/flows/callback.test.ts",
-        "packages/mcp-auth/src/hosted/server-callback/vendor-changes.test.ts",
-      ],
-    },
-    "An answer is one code or one error": {
-      rows: ["CB-11"],
-      find: "if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code !== undefined && error !== undefined)) {",
-      replace:
-        "if (isSmuggled && (code?.length ?? 0) > MAX_CODE_LENGTH && (code !== undefined && error !== undefined)) {",
-      tests: [
-        "apps/broker/src/flows/callback.test.ts",
-        "packages/mcp-auth/src/hosted/server-callback/connect.test.ts",
-        "packages/broker-client/src/direct/finish.test.ts",
-      ],
-    },
+  "audit/routes.ts: audit/audit": {
+    "While nothing can be recorded, a request is refused before anything is spent":
+      "[-audit.requireWritable()-]{+void audit+};",
+    "A client beyond its limit is on record once a minute": "if (beyondLimit.left(caller) [-<=-]{+<+} 0) return;",
   },
-  "packages/oauth-core/src/brokered-code/redeem.ts": {
-    "A code belongs to one client, and no other client burns it": {
-      rows: ["XA-8"],
-      find: "if (flow.clientId !== clientId) throw",
-      replace: 'if (clientId === "") throw',
-      tests: [
-        "apps/broker/src/flows/token.test.ts",
-        "packages/mcp-auth/src/hosted/server-callback/redeem-own-code.test.ts",
-      ],
-    },
-    "A code is spent before the vendor's is": {
-      rows: ["XA-8"],
-      find: '  throw codeRefused("spent by another request");',
-      replace: '  if (own.code.flowId === "") throw codeRefused("spent by another request");',
-      tests: ["e2e/attacks/single-use.attack.test.ts"],
-    },
-    "A code is redeemed with the redirect URI of its flow": {
-      rows: ["XA-8"],
-      find: 'parameters.require("redirect_uri") === flow.redirectUri) return;',
-      replace: 'parameters.require("redirect_uri") !== flow.codeHash) return;',
-      tests: [
-        "apps/broker/src/flows/token.test.ts",
-        "packages/mcp-auth/src/hosted/server-callback/redeem-own-code.test.ts",
-      ],
-    },
-    "A wrong verifier burns the code": {
-      rows: ["XA-7"],
-      find: "if (engine.policy.burnsOnWrongVerifier) await",
-      replace: 'if (engine.policy.burnsOnWrongVerifier && trace.flowId === "") await',
-      tests: ["apps/broker/src/flows/token.test.ts"],
-    },
-    "An expired code is not redeemed": {
-      rows: ["XA-8"],
-      find: "if (own.record.expiresAt > engine.deps.now()) return;",
-      replace: "if (own.record.expiresAt !== engine.deps.now() + 0.5) return;",
-      tests: ["apps/broker/src/flows/token.test.ts"],
-    },
+  "audit/verify.ts": {
+    "The check compares the hash of the line before":
+      'else if (prev [-!== before.last-]{+=== "" && before.last === ""+}) report(',
+    "A head that is not among the lines fails the check":
+      "for (const hash of [-notFound-]{+[...notFound].slice(notFound.size)+}) report(",
   },
-  "apps/broker/src/flows/policy.ts": {
-    "A parked code opens under the broker's code only": {
-      rows: ["XA-8"],
-      find: 'return seal(deriveKey(code.value, "parked-code"), text,',
-      replace: 'return seal(deriveKey(code.flowId, "parked-code"), text,',
-      tests: ["apps/broker/src/flows/token.test.ts"],
-    },
+  "config/build.ts: broker/src/config/warnings": {
+    "A vendor of the operator's own without iss beside another causes a warning":
+      "...mixUpWarnings(vendors, [-own-]{+new Set([...own].slice(0, 0))+})",
   },
-  "packages/oauth-core/src/brokered-code/start.ts": {
-    "A request_uri belongs to its client": {
-      rows: ["ST-1"],
-      find: "    flow.clientId !== clientId\n",
-      replace: "    flow.clientId === undefined ||\n    clientId === flow.requestHash\n",
-      tests: ["apps/broker/src/flows/start-legs.test.ts"],
-    },
-    "A request_uri is used once, and again only by the browser that started": {
-      rows: ["CB-7"],
-      find: 'return stage === "pushed" || (stage === "started" &&',
-      replace: 'return stage === "pushed" || stage === "failed" || (stage === "started" || ',
-      tests: ["apps/broker/src/flows/start-legs.test.ts"],
-    },
+  "config/vendors/placeholders.ts: pinned": {
+    "An operator's placeholder does not leave what the registry pins":
+      "if (isMoved(parsed){+ || Object.keys(known).length > 0+}) return { ...known, ...own };",
   },
-  "packages/oauth-core/src/brokered-code/secrets.ts": {
-    "PKCE #2 differs for each flow": {
-      rows: ["VR-1"],
-      find: "deriveCodeVerifier(keys.pkce, name);",
-      replace: "deriveCodeVerifier(keys.pkce, typeof name);",
-    },
-    "The nonce differs for each flow": {
-      rows: ["VR-3"],
-      find: "`nonce\\0${name}`",
-      replace: "`nonce\\0${typeof name}`",
-    },
+  "config/vendors/tenants.ts: tenants": {
+    "The tenants of the file are in no view of the vendor":
+      "[-? { ...known?.placeholders[name], ...rest }-]{+&& Object.keys(rest).length > 9 ? rest+}",
   },
-  "apps/broker/src/grants/connection.ts": {
-    "A connection opens for its own client only": {
-      rows: ["RF-7", "RV-3"],
-      find: 'text = open(key, value.slice(kid.length + 1), ["connection", clientId]).toString("utf8");',
-      replace:
-        'text = (["platform", "other"].includes(clientId) ? open(key, value.slice(kid.length + 1), ["connection", "platform"]) : key).toString("utf8");',
-      tests: ["apps/broker/src/flows/grants.test.ts"],
-    },
+  "flows/authorize.ts": {
+    "bar#XA-9 The flow that the owner page approves needs the cookie of its browser":
+      '{ cookie[-, binding: "browser"-] }',
   },
-  "apps/broker/src/grants/grant-context.ts": {
-    "A caller brings the credentials a connection was made with, and no others": {
-      rows: ["BY-4"],
-      find: 'if (own !== undefined && (credentialsSource !== "byoc" || own.clientId !== vendorClientId)) {',
-      replace: 'if (own !== undefined && credentialsSource === "byoc" && vendorClientId === "") {',
-      tests: ["apps/broker/src/flows/byoc.test.ts"],
-    },
+  "flows/authorize.ts: flows/owner-page": {
+    "Only the browser that was shown the owner page can answer it (cookie)":
+      '[-!isFormToken(form.get("csrf"), ownerForm(handle.flowId), cookie)-]{+isFormToken(form.get("csrf"), ownerForm(handle.flowId), cookie)) return cookie;\n  if (handle.flowId === ""+}',
+    "A browser that was not shown the owner page cannot approve":
+      '[-throw refusePage(trace, "browser_mismatch")-]{+return { value: "x", hash: "x" }+}',
   },
-  "apps/broker/src/vendor-choice/entry.ts": {
-    "A client names endpoints only when the operator allows it": {
-      rows: ["XA-2"],
-      find: "if (isManual(target) && !client.allowOverrides) {",
-      replace: "if (isManual(target) && client.clientId === '') {",
-      tests: ["apps/broker/src/flows/manual-mode.test.ts"],
-    },
-    "A disabled vendor is disabled on every leg": {
-      rows: ["BY-5", "OB-3"],
-      find: "if (entry === undefined || !entry.vendor.enabled) {",
-      replace: "if (entry === undefined) {",
-      tests: ["apps/broker/src/flows/byoc.test.ts"],
-    },
-    "A vendor that has ended an endpoint gets no new flow there": {
-      find: "urlsThatEnd(used, sunset).length > 0 && hasEnded(sunset, now)",
-      replace: "urlsThatEnd(used, sunset).length > 0 && now() < 0 && hasEnded(sunset, now)",
-      tests: ["apps/broker/src/vendor-choice/sunset.test.ts"],
-    },
-    "Endpoints of the request count in place of the entry's among those that a vendor ends": {
-      find: "  const used = [authorizationEndpoint, tokenEndpoint];",
-      replace:
-        "  void [authorizationEndpoint, tokenEndpoint];\n  const used = [vendor.authorizationEndpoint, vendor.tokenEndpoint];",
-      tests: ["apps/broker/src/vendor-choice/sunset.test.ts"],
-    },
-    "A client uses the vendors of its list": {
-      rows: ["BY-5"],
-      find: "if (vendors !== undefined && !vendors.includes(id)) {",
-      replace: "if (vendors !== undefined && id === '') {",
-      tests: ["apps/broker/src/flows/start-legs.test.ts"],
-    },
-    "An initial access token serves only the owner it was entered for": {
-      rows: ["BY-4"],
-      find: "return client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken;",
-      replace:
-        "return [...(client.initialAccessTokens?.values() ?? [])][0] ?? (vendor.id === '' ? undefined : initialAccessToken);",
-      tests: ["apps/broker/src/flows/register.test.ts"],
-    },
+  "flows/check.ts": {
+    "bar#RF-8 A refresh token is not taken for the access token of its connection": 'kinds: ["access"{+, "refresh"+}]',
+    "bar#RF-7 The access token beside a sealed refresh token is of the same answer":
+      "deps, trace, [-{ token,-]{+grant === undefined ? { token } : {+} grant });",
   },
-  "apps/broker/src/routes/vendor-views.ts": {
-    "The kept list of vendors ends on the day on which a vendor ends something": {
-      find: "if (made !== version())",
-      replace: "if (made > version())",
-      tests: ["apps/broker/src/vendor-choice/sunset.test.ts", "apps/broker/src/routes/vendor-views.test.ts"],
-    },
+  "flows/flow-record.ts": {
+    "bar#BY-1 bar#TS-3 A caller's secret opens for its own flow only":
+      "[-seal(key, clientSecret.reveal(), [\"flow\", flowId, PURPOSE]-]{+clientSecret.reveal()}${[seal, key, flowId].map(() => '').join(''+}",
   },
-  "apps/broker/src/flows/flow-record.ts": {
-    "A caller's secret opens for its own flow only": {
-      rows: ["BY-1", "TS-3"],
-      find: 'return `${kid}.${seal(key, clientSecret.reveal(), ["flow", flowId, PURPOSE])}`;',
-      replace: "return `${kid}.${clientSecret.reveal()}${[seal, key, flowId].map(() => '').join('')}`;",
-      tests: ["apps/broker/src/flows/byoc.test.ts"],
-    },
+  "flows/policy.ts": {
+    "bar#XA-8 A parked code opens under the broker's code only":
+      'return seal(deriveKey(code.[-value-]{+flowId+}, "parked-code"), text,',
   },
-  "apps/broker/src/grants/single-flight.ts": {
-    "The answer of a refresh is replayed only to a holder of the refresh token": {
-      rows: ["RF-1", "RF-7"],
-      find: 'return deriveKey(refreshToken, "refresh-replay");',
-      replace: 'return deriveKey(typeof refreshToken, "refresh-replay");',
-    },
-    "The answer of a refresh is replayed only to a holder of the client's own secret": {
-      rows: ["RF-1"],
-      find: "return deriveKey(`${refreshToken.length}:${refreshToken}${clientSecret}`",
-      replace: "return deriveKey(`${refreshToken.length}:${refreshToken}${typeof clientSecret}`",
-    },
-    "Callers with different secrets of their own do not share a call in one process": {
-      rows: ["RF-1"],
-      find: "clientSecret === undefined ? [id] : [id, clientSecret]",
-      replace: "clientSecret === undefined ? [id] : [id]",
-    },
-    "A refresh token that was answered to another caller is not sent again in the meantime": {
-      rows: ["RF-1"],
-      find: "if (settled?.isSpent === true) throw justRefreshed(",
-      replace: "if (settled?.isSpent === true && hasWaited && key.id === '') throw justRefreshed(",
-      tests: ["apps/broker/src/grants/single-flight.test.ts", "apps/broker/src/flows/byoc.test.ts"],
-    },
-    "The id of a single flight includes the lengths of its parts, so that different parts give different ids": {
-      rows: ["RF-1"],
-      find: 'parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join("")',
-      replace: 'parts.join("")',
-    },
+  "flows/policy.ts: flows/callback": {
+    "The context of the record equals that of the present configuration, on every leg":
+      'if (choice.contextHash [-=== flow.contextHash-]{+!== ""+}) return choice;',
   },
-  "apps/broker/src/flows/refresh.ts": {
-    "The client's own secret is part of what makes two refreshes equal": {
-      rows: ["RF-1"],
-      find: 'credentials.source === "byoc" ? credentials.clientSecret?.reveal() : undefined',
-      replace: 'credentials.source === "environment" ? credentials.clientSecret?.reveal() : undefined',
-      tests: ["apps/broker/src/flows/byoc.test.ts"],
-    },
+  "flows/refresh.ts": {
+    "bar#RF-1 The client's own secret is part of what makes two refreshes equal":
+      'credentials.source === "[-byoc-]{+environment+}',
+    "bar#RF-8 An access token is not taken for the refresh token of its connection": 'kinds: ["{+access", "+}refresh"]',
   },
-  "apps/broker/src/grants/replay-share.ts": {
-    "A long answer of a vendor is not kept for a replay": {
-      find: "if (bytes > MOST_ANSWER_BYTES || ",
-      replace: "if (",
-      tests: [
-        "apps/broker/src/grants/replay-share.test.ts",
-        "apps/broker/src/grants/single-flight.test.ts",
-        "e2e/attacks/long-answers.attack.test.ts",
-      ],
-    },
-    "The answers kept of one client have a bound": {
-      find: " || after > MOST_CLIENT_BYTES",
-      replace: "",
-    },
+  "flows/refresh.ts: account": {
+    "A refreshed ID token names the account of the connection":
+      'return iss === undefined || sub [-=== undefined-]{+!== ""+}',
   },
-  "apps/broker/src/grants/lease.ts": {
-    "One of several equal refreshes takes the lease": {
-      rows: ["RF-1"],
-      find: 'expiresAt })) === "created";',
-      replace: 'expiresAt })) !== ("absent" as string);',
-      tests: ["apps/broker/src/grants/single-flight.test.ts"],
-    },
-    "The vendor is not called under a lease that could end before it answers": {
-      rows: ["8.2-3"],
-      find: "return taken && hasTime;",
-      replace: "return taken;",
-      tests: ["apps/broker/src/grants/single-flight.test.ts"],
-    },
+  "flows/refresh.ts: grants": {
+    "The subject of a shared refresh is compared with the connection of each caller":
+      "requireSameSubject(tokens.idToken, [-expected-]{+undefined+});",
+    "The client is part of what makes two refreshes equal": "const parts = [client.clientId{+.slice(0, 0)+}, id,",
+  },
+  "flows/revoke.ts: sealed-refresh-tokens": {
+    "A token alone that says not where it came from is refused by name to a client of sealed tokens":
+      'client.refreshTokens === "sealed" && {+parameters.has("connection") && +}',
+  },
+  "flows/token.ts: audit/audit": {
+    "Tokens are not handed out unrecorded": '[-await deps.audit.record("tokens_issued", trace)-]{+void deps.audit+};',
+  },
+  "grants/account.ts": {
+    "A token of a host that a request named goes to no userinfo of the entry":
+      "asksUserinfo !== true[- || choice.tier !== 1-]) return",
+    "Userinfo is asked only where the operator's file names it":
+      "if (choice.[-entry?.asksUserinfo !== true || choice.-]tier",
+    "A failing userinfo loses no tokens":
+      "[-return extras.reason ??-]{+if (code !== extras.reason) throw error;\n  return+} code;",
+    "A silent userinfo holds tokens up for 3 s at most":
+      "[-const answer = await Promise.race([asked, late])-]{+void late;\n  const answer = await asked+};",
+  },
+  "grants/connection.ts": {
+    "bar#RF-7 bar#RV-3 A connection opens for its own client only":
+      '[-open(key, value.slice(kid.length + 1), ["connection", clientId]-]{+(["platform", "other"].includes(clientId) ? open(key, value.slice(kid.length + 1), ["connection", "platform"]) : key+}',
+    "bar#RF-7 A refresh answers a connection of its own tokens":
+      "if (isCurrent && !lacksHosts && [-!isBound-]{+isBound !== undefined+}) return presented;",
+    "A connection that names tokens is not shared by others, nor kept opened":
+      "(iss ?? sub ?? callbackData ?? [-tokens-]{+(tokens === undefined ? tokens : undefined)+}) ===",
+    "A connection that was opened for one client is opened for no other":
+      "const name = [-`${clientId.length}:${clientId}${value}`-]{+value+};",
+    "No two pairs of a client and a connection have one name": "`${clientId[-.length}:${clientId-]}${value}`",
+    "A connection that names a user is not kept opened":
+      "if (namesNoUser(connection){+ || connection.v === 1+}) opened.set(",
+    "A connection is shared by no tokens of another client or key":
+      "if (sealed[-?.key === key && sealed.clientId === clientId-]{+ !== undefined+}",
+    "bar#BY-4 A connection without ways to check pins none at a refresh":
+      "[-connection.checkHosts === undefined && checkHosts.length > 0-]{+(connection.checkHosts ?? []).length < checkHosts.length;\n  if (lacksHosts) connection = { ...connection, checkHosts }+}",
+  },
+  "grants/grant-context.ts": {
+    "bar#BY-4 A caller brings the credentials a connection was made with, and no others":
+      '[-(credentialsSource !== "byoc" || own.clientId !== vendorClientId)-]{+credentialsSource === "byoc" && vendorClientId === ""+}',
+    "bar#RF-7 bar#RV-3 Where owners share a vendor client, the vendor's name is not enough":
+      "if (token !== undefined && {+origin !== undefined && +}isShared(choice, client, deps))",
+  },
+  "grants/grant-context.ts: sealed-refresh-tokens": {
+    "Nothing beside a sealed refresh token says where it goes":
+      "others.find((name) => {+name === '' && +}parameters.has(name))",
+    "A sealed refresh token goes beside no other connection than its own":
+      "isSameOrigin(named.connection, [-grant-]{+named+}.connection)",
+  },
+  "grants/lease.ts": {
+    "bar#RF-1 One of several equal refreshes takes the lease":
+      'expiresAt })) [-=== "created"-]{+!== ("absent" as string)+};',
+    "bar#8.2-3 The vendor is not called under a lease that could end before it answers": "return taken[- && hasTime-];",
+  },
+  "grants/lease.ts: single-flight": {
+    "A refresh whose failure cannot be kept ends its own lease alone":
+      'const from = { stage: "calling", expect: [-{ holder -]{+holder === "" ? { holder } : {+}} };',
+  },
+  "grants/replay-share.ts: replay-share, single-flight, long-answers.attack": {
+    "A long answer of a vendor is not kept for a replay": "if ([-bytes > MOST_ANSWER_BYTES || -]",
+  },
+  "grants/replay-share.ts": {
+    "The answers kept of one client have a bound": "[- || after > MOST_CLIENT_BYTES-]",
+  },
+  "grants/sealed-refresh-token.ts": {
+    "bar#RF-7 A sealed refresh token is its own client's only":
+      "if (isSameText(owner, [-clientId)-]{+owner) && clientId !== ''+}) return",
+    "bar#RF-7 A sealed refresh token that does not open is sent to no vendor":
+      "undefined) [-throw unreadable()-]{+return { refreshToken: token, connection: {} as Connection, kid }+}",
+  },
+  "grants/sealed-refresh-token.ts: sealed-refresh-tokens": {
+    "A sealed refresh token has a bound": "[-  if (Buffer.byteLength(text) > MOST_BYTES) return undefined;\n-]",
+  },
+  "grants/single-flight.ts": {
+    "bar#RF-1 bar#RF-7 The answer of a refresh is replayed only to a holder of the refresh token":
+      'return deriveKey({+typeof +}refreshToken, "refresh-replay");',
+    "bar#RF-1 The answer of a refresh is replayed only to a holder of the client's own secret":
+      "return deriveKey(`${refreshToken.length}:${refreshToken}${{+typeof +}clientSecret}`",
+    "bar#RF-1 Callers with different secrets of their own do not share a call in one process":
+      "clientSecret === undefined ? [id] : [id[-, clientSecret-]]",
+    "bar#RF-1 A refresh token that was answered to another caller is not sent again in the meantime":
+      "if (settled?.isSpent === true{+ && hasWaited && key.id === ''+}) throw justRefreshed(",
+    "bar#RF-1 The id of a single flight includes the lengths of its parts, so that different parts give different ids":
+      'parts.[-map((part) => `${Buffer.byteLength(part)}:${part}`).-]join("")',
+  },
+  "grants/token-binding.ts": {
+    "bar#RF-7 bar#RV-3 Where owners share a vendor client, a token counts beside its own connection only":
+      "[-isSameText(tokens?.[kind], hashOf(value, key)-]{+tokens?.[kind] !== hashOf(value, key+})",
+    "bar#RF-7 Where owners share a vendor client, a connection that knows no tokens is refused":
+      "if (key [-!== undefined && -]{+=== undefined) return;\n  if (+}kinds.some(",
+  },
+  "grants/token-binding.ts: shared-tokens": {
+    "A client with an owner has connections that know their tokens before there is another owner":
+      "if ([-client.owner === undefined && -]!isShared(",
+  },
+  "keys/keyset-binding.ts: keyset-place": {
+    "A keyset is bound to base_url, region, table and revision":
+      '[-, base_url: baseUrl, environment, table },\n    fields: ["keyset 2", baseUrl, environment, table, String(revision-]{+ },\n    fields: ["keyset 2", ...(revision < 0 ? [baseUrl, environment, table] : []+}',
+    "A key file names the base_url it belongs to": "if (found === ours{+ || revision >= 0+}) return;",
+    "The revision is authenticated": "table, String(revision{+ > 0+})],",
+  },
+  "keys/keyset-floor.ts: keyset-place": {
+    "A keyset that is gone is an outage, not a first start": "if (lowest [-===-]{+>=+} 0) return;",
+    "A keyset below the floor is refused": "if (revision >= lowest{+ || lowest > 0+}) return;",
+    "The floor outlives the process in a file beside the key":
+      "if (file !== undefined && seen [->-]{+<+} (await kept()))",
+    "A process never goes below a revision it has seen":
+      "lowest: async () => [-Math.max(seen, await kept()-]{+kept(+}),",
+  },
+  "keys/keyset.ts": {
+    "Of two reads of the keyset, the slower does not replace the newer":
+      "[-if (held === undefined || held.revision <= next.revision) -]held = next;",
+    "A replaced root makes no MACs of records for ever": '[-, "record-mac": 4_500-] }',
+  },
+  "keys/keyset.ts: keyset-place": {
+    "A keyset of release 0.1.0 is bound at the first start": "if (stored.revision [-===-]{+<+} 0) await",
+  },
+  "keys/keyset.ts: keyset-place, broker/src/cli/operator": {
+    "Adopting accepts only the revision that the operator names": "if (stored.revision [-!== revision-]{+< 0+}) {",
+  },
+  "pages/owner-page.ts: flows/owner-page": {
+    "Scopes on the owner page are no sentence": "html`${meaning}[-<code>${one}</code><br>-]{+${one} +}`",
+  },
+  "pages/owner-page.ts": {
+    "bar#XA-9 No scope on the owner page hides behind others": "${scope.{+slice(0, 40).+}map((one) =>",
+  },
+  "rate-limits.ts": {
+    "/v1/explain has a limit of its own": "explain: createRateLimit(explainPerMinute{+ * 0+}, now),",
+  },
+  "routes/api.ts": {
+    "bar#ST-8 A check of a connection counts as a call to a vendor":
+      'apiRoute("/v1/check", "[-vendorCalls-]{+explain+}"',
+  },
+  "routes/api.ts: rate-limits": {
+    "A request counts only once its client is authenticated":
+      '{+deps.rateLimits[counted].take(parameters.get("client_id") ?? "");\n      +}const client',
+  },
+  "routes/register.ts: rate-limits": {
+    "Token, revoke and register are counted together": "[-deps.rateLimits.vendorCalls.take(countedAs);-]",
+    "Callers of the sandbox's /register without authentication use up no client's limit":
+      "return { client: deps.openTo, countedAs: {+deps.openTo.clientId + +}UNAUTHENTICATED };",
+  },
+  "routes/vendor-views.ts: vendor-choice/sunset, vendor-views": {
+    "The kept list of vendors ends on the day on which a vendor ends something": "if (made [-!==-]{+>+} version())",
+  },
+  "vendor-choice/callback-path.ts: flows/manual-mode": {
+    "No callback path lies beneath another": "`[-/v1/custom/${context}/callback-]{+${CALLBACK_PATH}/${context}+}`",
+    "The asking client is part of a callback path's context":
+      "[-for (const field of [clientId, -]{+void clientId;\n  for (const field of [+}vendor,",
+    "The vendor client is part of a callback path's context":
+      "tokenEndpoint[-, vendorClientId]) {-]{+]) {\n    void vendorClientId;+}",
+  },
+  "vendor-choice/callers-part.ts": {
+    "bar#EG-11 Behind a proxy a request names no vendor and no endpoint": "callersPart [-=== undefined-]{+!== null+}",
+  },
+  "vendor-choice/callers-part.ts: flows/manual-mode, tier": {
+    "Credentials of the operator are never sent to an endpoint of the caller":
+      'if (callersPart !== undefined{+ && callersPart !== "endpoint"+}) throw overrideNotAllowed',
+  },
+  "vendor-choice/choose.ts: live-metadata": {
+    "An end that the vendor announced is compared with the live pair":
+      "if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, [-choice.vendor-]{+{}+}",
+    "An endpoint of the request is refused to the operator's credentials before anything is sent":
+      "[-requireAllowedPart(callersPartOf(endpoints), rules-]{+void callersPartOf(endpoints+});",
+  },
+  "vendor-choice/choose.ts": {
+    "A kept choice is not used for a request that names endpoints or placeholders":
+      "kept.entry !== entry || [-saysMore(target-]{+(saysMore(target) && target.vendor === ''+}",
+    "bar#XA-5 A kept choice is not used after the vendor's metadata changed":
+      "[-=== kept.vendor-]{+!== undefined+} ? kept : undefined",
+  },
+  "vendor-choice/endpoints.ts": {
+    "bar#XA-2 Where live metadata decides, the broker's credentials go to no stored token endpoint of a request":
+      "return url === known [-&& base.endpointsFrom === undefined -]? undefined",
+    "bar#XA-3 X-3 An issuer that a caller sends beside an entry must be the entry's":
+      "if (issuer !== undefined && issuer [-!== vendor.issuer-]{+=== ''+})",
+    "bar#ST-4 The query of an authorization endpoint of the request names no parameter of ours":
+      'if (authorizationEndpoint [-=== undefined-]{+!== ""+}',
+  },
+  "vendor-choice/entry.ts": {
+    "bar#XA-2 A client names endpoints only when the operator allows it":
+      "if (isManual(target) && [-!client.allowOverrides-]{+client.clientId === ''+}) {",
+    "bar#BY-5 bar#OB-3 A disabled vendor is disabled on every leg":
+      "if (entry === undefined[- || !entry.vendor.enabled-]) {",
+    "bar#BY-4 An initial access token serves only the owner it was entered for":
+      "[-client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken-]{+[...(client.initialAccessTokens?.values() ?? [])][0] ?? (vendor.id === '' ? undefined : initialAccessToken)+}",
+    "bar#XA-2 The active credentials are those of the tenant that is named":
+      "[-isOfTenant(one, entry, given)-]{+given !== undefined && one.id === ''+}",
+  },
+  "vendor-choice/entry.ts: vendor-choice/sunset": {
+    "A vendor that has ended an endpoint gets no new flow there":
+      "urlsThatEnd(used, sunset).length > 0 && {+now() < 0 && +}hasEnded(sunset, now)",
+    "Endpoints of the request count in place of the entry's among those that a vendor ends":
+      "[-const used = [authorizationEndpoint, -]{+void [authorizationEndpoint, tokenEndpoint];\n  const used = [vendor.authorizationEndpoint, vendor.+}",
+  },
+  "vendor-choice/entry.ts: start-legs": {
+    "bar#BY-5 A client uses the vendors of its list":
+      "if (vendors !== undefined && [-!vendors.includes(id)-]{+id === ''+}) {",
+  },
+  "vendor-choice/entry.ts: request.names": {
+    "bar#BY-5 A client's list of vendors holds for a vendor under each of its names":
+      "requireListed([-id-]{+name+}, client);\n  return entry;",
+  },
+  "vendor-choice/registrations.ts: byoc": {
+    "A client id of ours that a client brings as its own shows the owner page":
+      'if (held === undefined{+ || credentials.source === "byoc"+}) return false;',
+    "The owner of the asking client counts among the owners, even if it may not use the entry of the id":
+      "[-return same.length > 0 && new Set([owner, -]{+void owner;\n  return same.length > 0 && new Set([+}",
+    "A client id of ours that a client brings is ours at every vendor":
+      '[-credentials.source === "byoc" || -]isAt(one, origins)',
+    "Credentials of ours are one registration at a second host, unless their secret is another":
+      "[- || isSameClient(one, secretOf(credentials))-],",
+    "Client ids are compared by letters and digits in lower case": "[-    .toLowerCase()\n-]",
+    "A registration is found by the origin of its token endpoint too":
+      "{+void tokenEndpoint;\n  +}const origins = [issuer, authorizationEndpoint[-, tokenEndpoint-]].map(",
+    "A client id of ours is refused at a vendor that the client names":
+      'if (!registrations.has(foldClientId(clientId)){+ || clientId !== ""+}) return;',
+  },
+  "vendor-choice/registrations.ts": {
+    "bar#XA-9 A client that vouches for browsers is refused where the owner page binds them":
+      'registrations){+ || client.owner !== ""+}',
+  },
+  "vendor-choice/registrations.ts: byoc, registrations": {
+    "Retired credentials are indexed too": "Map.groupBy(entry.credentials{+.slice(0, 1)+},",
+  },
+  "vendor-choice/request.ts": {
+    "Credentials of a client's own have no control characters": "const CREDENTIAL = /^[^[-\\p{Cc}-]]{1,2048}$/u;",
+    "bar#ST-4 Names in vendor_params are visible ASCII": "const PARAMETER_NAME = /^[[-\\x21-\\x7e]{1,128}-]{+^]*+}$/;",
+  },
+  "vendor-choice/tenants.ts": {
+    "bar#EG-7 A tenant that the file does not list is reached as any host of a request":
+      'known.[-includes(values[name] ?? "")-]{+length > 0 && values[name] !== ""+}',
+  },
+  "vendor-choice/trust.ts": {
+    "bar#EG-11 Behind a proxy a flow of which a request named a part keeps its network":
+      "withShortWaits(isProxied ? [-untrusted-]{+trusted+} : vendorClient)",
+    "bar#XA-4 An endpoint of the request is the caller's in any spelling but the entry's own":
+      "if ([-Object.keys(foreign).length > 0-]{+foreign.tokenEndpoint !== undefined+}",
+    "bar#XA-4 A token endpoint of the request is the caller's on the vendor's hosts too":
+      "if ([-Object.keys(foreign).length > 0-]{+foreign.authorizationEndpoint !== undefined+}",
+    "bar#XA-2 bar#XA-4 Metadata of an issuer that a request fills counts below the pinned domain alone":
+      'return leaves {+&& foreign.tokenEndpoint === "" +}? "metadata" : undefined;',
+    "bar#BY-4 A token of a host that a request named is not asked about at the vendor's own":
+      '[-foreign.tokenEndpoint === undefined ? resolved : withoutTokenRecipients(resolved)-]{+resolved.id === "" ? withoutTokenRecipients(resolved) : resolved+}',
+    "bar#BY-4 A header of the operator's reaches no endpoint of a caller's":
+      "([-withoutOperatorsHeaders(vendor)-]{+{ ...withoutOperatorsHeaders(vendor), ...vendor }+}",
+    "bar#BY-4 A header of the operator's reaches no tenant that only a caller names":
+      "[-isVouchedFor ? vendor : withoutOperatorsHeaders(vendor)-]{+vendor+}",
+  },
+  "vendor-choice/trust.ts: flows/manual-mode, byoc": {
+    "Every vendor that a caller names is tier 3, also an issuer that sends iss":
+      'tier: {+resolved.issExpected ? 1 : +}3, callersPart: "vendor",',
+  },
+  "vendor-choice/trust.ts: flows/vendor-answers": {
+    "A vendor that a caller names keeps a client waiting for a minute at most": "const MAX_SECONDS = [-60-]{+86_400+};",
   },
 };

@@ -1,145 +1,112 @@
-/**
- * Defences of the reference platform (its ingress, its forms, the owner of a flow, connectors'
- * secrets) and of the programs in examples/. Part of list.ts.
- */
-import type { DefencesByFile } from "../mutation.ts";
+/** Defences of apps/platform/src. list.ts says how to read an entry. */
+import type { Defences } from "../mutation.ts";
 
-export const PLATFORM_DEFENCES: DefencesByFile = {
-  "apps/platform/src/ingress/gate.ts": {
-    "Every path except the exposed ones requires a token": {
-      rows: ["HT-7", "RS-1"],
-      find: "if (token === undefined) return challenge(upstream);",
-      replace: "if (token === undefined) return path === '' ? challenge(upstream) : undefined;",
-      tests: ["apps/platform/src/ingress/ingress.test.ts"],
-    },
-    "A server without OAuth is reached with the platform's token": {
-      rows: ["RS-1"],
-      find: 'if (upstream.mode !== "none" || isSame(token, upstream.platformToken.reveal())) return undefined;',
-      replace:
-        "if (upstream.mode !== \"none\" || isSame(token, upstream.platformToken.reveal()) || token !== '') return undefined;",
-      tests: ["apps/platform/src/ingress/ingress.test.ts"],
-    },
+export const PLATFORM_DEFENCES: Defences = {
+  "agent/link-question.ts: link-question, routes/try": {
+    "Of a server's URL only https is offered, and http on loopback":
+      'if (!isOpen{+ && text === ""+}) return { refused: "is not https" };',
+    "A server's URL with user information is not offered":
+      'if (url.username [-!== "" || url.password !== "-]{+=== " " || url.password === " +}',
+    "A server's URL with Punycode is marked": 'label.startsWith("xn--"{+, 64+})',
+    "The user's answer accepts no URL that was not offered":
+      '"refused" in url && answer === "accept" ? "[-cancel-]{+accept+}" : answer',
   },
-  "apps/platform/src/ingress/forwarded-headers.ts": {
-    "A caller's forwarded headers are removed": {
-      rows: ["HT-6"],
-      find: "!OF_PROXIES.test(name) && ",
-      replace: "!OF_PROXIES.test(`${name} `) && ",
-      tests: ["apps/platform/src/ingress/ingress.test.ts"],
-    },
+  "agent/pending-calls.ts: routes/try": {
+    "A waiting call is answered once": 'return outcome [-=== "moved-]{+!== "absent+}" ?',
+    "A waiting call is the browser session's that made it":
+      "id: JSON.stringify([connectorId, sessionId{+.slice(0, 0)+}, id]),",
+    "A server that asks without end is not asked again": "if (pending.round > MAX_ROUNDS{+ * 9+}) {",
   },
-  "apps/platform/src/routes/guard.ts": {
-    "A form of the platform counts only in the browser it was shown to": {
-      rows: ["AS-7"],
-      find: 'if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;',
-      replace: 'if (cookie !== undefined || isFormToken(fields.get("csrf"), path, cookie as never)) return;',
-      tests: ["apps/platform/src/routes/routes.test.ts"],
-    },
-    "Settings are for administrators": {
-      find: "if (!user.isAdministrator) throw",
-      replace: "if (!user.isAdministrator && user.id === '') throw",
-      tests: ["apps/platform/src/routes/routes.test.ts"],
-    },
+  "connectors/connector-secrets.ts: store-on-records": {
+    "A secret that was entered for one client and token endpoint does not open for another":
+      "...secretRecipient(settings){+.slice(9)+},",
+    "bar#BY-2 bar#BY-4 A connector's secret opens only for what it was entered for":
+      "...secretRecipient(settings){+.slice(0, 0)+},",
   },
-  "packages/oauth-core/src/authorization-server/browser-binding.ts": {
-    "A platform answers to its own name": {
-      rows: ["RS-7"],
-      find: "return new URL(requestUrl).host === new URL(ownUrl).host;",
-      replace: "return new URL(requestUrl).host !== new URL(ownUrl).hash;",
-      tests: ["apps/platform/src/routes/routes.test.ts"],
-    },
+  "deploy/service-file/allowed-variables.ts: service-file/service-file, deploy/deploy": {
+    "A server gets only those variables of the deployer that the deployer names with --env":
+      'return allowed.includes(name){+ || name !== ""+};',
   },
-  "apps/platform/src/oauth/connect.ts": {
-    "A connect flow is finished in the session that started it": {
-      rows: ["XA-7"],
-      find: "  return sessionId;",
-      replace: "  return typeof sessionId;",
-    },
+  "ingress/cookies.ts": {
+    "The ingress forwards only cookies that carry the connector's name":
+      '[-!== "" && marked(name, connectorId) === received ? name : undefined-]{+=== "" ? undefined : received+}',
+    "A cookie without the conditions of __Host- is never forwarded as a __Host- cookie":
+      "[-marked(name, connectorId) === received-]{+received.startsWith(prefix + connectorId + MARK)+}",
+    "A cookie of a deployed server stays with its host: Domain is removed":
+      '[-!DOMAIN.test(attribute)-]{+DOMAIN.test(attribute) || attribute !== "\\0"+}',
+    "A Set-Cookie without a name does not pass: browsers would send its value as a cookie of any name":
+      'if (name === "{+\\0+}") return undefined;',
   },
-  "apps/platform/src/connectors/connector-secrets.ts": {
-    "A connector's secret opens only for what it was entered for": {
-      rows: ["BY-2", "BY-4"],
-      find: "  ...secretRecipient(settings),\n",
-      replace: "  ...secretRecipient(settings).slice(0, 0),\n",
-      tests: ["apps/platform/src/connectors/store-on-records.test.ts"],
-    },
+  "ingress/cookies.ts: cookies, ingress": {
+    "The ingress puts the connector's name in front of every cookie a server sets":
+      'const renamed = `${{+connectorId === "" ? +}marked(name, connectorId){+ : name+}}=${value}`;',
   },
-  "apps/platform/src/agent/link-question.ts": {
-    "Of a server's URL only https is offered, and http on loopback": {
-      find: 'if (!isOpen) return { refused: "is not https" };',
-      replace: 'if (!isOpen && text === "") return { refused: "is not https" };',
-      tests: ["apps/platform/src/agent/link-question.test.ts", "apps/platform/src/routes/try.test.ts"],
-    },
-    "A server's URL with user information is not offered": {
-      find: 'if (url.username !== "" || url.password !== "") return',
-      replace: 'if (url.username === " " || url.password === " ") return',
-      tests: ["apps/platform/src/agent/link-question.test.ts", "apps/platform/src/routes/try.test.ts"],
-    },
-    "A server's URL with Punycode is marked": {
-      find: 'label.startsWith("xn--")',
-      replace: 'label.startsWith("xn--", 64)',
-      tests: ["apps/platform/src/agent/link-question.test.ts", "apps/platform/src/routes/try.test.ts"],
-    },
-    "The user's answer accepts no URL that was not offered": {
-      find: '"refused" in url && answer === "accept" ? "cancel" : answer',
-      replace: '"refused" in url && answer === "accept" ? "accept" : answer',
-      tests: ["apps/platform/src/agent/link-question.test.ts", "apps/platform/src/routes/try.test.ts"],
-    },
+  "ingress/forwarded-headers.ts: cookies": {
+    "Clear-Site-Data does not pass the ingress: it would empty the jar of the whole host":
+      ".add(OF_THE_HOST{+.slice(1)+});",
   },
-  "apps/platform/src/agent/pending-calls.ts": {
-    "A waiting call is answered once": {
-      find: 'return outcome === "moved" ?',
-      replace: 'return outcome !== "absent" ?',
-      tests: ["apps/platform/src/routes/try.test.ts"],
-    },
-    "A waiting call is the browser session's that made it": {
-      find: "id: JSON.stringify([connectorId, sessionId, id]),",
-      replace: "id: JSON.stringify([connectorId, sessionId.slice(0, 0), id]),",
-      tests: ["apps/platform/src/routes/try.test.ts"],
-    },
-    "A server that asks without end is not asked again": {
-      find: "if (pending.round > MAX_ROUNDS) {",
-      replace: "if (pending.round > MAX_ROUNDS * 9) {",
-      tests: ["apps/platform/src/routes/try.test.ts"],
-    },
+  "ingress/forwarded-headers.ts: ingress": {
+    "bar#HT-6 A caller's forwarded headers are removed": "!OF_PROXIES.test([-name-]{+`${name} `+}) &&",
   },
-  "examples/express/main.ts": {
-    "The Express example takes forms of its own origin only": {
-      find: 'req.get("origin") === APP_URL',
-      replace: 'req.get("origin") !== ""',
-      tests: ["e2e/scenarios/delivery/examples.test.ts"],
-    },
-    "The Express example begins a new session at sign-in": {
-      rows: ["XA-7"],
-      find: "req.session.regenerate((error) => {",
-      replace: "req.session.reload((error) => {\n    error = undefined;",
-      tests: ["e2e/scenarios/delivery/examples.test.ts"],
-    },
+  "ingress/gate.ts: ingress": {
+    "The ingress passes OPTIONS /mcp alone without a token, not every method":
+      'method [-=== "OPTIONS-]{+!== "+}" && path === MCP &&',
+    "The ingress passes OPTIONS /mcp alone without a token, not every path":
+      'method === "OPTIONS" && path[- === MCP-]{+.length >= MCP.length - 3+} &&',
+    "Nothing passes the ingress without a token to a server without a check of its own":
+      'path === MCP[- && upstream.mode !== "none"-]) return',
   },
-  "examples/fastify/main.ts": {
-    "The Fastify example takes forms of its own origin only": {
-      find: "headers.origin !== APP_URL",
-      replace: 'headers.origin === ""',
-      tests: ["e2e/scenarios/delivery/examples.test.ts"],
-    },
-    "The Fastify example begins a new session at sign-in": {
-      rows: ["XA-7"],
-      find: "await request.session.regenerate();",
-      replace: "request.session.touch();",
-      tests: ["e2e/scenarios/delivery/examples.test.ts"],
-    },
+  "ingress/gate.ts": {
+    "bar#HT-7 bar#RS-1 Every path except the exposed ones requires a token":
+      "[-challenge(upstream)-]{+path === '' ? challenge(upstream) : undefined+}",
+    "bar#RS-1 A server without OAuth is reached with the platform's token": "()){+ || token !== ''+}",
   },
-  "examples/hono/main.ts": {
-    "The Hono example takes forms of its own origin only": {
-      find: "app.use(csrf({ origin: APP_URL }));",
-      replace: "app.use(csrf({ origin: () => true }));",
-      tests: ["e2e/scenarios/delivery/examples.test.ts"],
-    },
-    "The Hono example begins a new session at sign-in": {
-      rows: ["XA-7"],
-      find: "await c.var.session.update({ user, flows: [] });",
-      replace: "await c.var.session.update((old) => ({ flows: [], ...old, user }));",
-      tests: ["e2e/scenarios/delivery/examples.test.ts"],
-    },
+  "oauth/bearer.ts: oauth/connections": {
+    "A refresh that finds the old grant ended leaves a newer connection alone and uses it":
+      'if (kept !== undefined && [-kept.revision !== revision-]{+revision === ""+}',
+  },
+  "oauth/connect.ts": {
+    "A connect flow is finished in the browser session that started it, and in no other":
+      "return sessionId{+.slice(0, 1).slice(1)+};",
+    "Tokens of a client that is no longer the connector's are not stored as those of the new one":
+      'if (recipient [-===-]{+!==+} recipientOfConnector(connector){+ || recipient !== ""+}) return;',
+    "Users are asked for no scope beyond those an administrator entered, whatever a server requests":
+      'scopes)){+ || scope !== ""+}',
+    "bar#XA-7 A connect flow is finished in the session that started it": "return {+typeof +}sessionId;",
+  },
+  "oauth/connections.ts": {
+    "A refresh replaces the tokens it began with whatever else changes in the connection (tokens have their own revision)":
+      "if (kept?.data.[-tokensRevision-]{+revision+} !== replacing) return undefined;",
+    "A new authorization that completes during a refresh wins over the refreshed tokens":
+      "if (kept[-?.data.tokensRevision !== replacing-]{+ === undefined+}) return undefined;",
+  },
+  "oauth/connections.ts: oauth/connect": {
+    "A connection is ended only if it still has the tokens that did not work":
+      'if (kept[-?.data.tokensRevision !== used-]{+ === undefined || used === ""+}) return undefined;',
+    "Connections made with other credentials than the present settings are not used":
+      '[-!==-]{+===+} recipientOfConnector(connector){+ + "x"+}',
+  },
+  "oauth/hosted-server/protected-resource.ts: hosted-server/discover": {
+    "Codes and tokens of a hosted server's users are sent to its own origin only":
+      'if (URL.parse(url)?.origin === origin{+ || origin !== ""+}) return;',
+  },
+  "oauth/recipient.ts: oauth/redirect-uri": {
+    "Tokens granted under one redirect URI of a hosted server are not used under another (the recipient names it)":
+      'callback === "own" ? ["[-own callback"]-]{+"].slice(1)+} : [];',
+  },
+  "oauth/redirect-uri.ts": {
+    "A hosted server has a redirect URI that no other connector has":
+      'const isOwn = isHosted(connector) && connector.[-callback === "own-]{+id === "+}";',
+    "A server whose own endpoints were entered as those of a vendor has its own redirect URI":
+      'return origin [-!== undefined-]{+=== ""+} && [',
+    "A connector of an earlier release, or with --shared-callback, causes a warning":
+      'if (!isHosted(connector) || connector.[-callback === "own-]{+id !== "+}") return undefined;',
+  },
+  "routes/guard.ts: routes/routes": {
+    "A form of the platform counts only from the browser it was shown to":
+      '[-!== undefined && isFormToken(fields.get("csrf"), path, cookie)-]{+=== undefined || isFormToken(fields.get("csrf"), path, cookie) || path !== ""+}',
+    "bar#AS-7 A form of the platform counts only in the browser it was shown to":
+      '[-&& isFormToken(fields.get("csrf"), path, cookie-]{+|| isFormToken(fields.get("csrf"), path, cookie as never+}',
+    "Settings are for administrators": "if (!user.isAdministrator{+ && user.id === ''+}) throw",
   },
 };

@@ -1,122 +1,183 @@
-/** Defences of tokens at rest and their refresh. Part of list.ts. */
-import type { DefencesByFile } from "../mutation.ts";
+/** Defences of packages/token-store/src. list.ts says how to read an entry. */
+import type { Defences } from "../mutation.ts";
 
-export const TOKEN_STORE_DEFENCES: DefencesByFile = {
-  "packages/token-store/src/crypto/encoding.ts": {
-    "The parts of a place are length-prefixed": {
-      rows: ["TS-3"],
-      find: "at = bytes.writeUInt32BE(written, at) + written;",
-      replace: "at = bytes.writeUInt32BE(0, at) + written;",
-      tests: ["packages/token-store/src/crypto/envelope.test.ts"],
-    },
+export const TOKEN_STORE_DEFENCES: Defences = {
+  "cli/issuers/check.ts: migrate": {
+    "Migrate seals nothing for an issuer that was typed and cannot be checked":
+      'return [-isConfigured(vendor, issuer, program) ? {} : { [vendor]: "unchecked" -]{+{+}};',
+    "Migrate seals nothing for an issuer that does not open what is sealed": '? {} : {[- [vendor]: "unopened" -]};',
   },
-  "packages/token-store/src/crypto/envelope.ts": {
-    "An envelope has one spelling": {
-      rows: ["TS-1"],
-      find: "const bytes = decodeCanonical(sealed);",
-      replace: "const bytes = sealed === '' ? decodeCanonical(sealed) : Buffer.from(sealed, 'base64url');",
-    },
+  "cli/strip.ts: strip-file": {
+    "Strip does not report success while the log could not be emptied": "|| [-!isErased-]{+(!isErased && dryRun)+} ||",
   },
-  "packages/token-store/src/crypto/aes-gcm.ts": {
-    "An IV is used once": {
-      rows: ["TS-6"],
-      find: "  poolUsed += IV_BYTES;\n  return Buffer.from(pool.subarray(poolUsed - IV_BYTES, poolUsed));",
-      replace: "  return Buffer.from(pool.subarray(poolUsed, poolUsed + IV_BYTES));",
-    },
+  "crypto/aes-gcm.ts": {
+    "bar#TS-6 An IV is used once":
+      "[-poolUsed += IV_BYTES;\n  return Buffer.from(pool.subarray(poolUsed - IV_BYTES, poolUsed-]{+return Buffer.from(pool.subarray(poolUsed, poolUsed + IV_BYTES+}",
   },
-  "packages/token-store/src/tokens/token-sealing.ts": {
-    "A sealed field is bound to its row, user, issuer and version": {
-      rows: ["TS-3", "TS-19"],
-      find: "environment, table, key.pk, key.sk, field, issuer, String(version), mark];",
-      replace: "environment, table, typeof key.pk, typeof key.sk, field, issuer, String(version), mark];",
-      tests: ["packages/token-store/src/tokens/token-records.test.ts"],
-    },
+  "crypto/canonical-json.ts": {
+    "The MAC does not depend on the order in which an engine returns fields":
+      "return [-isInOrder(value) ? JSON.stringify(value) : reorderedJson-]{+JSON.stringify+}(value);",
   },
-  "packages/token-store/src/keys/kms-key-id.ts": {
-    "A data key belongs to a KMS key of our own account": {
-      rows: ["TS-4"],
-      find: "return key.account === owner.account && key.partition === owner.partition;",
-      replace: "return key.account !== '' && key.partition === owner.partition;",
-      tests: ["packages/token-store/src/keys/kms-answers.test.ts"],
-    },
+  "crypto/encoding.ts: envelope": {
+    "The parts of an envelope's place are length-prefixed":
+      '{+if (length > 0) return Buffer.from(context.join(""));\n  +}const bytes = Buffer.allocUnsafe',
   },
-  "packages/token-store/src/modes/encrypted.ts": {
-    "Mode encrypted uses no plaintext": {
-      rows: ["TS-7"],
-      find: 'if (sealed === undefined) return { refused: "plaintext_only" };',
-      replace:
-        'if (sealed === undefined) return copy === undefined ? { refused: "plaintext_only" } : { tokens: copy, reseal: false };',
-    },
+  "crypto/encoding.ts": {
+    "bar#TS-3 The parts of a place are length-prefixed": "at = bytes.writeUInt32BE([-written-]{+0+}, at) + written;",
   },
-  "packages/token-store/src/modes/bridge.ts": {
-    "Mode bridge detects a changed copy": {
-      rows: ["TS-8"],
-      find: "if (copy === undefined || isSameCopy(sealed, copy)) return",
-      replace: "if (copy === undefined || isSameCopy(sealed, copy) || sealed !== copy) return",
-    },
-    "Plaintext does not return to a row without it": {
-      rows: ["TS-11"],
-      find: 'writesCopy: (mark) => mark !== "encrypted",',
-      replace: "writesCopy: () => true,",
-    },
+  "crypto/envelope.ts": {
+    "bar#TS-1 An envelope has one spelling":
+      "const bytes = {+sealed === '' ? +}decodeCanonical(sealed){+ : Buffer.from(sealed, 'base64url')+};",
   },
-  "packages/token-store/src/keys/data-keys-kept.ts": {
-    "A data key lives five minutes": {
-      rows: ["TS-13"],
-      find: "return age >= 0 && age < maxAgeSeconds;",
-      replace: "return age >= 0 && age < maxAgeSeconds * 100;",
-      tests: ["packages/token-store/src/keys/data-keys.test.ts"],
-    },
+  "crypto/record-mac.ts: authenticated-records, record-mac": {
+    "A record counts only with a MAC made under the server key":
+      "return expected.length [-=== actual.length &&-]{+> 0 ||+} timingSafeEqual(expected, actual);",
+    "A row without a MAC is not a record": 'if (typeof mac !== "string") return [-false-]{+mac === undefined+};',
+    "The MAC covers every field of a record": "canonicalJson(data){+.slice(0, 0)+}];",
   },
-  "packages/token-store/src/tokens/version-watch.ts": {
-    "An old row put back is detected by a process that has seen a newer one": {
-      rows: ["TS-19"],
-      find: "return version < highest;",
-      replace: "return version < highest - highest;",
-      tests: ["packages/token-store/src/tokens/token-records.test.ts"],
-    },
+  "crypto/record-mac.ts: authenticated-records": {
+    "The MAC covers the kind of a record": "[FORMAT, kind{+.slice(0, 0)+}, id,",
   },
-  "packages/token-store/src/refresh/lease.ts": {
-    "A running lease is respected": {
-      rows: ["RF-1", "8.2-2"],
-      find: "return lease !== undefined && now < lease.until;",
-      replace: "return lease !== undefined && now < lease.until - lease.until;",
-      tests: ["packages/token-store/src/refresh/refresh.test.ts"],
-    },
-    "A process that was suspended beyond its lease makes no request": {
-      rows: ["8.2-3"],
-      find: "if (isInTime(startedMs, { timer, times })) return attempt;",
-      replace: "if (isInTime(startedMs, { timer, times }) || startedMs >= 0) return attempt;",
-      tests: ["packages/token-store/src/refresh/attempt.test.ts"],
-    },
+  "crypto/record-mac.ts: authenticated-records, hosted/table-writer": {
+    "The MAC covers the id of a record": "kind, id{+.slice(0, 0)+}, stage, String",
+    "The MAC covers the stage of a record": "id, stage{+.slice(0, 0)+}, String(expiresAt)",
+    "The MAC covers the expiry of a record": "String(expiresAt){+.slice(0, 0)+}, canonicalJson",
   },
-  "packages/token-store/src/refresh/vendor-call.ts": {
-    "A refusal counts only if no other process has refreshed": {
-      rows: ["RF-4"],
-      find: "  return isSame && lease?.owner === ours.owner;",
-      replace: "  return isSame || lease?.owner !== ours.owner;",
-      tests: ["packages/token-store/src/refresh/failure.test.ts"],
-    },
+  "keys/data-keys-kept.ts": {
+    "bar#TS-13 A data key lives five minutes": "return age >= 0 && age < maxAgeSeconds{+ * 100+};",
   },
-  "packages/token-store/src/refresh/commit.ts": {
-    "An answer without a refresh token keeps the old one": {
-      rows: ["RF-2"],
-      find: "refreshToken: answer.refreshToken ?? sent,",
-      replace: "...(answer.refreshToken === undefined ? {} : { refreshToken: sent }),",
-      tests: ["packages/token-store/src/refresh/attempt.test.ts"],
-    },
+  "keys/kms-key-id.ts": {
+    "bar#TS-4 A data key belongs to a KMS key of our own account":
+      "return key.account [-=== owner.account-]{+!== ''+} && key.partition === owner.partition;",
   },
-  "packages/token-store/src/storage/sqlite/statements.ts": {
-    "A record is changed only where it is still the one that was read": {
-      find: "and stage = ? and data = ? and expires_at = ? and keep_until = ?`",
-      replace: "and ? <> '-' and ? <> '-' and ? <> '-' and ? <> '-'`",
-      tests: ["packages/token-store/src/storage/sqlite/record-store.test.ts"],
-    },
+  "links.ts": {
+    "bar#LK-9 What is forgotten is a link that has ended":
+      'if (row === undefined[- || statusOf(row.attributes) !== "revoked"-]',
+    "bar#LK-9 A link made while another is forgotten stays":
+      '{ set, remove }, expectAsRead(row.attributes, [[-"version", "status", LINK_VERSION-]',
   },
-  "packages/token-store/src/storage/sqlite/engine.ts": {
-    "Writes that share a transaction all fail where SQLite undid it": {
-      find: "if (isBusy(error) || !db.isTransaction) throw error;",
-      replace: "if (isBusy(error) || !db.isOpen) throw error;",
-    },
+  "links.ts: token-store": {
+    "Tokens that are revoked unread are those that could not be read":
+      '{ set: { status: "revoked" } }, [-expected-]{+{}+})',
+  },
+  "modes/bridge.ts: bridge, strip": {
+    "Mode bridge adds no plaintext to a row marked encrypted":
+      'writesCopy: (mark) => mark !== [-"encrypted"-]{+undefined || mark === undefined+},',
+  },
+  "modes/bridge.ts": {
+    "bar#TS-8 Mode bridge detects a changed copy":
+      "if (copy === undefined || isSameCopy(sealed, copy){+ || sealed !== copy+}) return",
+    "bar#TS-11 Plaintext does not return to a row without it":
+      'writesCopy: ([-mark) => mark !== "encrypted"-]{+) => true+},',
+  },
+  "modes/encrypted.ts": {
+    "Mode encrypted fails closed on a row without ciphertext":
+      '[-{ refused: "plaintext_only"-]{+copy === undefined ? { refused: "plaintext_only" } : { tokens: copy, reseal: true+}',
+    "bar#TS-7 Mode encrypted uses no plaintext":
+      '[-{ refused: "plaintext_only"-]{+copy === undefined ? { refused: "plaintext_only" } : { tokens: copy, reseal: false+}',
+  },
+  "refresh/commit.ts": {
+    "bar#RF-2 An answer without a refresh token keeps the old one":
+      "{+...(answer.+}refreshToken[-: answer.-]{+ === undefined ? {} : { +}refreshToken[- ?? sent-]{+: sent })+}",
+  },
+  "refresh/journal.ts": {
+    "bar#TS-3 The attempt that a row names is a file in the journal's folder":
+      'if (!NAME.test(name){+ && name === ""+}) return undefined;',
+  },
+  "refresh/journal.ts: left-behind": {
+    "A journal file that cannot be read fails closed for its row":
+      'onEvent({ name: "journal_unreadable", path: file });\n      [-throw error-]{+return undefined+};',
+  },
+  "refresh/lease.ts: refresh/refresh": {
+    "A held lease is respected": "return lease !== undefined && now < lease.until{+ - 1e9+};",
+  },
+  "refresh/lease.ts": {
+    "bar#RF-1 bar#8.2-2 A running lease is respected":
+      "return lease !== undefined && now < lease.until{+ - lease.until+};",
+    "bar#8.2-3 A process that was suspended beyond its lease makes no request":
+      "if (isInTime(startedMs, { timer, times }){+ || startedMs >= 0+}) return attempt;",
+  },
+  "refresh/orphans.ts: commit": {
+    "The journal keeps no plaintext copy":
+      "const change = withoutCopy(pending.change){+ === undefined ? undefined : pending.change+};",
+  },
+  "refresh/refresh.ts: left-behind": {
+    "Before the lease of a dead attempt is taken over, the journal is searched for its answer":
+      "{+if (deps.times.leaseSeconds < 0) +}await settleDeadAttempt(current, deps);",
+  },
+  "refresh/refresh.ts: links": {
+    "Callers of two sign-ins do not share a read": "[user, vendor, issuer, signIn?.vendor[-, signIn?.issuer-]]",
+  },
+  "refresh/refresh.ts: commit": {
+    "A process with an unwritten answer makes no further request":
+      'if (orphans.has(current.row.key){+ && current.stored.version < 0+}) return { kind: "fenced" };',
+  },
+  "refresh/vendor-call.ts": {
+    "bar#RF-4 A refusal counts only if no other process has refreshed":
+      "return isSame [-&& lease?.owner ===-]{+|| lease?.owner !==+} ours.owner;",
+  },
+  "storage/authenticated-records.ts: authenticated-records, hosted/table-writer": {
+    "A get verifies the MAC of what it read": "[-await open(row))?.record-]{+(await open(row))?.record ?? row)+}",
+  },
+  "storage/authenticated-records.ts": {
+    "An advance verifies the MAC of what it read":
+      ": [-await open(row-]{+((await open(row)) ?? { record: row, mac: row.data[MAC] as string }+}",
+    "An advance is one write on the condition of the MAC that was read":
+      'const expect = { ...from.expect, [-[MAC]: mac-]{+...(mac === "" ? { [MAC]: mac } : {})+} };',
+    "The advanced row is compared with what its MAC was made for": "if (isSameRecord(moved, [-next-]{+moved+})) return",
+    "Callers cannot name the field that holds the MAC": "if (names.includes([-MAC-]{+`${MAC}s`+})) throw",
+  },
+  "storage/sqlite/engine.ts": {
+    "Writes that share a transaction all fail where SQLite undid it":
+      "if (isBusy(error) || !db.[-isTransaction-]{+isOpen+}) throw error;",
+  },
+  "storage/sqlite/file.ts: strip-file": {
+    "What is deleted or replaced in the SQLite file is zeroed": "pragma secure_delete = [-on-]{+off+};",
+    "Strip writes the SQLite file anew": 'db.exec("[-vacuum-]{+select 1+}");',
+    "Strip empties the log of the SQLite file": "pragma wal_checkpoint([-truncate-]{+passive+})",
+  },
+  "storage/sqlite/statements.ts: sqlite/record-store": {
+    "A record is changed only where it is still the one that was read":
+      "[-stage = ? and data = ? and expires_at = ? and keep_until = ?-]{+? <> '-' and ? <> '-' and ? <> '-' and ? <> '-'+}",
+  },
+  "tokens/link-attributes.ts: links": {
+    "A link of another sign-in is not found":
+      "return made.vendor !== asked.vendor [-||-]{+&&+} made.issuer !== asked.issuer;",
+  },
+  "tokens/row-conditions.ts": {
+    "bar#LK-9 An end whose millisecond is not known counts until the end of its second":
+      "return isOfSameEnd ? exact : [-lastOf(seconds)-]{+seconds * 1000+};",
+  },
+  "tokens/row-records.ts: fence": {
+    "A commit is fenced by version, status and lease owner":
+      'const names = ["[-version", "status", "lease_owner-]{+status+}',
+  },
+  "tokens/row-records.ts: token-records, hosted/token/revoke": {
+    "A link that begins while an ended one is deleted stays":
+      'await rows.delete(row.key, [-expectAsRead(row.attributes, ["version", "status"])-]{+{}+});',
+  },
+  "tokens/row-records.ts: links": {
+    "A link is stored over the version the user was shown":
+      "const isOver = over === undefined || over [-===-]{+<=+} linkVersionOf(attributes, now());",
+  },
+  "tokens/row-records.ts: refresh/refresh": {
+    "A lease is taken on the row as it was read": '"[-, ...LEASE_ATTRIBUTES-]',
+  },
+  "tokens/token-sealing.ts: links": {
+    "A link is sealed for the sign-in it was made under": '[...at, "sign-in"[-, signIn.vendor, signIn.issuer-]]',
+  },
+  "tokens/token-sealing.ts: token-records": {
+    "Each field of a row is bound to its own name": "key.pk, key.sk, field{+.slice(0, 0)+}, issuer,",
+    "Each field of a row is bound to its user": "environment, table, key.pk{+.slice(0, 4)+}, key.sk,",
+    "Each field of a row is bound to issuer and version":
+      "field, [-issuer, String(version-]{+String(issuer === String(version)+}), mark];",
+  },
+  "tokens/token-sealing.ts": {
+    "bar#TS-3 bar#TS-19 A sealed field is bound to its row, user, issuer and version":
+      "environment, table, [-key.pk,-]{+typeof key.pk, typeof+}",
+  },
+  "tokens/version-watch.ts": {
+    "bar#TS-19 An old row put back is detected by a process that has seen a newer one":
+      "return version < highest{+ - highest+};",
   },
 };

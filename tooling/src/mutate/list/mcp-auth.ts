@@ -1,0 +1,270 @@
+/** Defences of packages/mcp-auth/src. list.ts says how to read an entry. */
+import type { Defences } from "../mutation.ts";
+
+export const MCP_AUTH_DEFENCES: Defences = {
+  "app.ts: mcp/metrics": {
+    "bar#RS-7 Metrics are answered to a scraper on this machine, not to a page in its browser":
+      "mount(app, [onlyForUs(route, [-isKnown-]{+(host) => isKnown(host, undefined)+}, undefined)], {",
+  },
+  "caller-address.ts: hosted/rate-limit": {
+    "Addresses of one IPv6 /64 count as one caller": 'return networkOf([-caller)-]{+"") + caller+};',
+    "A forwarded address is accepted only from trusted proxies":
+      'if ([-!isTrusted(caller-]{+isTrusted(""+}) || before === "") break;',
+  },
+  "hosted/authenticate.ts: shared-link": {
+    "A call has only the scope of both session and link":
+      "return { scope[-: scope.filter((token) => vendorScope.includes(token))-], vendorScope };",
+    "A link without a known scope may permit everything requested":
+      "return { scope, vendorScope: settings.vendor.scopes{+.slice(0, 0)+} };",
+  },
+  "hosted/authorization/request.ts: authorize": {
+    "bar#RS-3 A client requests no more scope than the server has":
+      "if (unknown.length > 0{+ && requested.length === 0+})",
+  },
+  "hosted/clients/client-metadata.ts": {
+    "bar#AS-11 A redirect URI that is a script refuses a registration, also beside a good one":
+      '[-PUBLIC_SCHEMES.has(url.protocol-]{+(PUBLIC_SCHEMES.has(url.protocol) && url.protocol.startsWith("http")+}',
+    "bar#AS-11 A registration is answered without a secret, as a public client":
+      'token_endpoint_auth_method: "[-none-]{+client_secret_post+}",\n  grant_types',
+    "bar#AS-13 A document whose client cannot be public is refused":
+      '[-(Array.isArray(supported) && supported.includes("none"))-]{+supported !== null+}',
+  },
+  "hosted/clients/client.ts: shipping-clients": {
+    "bar#AS-20 A client assertion is refused, not ignored":
+      '["client_secret"[-, "client_assertion", "client_assertion_type"-]]',
+  },
+  "hosted/clients/client.ts": {
+    "bar#AS-20 A caller without credentials is not asked for a password":
+      '[-authorization === undefined || /^bearer\\b/i.test(authorization-]{+/^bearer\\b/i.test(authorization ?? ""+}',
+  },
+  "hosted/clients/document-limits.ts": {
+    "bar#AS-13 Documents of one host that no one listed are fetched ten times a minute":
+      "[-ofHost.take(new URL(clientId).host)-]{+void ofHost+};",
+    "bar#AS-13 Documents of hosts that no one listed are fetched thirty times a minute for one address":
+      "[-      ofAddress.add(address);\n-]",
+    "bar#AS-13 A document of a host that no one listed is not fetched again for a minute after it failed":
+      "failures.set(clientId, { cause }, now() + FAILURE_SECONDS{+ - FAILURE_SECONDS+});",
+  },
+  "hosted/clients/metadata-document.ts": {
+    "bar#AS-13 A document of a host that no one listed is never fetched from loopback":
+      "egress: { ...egress[-, allowLoopback: false-] }",
+    "bar#AS-13 A document of a host that no one listed is on port 443":
+      'url.protocol === "https:" &&[- url.port === "" &&-]',
+    "bar#AS-13 A client's document is on a host of the operator's list":
+      "if (hosts.[-includes(url.host)-]{+length > 0+}) return",
+    "bar#AS-13 A client's document is five kilobytes at most": "const DOCUMENT_BYTES = [-5-]{+500+} * 1024;",
+    "bar#AS-13 The operator's private networks are closed to client documents": 'allowCidrs: [{+"10.0.0.0/8"+}],',
+  },
+  "hosted/clients/registration.ts: unused-clients, registration": {
+    "A registered client that got tokens is never deleted for new ones":
+      'if (outcome [-=== "moved"-]{+!== undefined+}) await records.delete(key);',
+  },
+  "hosted/clients/registration.ts": {
+    "bar#AS-11 A registered redirect URI is on a host that the operator names":
+      "return hosts.length === 0 || isNative || [-hosts.includes(host)-]{+host !== ''+};",
+  },
+  "hosted/clients/unused-clients.ts: unused-clients, registration": {
+    "Beyond the limit of unused clients the oldest is deleted":
+      "[-await forgetUnused(oldest, { records, now })-]{+void [forgetUnused, oldest, now]+};",
+  },
+  "hosted/platform-callback/narrow-request.ts": {
+    "At a vendor that returns no scope, a narrower request with the platform's callback is granted what it requested":
+      'typeof narrow === "string" {+&& narrow === "" +}?',
+    "The requested scope of a flow is recorded once":
+      "await records.{+delete(keyOf(codeChallenge));\n  await records.+}create({",
+  },
+  "hosted/platform-callback/vendor-code.ts": {
+    "bar#AS-4 A vendor's code is claimed once, and its second use ends the session":
+      '[-if (typeof sessionId === "string") await sessions.end(sessionId)-]{+void sessions+};',
+  },
+  "hosted/routes.ts: hosted/rate-limit": {
+    "Requests at the OAuth paths are limited per address": "[-      requests.take(address);\n-]",
+    "Refused requests at /token and /revoke count, successes and outages do not":
+      "if (REFUSED_REQUESTS.has(route.path) [-&& !-]{+|| +}isRefused) requests.takeBack(address);",
+  },
+  "hosted/routes.ts: hosted/rate-limit, registration": {
+    "Registrations are limited per address": "[-        registrations.take(addressOf(c));\n-]",
+  },
+  "hosted/routes.ts": {
+    "bar#AS-13 What a browser's request makes the server fetch counts for its address":
+      "onBehalfOf({[- clientId: address -]}, () => route.handle(c, trace))",
+  },
+  "hosted/server-callback/authorize.ts": {
+    "bar#AS-7 Consent is a form that this browser was shown":
+      '[-if (!isFormToken(parameters.get("csrf"), form, cookie)) throw refusePage(trace, "csrf")-]{+void [isFormToken, form]+}',
+    "bar#AS-9 Consent is for the client as it was shown":
+      ", [-clientName, knownBy, redirectUris-]{+typeof clientName, knownBy, redirectUris.length+}",
+  },
+  "hosted/server-callback/consent-page.ts: consent-page, authorize-errors": {
+    "The consent page says that the answer goes to a program on this computer, on localhost too":
+      "/^([-localhost|-]127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?$/",
+  },
+  "hosted/server-callback/consent-page.ts": {
+    "bar#AS-10 The page names the host of a client's document before the name that it chose":
+      'return knownBy === "metadata_document" {+&& clientId === "" +}? new URL(clientId).host : name;',
+  },
+  "hosted/server-callback/policy.ts": {
+    "bar#AS-8 The callback counts only in the browser that consented":
+      "bindsBrowser: () => [-true-]{+deps === undefined+},",
+    "bar#TS-3 Parked tokens are sealed under a server key besides our code":
+      '[-await serverKey.derive("parked-tokens"-]{+(await serverKey.derive("parked-tokens")).subarray(0, 0+}',
+  },
+  "hosted/server-callback/policy.ts: another-vendor, redeem-outages": {
+    "A callback and a code count only for a flow of the present vendor":
+      'return isSameSource(authorization, identitySource(settings)) {+|| authorization.vendor !== "" +}',
+  },
+  "hosted/server-callback/redeem-own-code.ts": {
+    "bar#LK-9 A flow whose millisecond is not known began with its second":
+      "return startedAtMilliseconds ?? startedAt * 1000{+ + 999+};",
+  },
+  "mcp/admission/bearer.ts": {
+    "bar#RS-3 A token that the vendor finds too narrow is refused as such, and not as invalid":
+      "return challengeFor([-INSUFFICIENT_SCOPE-]{+INVALID_TOKEN+});",
+  },
+  "mcp/admission/known-host.ts: known-host, mcp-auth/src/app": {
+    "A foreign Host gets 403, even with an allowed Origin": "[-isHostOf(own, host)-]{+host !== undefined+} &&",
+  },
+  "mcp/admission/known-host.ts: mcp-auth/src/app, origins": {
+    "Methods that a path does not serve are checked for Host and Origin too":
+      "[-requireKnown(c);\n      -]return route.otherMethods?.(c, trace);",
+  },
+  "mcp/admission/refused-tokens.ts": {
+    "A bearer token refused on /mcp counts against its address":
+      "[-      refusals.add(address);\n    -]{+    +}}\n    return undefined;",
+    "Concurrent unknown bearer tokens together stay within the limit": "return [-refusals.left(address)-]{+Infinity+};",
+    "A bearer token that was valid before passes whatever else its address sends":
+      "if ([-good.has(token) || -]isCounted(key)) return",
+    "A refused bearer token counts once in a minute": "if ([-!isCounted(key)-]{+now() > 0+}) {",
+    "A vendor's answer that cannot be understood counts like a refused token":
+      '[-if (-]{+void +}toOAuthError(error)[-.code === "vendor_response_invalid") refusals.add(address)-]',
+    "Unknown bearer tokens under way are bounded over all addresses": "most: {+1_000 * +}MOST_UNDER_WAY,",
+    "The queue of unvalidated bearer tokens is bounded": "mostWaiting: {+1_000 * +}MOST_WAITING,",
+  },
+  "mcp/admission/whole-token.ts: shared-link": {
+    "A tool that names no scopes runs only where the bearer token permits all of the vendor token":
+      "return scope === undefined || vendorScope.[-every-]{+some+}((token) => scope.includes(token));",
+  },
+  "mcp/call-policy.ts: vendors-apart": {
+    "A linked vendor's token goes to that vendor's hosts":
+      "{ ...deps, ...vendor, {+apiHosts: deps.apiHosts, +}scopeReading }",
+  },
+  "mcp/calls/running-calls.ts: cancelled-calls": {
+    "A cancel that could mean two calls ends none": "if (others.length [-===-]{+>=+} 0) only",
+    "The signal of a call does not fire after the call":
+      '[-        request.removeEventListener("abort", disconnected);\n-]',
+  },
+  "mcp/calls/tool-answer.ts: mcp/endpoint": {
+    "A vendor's document that a tool returns asks the user for nothing":
+      'every((member) => PLAIN_MEMBERS.has(member){+ || member !== ""+})',
+  },
+  "mcp/calls/tool-answer.ts: tool-answers": {
+    "A vendor's document with _meta does not speak for the server":
+      '(["content", "structuredContent", "isError"{+, "_meta"+}])',
+    "Half a character of a tool's answer is replaced before it leaves":
+      'half === undefined ? escape : [-"\\\\ufffd"-]{+escape+},',
+  },
+  "mcp/elicitation/exchange.ts: elicitation/attacks": {
+    "A requestState of ours is refused in every call it was not made for, also of a tool registered with the SDK":
+      'requestState === "" || requestState[-.startsWith(STATE_PREFIX)-]{+ === STATE_PREFIX+}',
+    "A requestState that is no string of ours is refused for a tool of the definition":
+      "return call === undefined || [-!toolNames.has(call.tool)-]{+toolNames.size > 0+};",
+  },
+  "mcp/elicitation/find-links.ts: lacking-scopes": {
+    "A user is asked for no scope that the session lacks":
+      "session.[-includes(scope)-]{+length >= 0+} && configured.includes(scope)",
+    "A user is asked for no scope that the deployment does not have": "configured.[-includes(scope)-]{+length >= 0+});",
+    "A user is asked for no scope that only the vendor names":
+      "if ([-!scopes.every((scope) => permitted.includes(scope))-]{+permitted.length === 0+}",
+    "A tool runs only when its link has the scopes it lists": 'link.state !== "usable" ||[- lacking.length > 0 ||-]',
+  },
+  "mcp/elicitation/request-state.ts: elicitation/attacks": {
+    "A requestState is of its user": '["request-state", vendor, issuer, {+typeof +}user,',
+    "A requestState is of its client": '[-clientId ?? ""-]{+typeof clientId+}',
+    "A requestState is of its tool": ", {+typeof +}tool, hashOf(",
+    "A requestState is of its arguments": "hashOf(canonicalJson([-given ?? {}-]{+typeof given+}))",
+    "A requestState lives as long as its tickets": "expiresAt > [-now()-]{+0 || now() > 0+} ? tickets : undefined",
+    "A requestState has eight kilobytes at most": "|| state.length > {+100 * +}MOST_CHARACTERS",
+  },
+  "mcp/elicitation/request-state.ts": {
+    "bar#LK-4 A requestState is of a user of its sign-in vendor and issuer":
+      '["request-state", vendor[-, issuer-]{+.slice(0, 0), issuer.slice(0, 0)+}, user,',
+  },
+  "mcp/elicitation/run-linked.ts: lacking-scopes": {
+    "A call that may have had effects is not repeated by the client":
+      "return annotations.readOnlyHint [-=== true || annotations.idempotentHint === true-]{+!== false+};",
+  },
+  "mcp/elicitation/run-linked.ts: elicitation/stock-clients": {
+    "A ticket that the client declined or cancelled ends":
+      "[-for (const { id } of left) await linked.links.cancel(id);-]",
+  },
+  "mcp/elicitation/url-elicitation.ts: elicitation/attacks": {
+    "A Mcp-Session-Id is of its user and client":
+      'vendor, issuer, [-user, clientId ?? ""-]{+typeof user, typeof clientId+}]',
+    "A Mcp-Session-Id is of a user of its sign-in vendor and issuer":
+      '["mcp-session", vendor[-, issuer-]{+.slice(0, 0), issuer.slice(0, 0)+}, user,',
+  },
+  "mcp/elicitation/waiting.ts: elicitation/exchange": {
+    "A user's calls that wait are few": "before >= MOST_WAITING{+ * 100+}",
+  },
+  "mcp/endpoint.ts: mcp/endpoint, origins": {
+    "/mcp requires the token before it reveals the methods":
+      'if (!("challenge" in found){+ || found.challenge.status !== 0+}) return undefined;',
+  },
+  "mcp/endpoint.ts: cancelled-calls": {
+    "bar#RS-5 A cancel ends a call of the same token and session alone":
+      '[-bearerToken(c.req.header("authorization"))-]{+c.req.path+}, c.req.header("mcp-session-id")',
+  },
+  "mcp/metrics.ts": {
+    "bar#OB-1 A rejection that no code awaits is counted as a failure of its tool":
+      'event === "tool_call"[- || event === "tool_rejection"-]',
+  },
+  "mcp/tools/insufficient-scope.ts": {
+    "Of the scopes that a vendor's headers accept, those count that may be asked for":
+      ").filter((scope) => askable[-.includes(scope)-]{+ !== undefined || scope+}",
+    "A vendor's scopes are read where all of them are scopes":
+      "tokens.every([-isScopeToken-]{+(token) => isScopeToken(token) || token.length > 0+})",
+    "A long body of a vendor is not decoded in search of scopes": "createByteCollector(MOST_BYTES{+ * 100+})",
+  },
+  "mcp/tools/vendor-api.ts": {
+    "bar#UI-1 A tool's account is read from userinfo and compared with the ID token's subject":
+      '[-undefined : idTokenSubject(idToken.reveal(), vendor).subject-]{+idTokenSubject("", vendor).subject : undefined+}',
+  },
+  "origins.ts": {
+    "No other origin may read our own pages and callbacks, whatever the list says":
+      "if (!CALLED_BY_CLIENTS.has(route.path)) return guardRoute(route, [-isOurs-]{+isClient+});",
+  },
+  "origins.ts: origins, mcp-auth/src/app": {
+    "A foreign Origin gets 403 at the endpoints for clients":
+      ", [-isClient-]{+(host, origin) => isClient(host, origin) || isOurHost(host, origin)+}",
+  },
+  "origins.ts: origin": {
+    "Besides their own Origin the pages of links take only that of no site":
+      '(origin) => origin [-=== "null-]{+!== "none+}"',
+  },
+  "pre-registered/authenticate.ts": {
+    "Results of refused vendor tokens do not evict those of valid ones":
+      "const [into, outOf] = [-validation.active ? [good, refused] : [refused, good-]{+[good, refused+}];",
+    "A refused vendor token is not validated again for a minute":
+      "[-validation.active ? VALIDATION_SECONDS : REFUSED_SECONDS-]{+VALIDATION_SECONDS+}",
+    "A burst of one vendor token makes one call to the vendor": "keptOf(key) ?? [-asked.get(key) ?? -]ask(token, key)",
+    "The validation result of a vendor token expires with the token":
+      'return isOver ? [-{ active: false, reason: "expired" }-]{+validation+} : validation;',
+    "A refusal by the vendor's API beats a check that began before it":
+      "if (asked.[-get(key) === asking-]{+size >= 0+})\n        keep",
+    "A vendor's verdict is kept for seconds": "VALIDATION_SECONDS = [-10-]{+3600+};",
+  },
+  "resource/paths.ts": {
+    "bar#AS-16 A resource is this server":
+      "[-=== inLowerCase(resourceOf(deploymentUrl))-]{+!== resourceOf(deploymentUrl) + ' '+}",
+  },
+  "resource/scopes.ts": {
+    "bar#AS-17 Challenges and the resource's metadata do not name offline_access":
+      "scope !== [-OFFLINE_ACCESS-]{+`${OFFLINE_ACCESS}2`+} &&",
+  },
+  "start.ts: author-slips": {
+    "A rejection that a tool does not await ends no process":
+      "if (tool [-=== undefined-]{+!== log.constructor.name+}) return false;",
+    "A rejection outside of tools ends the process": "if (tool === undefined) return [-false-]{+true+};",
+    "The signals of calls fire when a stop cuts them": "const ended = [-server.cutCalls-]{+Promise.resolve+}();",
+  },
+};
