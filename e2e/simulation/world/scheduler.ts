@@ -46,16 +46,17 @@ export interface Scheduler {
   run(isOver: () => boolean, afterEach: () => void): Promise<void>;
 }
 
-/** Rounds of the event loop without anything new before an event counts as over. */
-const QUIET_ROUNDS = 3;
+/**
+ * One round of the event loop, before which every promise goes on that can. Nothing here waits for
+ * a thread or a socket, so another round would find nothing.
+ */
+const quiet = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 export function createScheduler(choose: Choose): Scheduler {
   const pending: Event[] = [];
   let nowMs = 0;
-  let scheduled = 0;
 
   const later: Scheduler["later"] = (delayMs, run, touch) => {
-    scheduled += 1;
     const event = { atMs: nowMs + delayMs, run, touch };
     pending.push(event);
     return () => {
@@ -64,13 +65,6 @@ export function createScheduler(choose: Choose): Scheduler {
   };
   const wait = (delayMs: number): Promise<void> => new Promise((resolve) => void later(delayMs, resolve));
 
-  const quiet = async (): Promise<void> => {
-    for (let rounds = 0, before = scheduled; rounds < QUIET_ROUNDS; rounds += 1) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (before !== scheduled) rounds = 0;
-      before = scheduled;
-    }
-  };
   const takeNext = (): Event | undefined => {
     const soonest = Math.min(...pending.map(({ atMs }) => atMs));
     nowMs = Math.max(nowMs, soonest);

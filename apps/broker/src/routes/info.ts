@@ -34,7 +34,7 @@ export function infoRoutes(deps: InfoDeps): Route[] {
       revocation: "/v1/revoke",
     }),
   );
-  const openApi = JSON.stringify(openApiDocument(deps.issuer));
+  let openApi: string | undefined;
   const ending = [...deps.vendors.values()].filter(({ sunsets }) => sunsets !== undefined);
   const countEnded = (): number => ending.filter((entry) => endedSunset(entry, {}, deps) !== undefined).length;
   const list = createVendorList((entry) => asOfNow(entry, deps), countEnded);
@@ -62,7 +62,7 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     get("/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
     get("/readyz", () => readiness(deps), { quiet: true }),
     get("/metrics", async () => textAnswer(await deps.metrics.render()), { quiet: true }),
-    get("/openapi.json", () => rawJson(openApi)),
+    get("/openapi.json", () => rawJson((openApi ??= JSON.stringify(openApiDocument(deps.issuer))))),
     faviconRoute,
     get("/", () => pageAnswer(200, homePage(deps, deps.sandboxUrl()), STYLE_HASH), { surface: "browser" }),
   ];

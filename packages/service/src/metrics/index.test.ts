@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { PerformanceObserver } from "node:perf_hooks";
+import { expect, it, vi } from "vitest";
 import { createServiceMetrics, knownLabel, outcomeLabel } from "./index.ts";
 
 const linesOf = async (metrics: ReturnType<typeof createServiceMetrics>): Promise<string[]> =>
@@ -28,4 +29,15 @@ it("bar#OB-2 a label has few values: others are `other`", async () => {
   expect(lines.length).toBeLessThan(140);
   expect(lines).toContain('mcp_calls_total{vendor="github",outcome="other"} 1');
   expect(lines.join("\n")).not.toMatch(/of user|@/);
+});
+
+it("measures the process once, however many apps it runs", async () => {
+  const observe = vi.spyOn(PerformanceObserver.prototype, "observe");
+  const apps = ["one", "other", "third"].map((prefix) => createServiceMetrics({ prefix }));
+  expect(observe.mock.calls.length).toBeLessThanOrEqual(1);
+  for (const app of apps) {
+    const lines = await linesOf(app);
+    expect(lines.filter((line) => line.startsWith("process_cpu_seconds_total "))).toHaveLength(1);
+  }
+  observe.mockRestore();
 });

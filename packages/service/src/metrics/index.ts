@@ -34,8 +34,7 @@ export interface ServiceMetricsOptions {
   /** Ids that may be a `vendor` label. */
   readonly vendors?: Iterable<string>;
   /**
-   * CPU, memory, event loop and garbage collection of the process. Default true; off when many
-   * apps share one process.
+   * CPU, memory, event loop and garbage collection of the process. Default true.
    */
   readonly processMetrics?: boolean;
 }
@@ -49,7 +48,7 @@ const DURATION_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10];
 const MOST_ROUTES = 64;
 const MOST_REASONS = 128;
 
-/** Its own registry per instance; nothing is shared with other libraries in the process. */
+/** Its own registry per instance, beside that of the process; nothing is shared with other libraries. */
 export function createServiceMetrics({
   prefix,
   vendors = [],
@@ -57,7 +56,7 @@ export function createServiceMetrics({
 }: ServiceMetricsOptions): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
-  if (processMetrics) collectDefaultMetrics({ register: registry });
+  const rendered = processMetrics ? [metricsOfProcess(), registry] : [registry];
 
   const count = <Label extends string>(
     name: string,
@@ -102,8 +101,21 @@ export function createServiceMetrics({
     countVendorCall: (vendor, operation, outcome) => countVendorCall({ vendor, operation, outcome }),
     counter: (name, help, labels) => count(`${prefix}_${name}`, help, labels),
     timer: (name, help, labels) => time(`${prefix}_${name}`, help, labels),
-    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    render: async () => {
+      const bodies = await Promise.all(rendered.map((one) => one.metrics()));
+      return { contentType: registry.contentType, body: bodies.join("\n") };
+    },
   };
+}
+
+let ofProcess: Registry | undefined;
+
+/** Once in a process, however many apps it runs: the timer and the observer behind them never end. */
+function metricsOfProcess(): Registry {
+  if (ofProcess !== undefined) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  return ofProcess;
 }
 
 function shown<Label extends string>(

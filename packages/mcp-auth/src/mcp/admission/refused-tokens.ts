@@ -49,7 +49,8 @@ export function limitRefusedTokens(
   { refusedTokensPerMinute, now, timer }: RefusedTokensDeps,
 ): AuthenticateFrom {
   const refusals = createRateLimit(refusedTokensPerMinute, now);
-  const good = new LRUCache<string, true>({ max: MOST_TOKENS });
+  // `max` would set aside memory for all entries from the start.
+  const good = new LRUCache<string, true>({ maxSize: MOST_TOKENS, sizeCalculation: () => 1 });
   const counted = createExpiringMap<true>(MOST_TOKENS, now);
   const asked = createSharedCalls<Caller | undefined>();
   const turns = createTurns({
