@@ -46,7 +46,7 @@ async function statesOfServer(language: Language): Promise<readonly PageState[]>
   const meanings = new Map([["vendor", new Map([["read", { sentence: "Read your notes", language: "en" }]])]]);
   const url = "https://operator.example/";
   const operator = { name: "Acme & Sons", website: url, privacy: url, terms: url, language };
-  const presentation = createPresentation(operator, "Notes", meanings);
+  const presentation = createPresentation(operator, { name: "Notes" }, meanings);
   const state = (by: string, name: string, answer: Answer): PageState => {
     return { name: `${by}: ${name}`, by, language, html: String(answer.body) };
   };

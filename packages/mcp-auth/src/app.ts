@@ -118,8 +118,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     { log, ...defined({ metrics }) },
   );
   const vendor = (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
-  const title = definition.title ?? definition.name;
-  const presentation = createPresentation(settings.operator, title, scopeMeanings(definition.tools, settings));
+  const presentation = createPresentation(settings.operator, definition, scopeMeanings(definition.tools, settings));
   const mode = createMode(settings, {
     presentation,
     now,

@@ -38,8 +38,13 @@ describe("the consent page", () => {
   });
 
   it("bar#AS-10 shows an author's title without characters that reorder letters", () => {
-    const { frame } = createPresentation({ language: "en" }, "Mail \u202Egnp.exe\nfor all");
+    const { frame } = createPresentation({ language: "en" }, { name: "mail", title: "Mail \u202Egnp.exe\nfor all" });
     expect(String(frame.header)).toContain("<bdi>Mail gnp.exe for all</bdi>");
+  });
+
+  it.each(["", "\u200b\u2060\u202e", " \u00ad "])("bar#AS-10 shows the server's name for the title %j", (title) => {
+    const { frame } = createPresentation({ language: "en" }, { name: "mail", title });
+    expect(String(frame.header)).toContain("<bdi>mail</bdi>");
   });
 
   it("bar#HT-10 links without a referrer, and loads the icon from this server alone", async () => {
@@ -75,7 +80,7 @@ describe("the consent page", () => {
   it("bar#AS-10 shows no character of a sentence that hides or turns others, and no endless one", () => {
     const sentence = `Read\u202e ${"all ".repeat(60)}`;
     const meanings = new Map([["stub", new Map([["read", { sentence }]])]]);
-    const shown = String(createPresentation({ language: "en" }, "Test server", meanings).scopes("stub", ["read"]));
+    const shown = String(createPresentation({ language: "en" }, { name: "Test server" }, meanings).scopes("stub", ["read"]));
     expect(shown).toMatch(/^Read all [al ]+… <code>read<\/code>$/);
     expect(shown.length).toBeLessThan(200);
   });
@@ -84,7 +89,7 @@ describe("the consent page", () => {
     const meanings = new Map([["stub", new Map([["read", { sentence: "Read your notes", language: "en" }]])]]);
     const scopes = ["read", "odd"];
     const shownIn = (language: "en" | "de") =>
-      String(createPresentation({ language }, "Test server", meanings).scopes("stub", scopes));
+      String(createPresentation({ language }, { name: "Test server" }, meanings).scopes("stub", scopes));
     expect(shownIn("en")).toBe("Read your notes <code>read</code><br><code>odd</code>");
     expect(shownIn("de")).toBe('<span lang="en">Read your notes</span> <code>read</code><br><code>odd</code>');
   });
@@ -118,7 +123,7 @@ it("an error page is in the language too, and marks what clients are answered as
 });
 
 it("bar#HT-10 the icon is answered as its own type, and a browser runs nothing in it", async () => {
-  const { iconRoute } = createPresentation({ language: "en", icon: ICON }, "Test server");
+  const { iconRoute } = createPresentation({ language: "en", icon: ICON }, { name: "Test server" });
   const answer = await iconRoute.handle({} as never, {});
   expect(answer).toMatchObject({ status: 200, body: ICON.bytes });
   expect(answer.headers).toMatchObject({

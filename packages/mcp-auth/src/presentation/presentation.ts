@@ -5,6 +5,7 @@
 import { type Answer, formPageAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import { faviconRoute, type Route } from "@oauth-broker/service/http";
 import { html, type Markup, page, type PageFrame, STYLE_HASH } from "@oauth-broker/service/page";
+import type { ServerDefinition } from "../server.ts";
 import type { Language, OperatorSettings } from "../settings.ts";
 import { shownText } from "./shown-text.ts";
 import { ENGLISH } from "./texts/english.ts";
@@ -38,17 +39,17 @@ export interface Presentation {
 
 const TEXTS: Readonly<Record<Language, PageTexts>> = { en: ENGLISH, de: GERMAN };
 
-/** @param title of the server, if the operator gives no name */
+/** @param server its title, or its name if nothing of the title can be seen, stands for an operator without a name */
 export function createPresentation(
   { name, icon, language, ...links }: OperatorSettings,
-  title: string,
+  server: Pick<ServerDefinition, "name" | "title">,
   meanings: ScopeMeanings = new Map(),
 ): Presentation {
   const texts = TEXTS[language];
   const frame: PageFrame = {
     language,
     direction: texts.direction,
-    header: headerOf(name ?? shownText(title), icon !== undefined),
+    header: headerOf(name ?? (shownText(server.title ?? "") || shownText(server.name)), icon !== undefined),
     footer: footerOf(links, texts),
   };
   const allowIcon = (answer: Answer): Answer => (icon === undefined ? answer : withIcon(answer));

@@ -135,7 +135,7 @@ export function openHostedFixture({
   const vendorClient = options.vendorClient?.(real) ?? real;
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
-  const presentation = createPresentation(settings.operator, "Test server", options.scopeMeanings);
+  const presentation = createPresentation(settings.operator, { name: "Test server" }, options.scopeMeanings);
   const deps: HostedDeps = {
     settings,
     presentation,
