@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { anyText } from "@oauth-broker/oauth-core/testing";
 import { createLog, errorFields, type LogFields } from "./log.ts";
 
 const CANARY = "canary-9f2c";
@@ -148,9 +149,9 @@ describe("a log line", () => {
     createLog({ write: (text) => void (written += text) }, () => at).info(event, fields);
     return written;
   };
-  const anyText = fc.oneof(
+  const texts = fc.oneof(
     fc.string(),
-    fc.string({ unit: "binary" }),
+    anyText(fc),
     fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }),
     fc.string({ unit: fc.constantFrom('"', "\\", "/", "?", "#", "@", "=", "\u007f", "\u2028", "\ud800", "a") }),
     fc.string({ minLength: 200, maxLength: 300 }),
@@ -159,7 +160,7 @@ describe("a log line", () => {
 
   it("is what JSON.stringify makes of its object", () => {
     fc.assert(
-      fc.property(anyText, anyText, anyNumber, fc.boolean(), (event, text, number, truth) => {
+      fc.property(texts, texts, anyNumber, fc.boolean(), (event, text, number, truth) => {
         const written = line(event, { flowId: text, detail: text, durationMs: number, sandbox: truth });
         expect(written).toBe(`${JSON.stringify(JSON.parse(written))}\n`);
       }),

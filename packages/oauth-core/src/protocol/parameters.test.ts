@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "./errors.ts";
 import { parseParameters } from "./parameters.ts";
+import { anyText } from "../testing/any-text.ts";
 
 const RUNS = { seed: 1, numRuns: 1000 };
 const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
@@ -165,7 +166,7 @@ describe("parseParameters", () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          fc.string({ unit: "binary" }),
+          anyText(fc),
           fc.array(token).map((tokens) => tokens.join("")),
         ),
         (text) => {

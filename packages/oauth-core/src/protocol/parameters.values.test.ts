@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "./errors.ts";
 import { isReservedAuthorizationParameter, parseStringMap, RESERVED_AUTHORIZATION_PARAMETERS } from "./parameters.ts";
+import { anyText } from "../testing/any-text.ts";
 
 const RUNS = { seed: 1, numRuns: 1000 };
 const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
@@ -112,7 +113,7 @@ describe("parseStringMap", () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          fc.string({ unit: "binary" }),
+          anyText(fc),
           fc.json(),
           fc.dictionary(fc.string(), fc.string()).map((map) => JSON.stringify(map)),
         ),

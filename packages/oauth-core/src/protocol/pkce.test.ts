@@ -9,6 +9,7 @@ import {
   requireS256Challenge,
   verifyCodeVerifier,
 } from "./pkce.ts";
+import { anyText } from "../testing/any-text.ts";
 
 // The pair printed in rfc7636 appendix B.
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -106,7 +107,7 @@ describe("parseCodeVerifier", () => {
 
   it("throws nothing but OAuthError", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 140 }), (text) => {
+      fc.property(anyText(fc, { maxLength: 140 }), (text) => {
         try {
           expect(parseCodeVerifier(text)).toMatch(/^[A-Za-z0-9._~-]{43,128}$/);
         } catch (error) {

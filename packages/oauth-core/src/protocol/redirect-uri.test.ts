@@ -10,6 +10,7 @@ import {
 import { OAuthError } from "./errors.ts";
 import { redirectUrl, verifyNativeRedirectUri, verifyRedirectUri } from "./redirect-uri.ts";
 import type { VerifiedRedirect } from "./redirect-uri.ts";
+import { anyText } from "../testing/any-text.ts";
 
 const REGISTERED = REGISTERED_REDIRECT_URI;
 const LIST = ["https://other.example.com/cb", REGISTERED, "http://127.0.0.1:8080/cb"];
@@ -63,13 +64,9 @@ describe("verifyRedirectUri", () => {
 
   it("rfc9700#2.1 accepts exactly what is on the list, whatever the list", () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.webUrl(), { maxLength: 3 }),
-        fc.oneof(fc.webUrl(), fc.string({ unit: "binary" })),
-        (list, requested) => {
-          expect(accepts(() => verifyRedirectUri(requested, list))).toBe(list.includes(requested));
-        },
-      ),
+      fc.property(fc.array(fc.webUrl(), { maxLength: 3 }), fc.oneof(fc.webUrl(), anyText(fc)), (list, requested) => {
+        expect(accepts(() => verifyRedirectUri(requested, list))).toBe(list.includes(requested));
+      }),
       RUNS,
     );
   });

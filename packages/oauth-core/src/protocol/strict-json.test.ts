@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJsonStrict } from "./strict-json.ts";
+import { anyText } from "../testing/any-text.ts";
 
 const RUNS = { seed: 1, numRuns: 1000 };
 
@@ -134,7 +135,7 @@ describe("parseJsonStrict", () => {
     );
     const nearly = fc.array(token, { maxLength: 30 }).map((tokens) => tokens.join(""));
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: "binary" }), nearly), (text) => {
+      fc.property(fc.oneof(anyText(fc), nearly), (text) => {
         let thrown: unknown;
         try {
           expect(parseJsonStrict(text)).toEqual(JSON.parse(text));

@@ -1,3 +1,4 @@
+export { anyText } from "./any-text.ts";
 export { describeBrokeredCode, VENDOR_ISSUER } from "./brokered-code-contract.ts";
 export type { BrokeredCodeFixture } from "./brokered-code-contract.ts";
 export { createTestAuthority } from "./network/certificates.ts";

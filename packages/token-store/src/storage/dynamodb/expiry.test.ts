@@ -2,6 +2,7 @@
 import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RecordStore } from "@oauth-broker/oauth-core";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { dynamodbRecordStore } from "./record-store.ts";
@@ -10,7 +11,7 @@ import { PATIENT } from "../../testing/aws/deadline.ts";
 const NOW = 1_700_000_000;
 const TWO_DAYS = 48 * 3600;
 const KINDS = ["flow", "code", "assertion", "refresh", "session", "grace", "journal"];
-const PER_KIND = 20;
+const PER_KIND = volume({ test: 3, soak: 20 });
 
 let engine: DynamoDbEngine;
 let client: DynamoDBClient;

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { orderAll, startProcesses, stopProcess } from "../../testing/processes.ts";
 import { RACE_NOW } from "../../testing/rows/record-racer.ts";
 import type { Order, Tally } from "../../testing/rows/record-racer.ts";
@@ -11,7 +12,7 @@ import { PATIENT } from "../../testing/aws/deadline.ts";
 
 const PROCESSES = 4;
 const ROUNDS = 4;
-const CALLS = 50;
+const CALLS = volume({ test: 15, soak: 50 });
 
 let engine: DynamoDbEngine;
 let options: DynamoDbOptions;
@@ -38,7 +39,7 @@ async function order(what: Order): Promise<Tally> {
 
 describe("several processes on one DynamoDB table", () => {
   it(
-    "bar#CB-3 four processes, 50 parallel uses each: exactly one wins, every round",
+    "bar#CB-3 four processes, many parallel uses each: exactly one wins, every round",
     { timeout: 120_000 },
     async () => {
       expect(await order({ what: "open" })).toEqual({ open: PROCESSES });

@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { nextMessage, orderAll, startProcesses, stopProcess } from "../../testing/processes.ts";
 import { RACE_NOW } from "../../testing/rows/record-racer.ts";
 import type { Order, Tally } from "../../testing/rows/record-racer.ts";
 import { sqliteRecordStore } from "./record-store.ts";
 
-const ROUNDS = 250;
+const ROUNDS = volume({ test: 25, soak: 250 });
 const CALLS = 50;
 
 let folder: string;

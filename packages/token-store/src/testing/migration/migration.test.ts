@@ -48,7 +48,7 @@ const SEED = 20_261_103;
 const MIGRATE_KILLS = volume({ test: 1, soak: 3 });
 const STRIP_KILLS = volume({ test: 1, soak: 3 });
 /** A kill falls somewhere in it: a quiet machine has three thousand rows done by then. */
-const LONGEST_RUN_MS = volume({ test: 600, soak: 3000 });
+const LONGEST_RUN_MS = volume({ test: 300, soak: 3000 });
 const TEST_TIMEOUT_MS = 900_000;
 
 let engine: DynamoDbEngine;
@@ -86,7 +86,7 @@ describe("a table with many users", () => {
         both: 2 * OTHER_ROWS,
       });
 
-      const users = fleetUsers(volume({ test: 0.2, soak: 1 }));
+      const users = fleetUsers(volume({ test: 0.08, soak: 1 }));
       const settings = { users, table, region, dynamoDb: endpoint, kms: kms.endpoint, keyId };
       const start = async (
         file: string,

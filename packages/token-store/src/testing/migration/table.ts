@@ -11,8 +11,8 @@ import type { TokenStore } from "../../token-store.ts";
 import { CANARY, keyOf, olderItem, tokensOf, userOf, type Write, writeIn } from "./fleet.ts";
 
 /** Plaintext only, the first. After them the other kinds. */
-export const OLDER_ROWS: number = volume({ test: 400, soak: 3000 });
-export const OTHER_ROWS: number = volume({ test: 20, soak: 100 });
+export const OLDER_ROWS: number = volume({ test: 160, soak: 3000 });
+export const OTHER_ROWS: number = volume({ test: 10, soak: 100 });
 const BOTH_FROM = OLDER_ROWS;
 export const ENCRYPTED_FROM: number = BOTH_FROM + OTHER_ROWS;
 const CHANGED_FROM: number = ENCRYPTED_FROM + OTHER_ROWS;

@@ -4,10 +4,7 @@
  * message and answers with the outcome.
  */
 import type { RecordKey, RecordStore } from "@oauth-broker/oauth-core";
-import { dynamodbRecordStore } from "../../storage/dynamodb/record-store.ts";
 import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
-import { sqliteRecordStore } from "../../storage/sqlite/record-store.ts";
-import { PATIENT } from "../aws/deadline.ts";
 
 export const RACE_NOW = 1_700_000_000;
 
@@ -22,15 +19,24 @@ export type Order =
 /** How many of the calls had which outcome; `error` for one that threw. */
 export type Tally = Readonly<Record<string, number>>;
 
-/** @param where the store: a path, or DynamoDbOptions as JSON */
-function openStore(where: string): RecordStore {
+/**
+ * Loads the driver of this store only: that is most of a start.
+ *
+ * @param where the store: a path, or DynamoDbOptions as JSON
+ */
+async function openStore(where: string): Promise<RecordStore> {
   const now = (): number => RACE_NOW;
-  if (!where.startsWith("{")) return sqliteRecordStore({ path: where, now });
+  if (!where.startsWith("{")) {
+    const { sqliteRecordStore } = await import("../../storage/sqlite/record-store.ts");
+    return sqliteRecordStore({ path: where, now });
+  }
+  const { dynamodbRecordStore } = await import("../../storage/dynamodb/record-store.ts");
+  const { PATIENT } = await import("../aws/deadline.ts");
   return dynamodbRecordStore({ ...(JSON.parse(where) as DynamoDbOptions), ...PATIENT, now });
 }
 
 if (import.meta.main) {
-  const store = openStore(process.argv[2] ?? "");
+  const store = await openStore(process.argv[2] ?? "");
   const name = String(process.pid);
 
   const fill = async (key: RecordKey): Promise<Tally> => {
