@@ -5,13 +5,13 @@
 import { readProgram } from "../support/program.ts";
 import { runEveryOrder } from "./modes/every-order.ts";
 import { ONCE_RED } from "./modes/once-red.ts";
-import { ACTORS, runSeed } from "./modes/run-seed.ts";
-import { runServerSeed } from "./modes/run-server-seed.ts";
+import { ACTORS } from "./modes/run-world.ts";
 import { SCENARIOS } from "./modes/scenarios.ts";
 import { shrink } from "./modes/shrink.ts";
+import { type WorldName, WORLDS } from "./modes/worlds.ts";
 
 const NAMES = [...Object.keys(SCENARIOS), "all"];
-const WORLDS = ["brokers", "servers"];
+const WORLD_NAMES = Object.keys(WORLDS);
 const HELP = `Usage: npm run simulate -- [OPTIONS]
 
 Runs brokers, a store, a vendor, users, a platform and an attacker in one process and in virtual time. The seed decides
@@ -20,7 +20,7 @@ e2e/simulation/README.md are checked.
 
   --seeds A..B           these seeds (default 1..100), after those that were red once; prints those that broke a promise
   --seed N               one seed, and its story; if it breaks a promise, that of the smallest run which breaks it, too
-  --world WORLD          what runs: ${WORLDS.join(" or ")} (default ${WORLDS[0]}); the other options of a seed are of brokers
+  --world WORLD          what runs: ${WORLD_NAMES.join(" or ")} (default ${WORLD_NAMES[0]})
   --actors A,B           with --seed: only these of ${ACTORS.join(", ")}; nothing is reduced then
   --exhaustive SCENARIO  every order of the store's and the vendor's answers; the story of the first that is broken:
                          ${NAMES.join(", ")}
@@ -31,9 +31,8 @@ Exits with 1 when a promise was broken.`;
 
 type Asked =
   | { readonly scenarios: readonly string[] }
-  | { readonly server: true; readonly first: number; readonly last: number }
-  | { readonly seed: number; readonly actors: readonly string[] | undefined }
-  | { readonly first: number; readonly last: number };
+  | { readonly world: WorldName; readonly seed: number; readonly actors: readonly string[] | undefined }
+  | { readonly world: WorldName; readonly first: number; readonly last: number };
 
 interface Values {
   readonly seed?: string;
@@ -52,10 +51,13 @@ function readAsked({ seed, seeds, actors, exhaustive, world }: Values): Asked {
   const [, first, last] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(seed === undefined ? seeds : `${seed}..${seed}`) ?? [];
   if (first === undefined || last === undefined) throw new Error("a seed is a number, and seeds are two: 1..1000");
   if (Number(first) > Number(last)) throw new Error("the first seed is greater than the last");
-  if (!WORLDS.includes(world)) throw new Error(`--world takes ${WORLDS.join(" or ")}`);
-  if (world === "servers") return { server: true, first: Number(first), last: Number(last) };
-  if (seed !== undefined) return { seed: Number(seed), actors: readActors(actors) };
-  return { first: Number(first), last: Number(last) };
+  if (!isWorld(world)) throw new Error(`--world takes ${WORLD_NAMES.join(" or ")}`);
+  if (seed !== undefined) return { world, seed: Number(seed), actors: readActors(actors) };
+  return { world, first: Number(first), last: Number(last) };
+}
+
+function isWorld(name: string): name is WorldName {
+  return WORLD_NAMES.includes(name);
 }
 
 function readActors(given: string | undefined): readonly string[] | undefined {
@@ -77,43 +79,32 @@ async function runScenarios(names: readonly string[]): Promise<boolean> {
   return isKept;
 }
 
-async function tellSeed(seed: number, actors: readonly string[] | undefined): Promise<boolean> {
+async function tellSeed(world: WorldName, seed: number, actors: readonly string[] | undefined): Promise<boolean> {
+  const runSeed = WORLDS[world];
   const whole = await runSeed(seed, actors && { actors });
   const isKept = whole.broken.length === 0;
-  const told = isKept || actors !== undefined ? whole : ((await shrink(seed)) ?? whole);
+  const told = isKept || actors !== undefined ? whole : ((await shrink(runSeed, seed)) ?? whole);
   for (const line of [...told.story, ...told.broken]) say(line);
   if (told !== whole) say(`seed ${seed} breaks it, too, after ${whole.events} events instead of ${told.events}`);
-  say(`--seed ${told.seed} --actors ${told.actors.join(",")}: ${isKept ? "every promise kept" : "a promise broken"}`);
+  const again = `--world ${world} --seed ${told.seed} --actors ${told.actors.join(",")}`;
+  say(`${again}: ${isKept ? "every promise kept" : "a promise broken"}`);
   return isKept;
-}
-
-/** One seed is printed with its story. */
-async function runServerSeeds({ first, last }: { readonly first: number; readonly last: number }): Promise<boolean> {
-  let count = 0;
-  for (let seed = first; seed <= last; seed += 1) {
-    const { broken, story } = await runServerSeed(seed);
-    if (first === last) for (const line of story) say(line);
-    if (broken.length > 0) count += 1;
-    for (const sentence of broken) say(`seed ${seed}: ${sentence}`);
-  }
-  say(`${last - first + 1} seeds of servers, ${count} broke a promise`);
-  return count === 0;
 }
 
 /** @returns whether every promise was kept */
 async function run(given: Asked): Promise<boolean> {
   if ("scenarios" in given) return runScenarios(given.scenarios);
-  if ("server" in given) return runServerSeeds(given);
-  if ("seed" in given) return tellSeed(given.seed, given.actors);
-  const { first, last } = given;
+  if ("seed" in given) return tellSeed(given.world, given.seed, given.actors);
+  const { world, first, last } = given;
   const seeds = Array.from({ length: last - first + 1 }, (_, index) => ({ seed: first + index }));
+  const onceRed = ONCE_RED.filter((one) => one.world === world);
   let count = 0;
-  for (const { seed, ...options } of [...ONCE_RED, ...seeds]) {
-    const { broken } = await runSeed(seed, options);
+  for (const { seed, ...options } of [...onceRed, ...seeds]) {
+    const { broken } = await WORLDS[world](seed, options);
     if (broken.length > 0) count += 1;
     for (const sentence of broken) say(`seed ${seed}: ${sentence}`);
   }
-  say(`${seeds.length} seeds and ${ONCE_RED.length} once red, ${count} broke a promise`);
+  say(`${seeds.length} seeds of ${world} and ${onceRed.length} once red, ${count} broke a promise`);
   return count === 0;
 }
 

@@ -18,7 +18,8 @@ export async function attackServers(own: Seat, others: readonly Seat[], rounds: 
     await pause(own, 6_000);
     const recent = loot.slice(-12);
     if (recent.length > 0) await replay(own, random.pick(recent), random);
-    if (random.happens(20)) await random.pick(others).browser.open((await ownCallback(own)) ?? "/connections");
+    if (random.happens(20) && others.length > 0)
+      await random.pick(others).browser.open((await ownCallback(own)) ?? "/connections");
   }
 }
 

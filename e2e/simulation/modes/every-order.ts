@@ -8,7 +8,7 @@
 import type { Promises } from "../invariants/promises.ts";
 import type { Choose, Event, Scheduler } from "../world/scheduler.ts";
 import type { Weaken } from "../world/store.ts";
-import { runToEnd } from "./run-seed.ts";
+import { runToEnd } from "./run-world.ts";
 
 /** A scenario in the world that was made for one order of it. */
 export interface Stage {

@@ -4,13 +4,14 @@
  * numbers, so seeds near the first are tried with them; a run is used only if it breaks the same
  * promise.
  */
-import { ACTORS, type Outcome, runSeed, type SeedOptions } from "./run-seed.ts";
+import { ACTORS, type Outcome, type RunSeed, type SeedOptions } from "./run-world.ts";
 
 /** Seeds tried with each choice of actors. */
 const TRIES = 20;
 
 /** @returns the run itself if nothing smaller breaks the same promise; undefined: it breaks none */
 export async function shrink(
+  runSeed: RunSeed,
   seed: number,
   { tries = TRIES, ...options }: Omit<SeedOptions, "mostEvents"> & { readonly tries?: number } = {},
 ): Promise<Outcome | undefined> {

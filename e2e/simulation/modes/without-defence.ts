@@ -12,6 +12,7 @@ import { pathToFileURL } from "node:url";
 import { readGuards } from "../../../tooling/src/mutate/guards.ts";
 import { LISTED } from "../../../tooling/src/mutate/list.ts";
 import { mutate } from "../../../tooling/src/mutate/mutation.ts";
+import type { WorldName } from "./worlds.ts";
 import { testsOf } from "../../../tooling/src/mutate/tests.ts";
 
 const [, , defence = "", range = "", world = "brokers"] = process.argv;
@@ -36,10 +37,7 @@ registerHooks({
 const { promiseOf } = await import("./shrink.ts");
 
 async function firstSeed(): Promise<{ readonly at: string; readonly sentence: string } | undefined> {
-  const run =
-    world === "servers"
-      ? (await import("./run-server-seed.ts")).runServerSeed
-      : (await import("./run-seed.ts")).runSeed;
+  const run = (await import("./worlds.ts")).WORLDS[world as WorldName];
   for (let seed = Number(first); seed <= Number(last); seed += 1) {
     const [sentence] = (await run(seed)).broken;
     if (sentence !== undefined) return { at: `${seed}`, sentence };

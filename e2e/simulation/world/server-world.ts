@@ -30,6 +30,7 @@ interface ServerWorldOptions {
   readonly choose: Choose;
   readonly random: Random | undefined;
   readonly aheadSeconds: readonly number[];
+  readonly weaken?: Weaken;
 }
 
 /** The longest that one request may take, of virtual time. */
@@ -60,13 +61,15 @@ export function createSurroundings(choose: Choose, random: Random | undefined, w
       name,
       lifetimeSeconds: LIFETIME_SECONDS,
       replayedMs: Infinity,
+      takesLostCodes: true,
     });
   const vendors = new Map(["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]));
   return { ...beginning, store, rows: createSharedRows(distance), keyService, vendors };
 }
 
-export async function createServerWorld({ choose, random, aheadSeconds }: ServerWorldOptions): Promise<ServerWorld> {
-  const surroundings = createSurroundings(choose, random);
+export async function createServerWorld(options: ServerWorldOptions): Promise<ServerWorld> {
+  const { choose, random, aheadSeconds, weaken } = options;
+  const surroundings = createSurroundings(choose, random, weaken);
   const { scheduler, promises, loot, tell, isFaulty } = surroundings;
   const processes = await startServers({ ...surroundings, aheadSeconds });
   const refreshes = new Map<string, string>();

@@ -69,6 +69,7 @@ interface Code extends Owner {
   readonly challenge: string;
   readonly redirectUri: string;
   isUsed: boolean;
+  isLost: boolean;
 }
 interface Grant extends Owner {
   readonly vendorClient: string;
@@ -106,6 +107,8 @@ interface VendorParts {
   readonly lifetimeSeconds?: number;
   /** How long our side answers an equal refresh again, or does not send it; then the user connects again. */
   readonly replayedMs?: number;
+  /** A code may come again after the answer to it was lost: of that no session came. */
+  readonly takesLostCodes?: boolean;
 }
 
 export function createVendor({
@@ -117,6 +120,7 @@ export function createVendor({
   name = "acme",
   lifetimeSeconds = LIFETIME_SECONDS,
   replayedMs = REPLAYED_MS,
+  takesLostCodes = false,
 }: VendorParts): SimulatedVendor {
   const secrets = new Map(
     [{ id: VENDOR_CLIENT.id, secrets: [VENDOR_CLIENT.secret] }, ...clients].map((one) => [one.id, one.secrets]),
@@ -153,7 +157,7 @@ export function createVendor({
     const value = form.get("code") ?? "";
     const code = codes.get(value);
     if (code === undefined) return refuse();
-    if (!stolen.has(value)) promises.usedOnce("vendor's code", value);
+    if (!stolen.has(value) && !(takesLostCodes && code.isLost)) promises.usedOnce("vendor's code", value);
     const verifier = form.get("code_verifier") ?? "";
     const isOfFlow =
       createHash("sha256").update(verifier).digest("base64url") === code.challenge &&
@@ -226,6 +230,8 @@ export function createVendor({
         end(() => {
           tell(`${process} gets no answer from ${name} to ${what}: ${kind}`);
           record.isLost = true;
+          const code = codes.get(form.get("code") ?? "");
+          if (code !== undefined) code.isLost = true;
           reject(lost(kind, isSent));
         });
       init.signal?.addEventListener("abort", () => fail("timeout", true), { once: true });
@@ -270,7 +276,7 @@ export function createVendor({
       const redirectUri = searchParams.get("redirect_uri") ?? "";
       const challenge = searchParams.get("code_challenge") ?? "";
       const vendorClient = searchParams.get("client_id") ?? "";
-      codes.set(code, { ...owner, vendorClient, challenge, redirectUri, isUsed: false });
+      codes.set(code, { ...owner, vendorClient, challenge, redirectUri, isUsed: false, isLost: false });
       const back = new URL(redirectUri);
       back.searchParams.set("code", code);
       back.searchParams.set("state", searchParams.get("state") ?? "");
