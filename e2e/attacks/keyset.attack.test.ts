@@ -1,21 +1,22 @@
 /**
  * Attacker: has write access to the store but cannot use the key, and puts an older keyset back or
- * brings one of another broker, or deletes it; the process is restarted in between. The twins remove the floor, as
- * a missing setting or a deleted file would. Without the binding:
- * apps/broker/src/keys/keyset-place.test.ts.
+ * brings one of another broker, or deletes it; the broker starts again in between, in this process.
+ * The operator's commands are processes. The twins remove the floor, as a missing setting or a
+ * deleted file would. Without the binding: apps/broker/src/keys/keyset-place.test.ts.
  */
 import { patience } from "@oauth-broker/oauth-core/testing";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createBroker } from "@oauth-broker/broker/src/app.ts";
+import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import type { RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
+import { createLog } from "@oauth-broker/service";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type AwsHarness, startAws } from "../support/aws/aws.ts";
-import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../support/broker/process.ts";
+import { runBrokerCommand, temporaryFolder } from "../support/broker/process.ts";
 import { brokerYaml, createSecrets } from "../support/broker/configuration.ts";
-import { freePort } from "../support/free-port.ts";
-import { send } from "../support/broker/platform.ts";
 
 const KEYSET = { kind: "keyset", id: "broker" };
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -24,7 +25,7 @@ const secrets = createSecrets();
 interface Harness {
   readonly records: RecordStore;
   readonly folder: string;
-  /** Starts a process, checks whether it is ready, and kills it. */
+  /** Starts a broker from its configuration, asks whether it is ready, and ends it. */
   readyz(more?: string, baseUrl?: string): Promise<{ readonly status: number; readonly text: string }>;
   command(
     ...args: string[]
@@ -37,15 +38,17 @@ async function harnessOn(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Harness> {
   const folder = temporaryFolder();
-  const own = `http://127.0.0.1:${await freePort()}`;
+  const own = "http://127.0.0.1:1";
   const readyz: Harness["readyz"] = async (more = "", baseUrl = own) => {
     const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", ...places, more });
-    const broker = await startBrokerProcess({ entry: "short-waits", yaml, folder, env });
+    writeFileSync(join(folder, "broker.yaml"), yaml);
+    const broker = await createBroker(loadConfig(env, folder), { log: createLog({ write: () => undefined }) });
     try {
-      return await send(`${baseUrl}/readyz`);
+      await broker.loadKeys();
+      const answer = await broker.app.fetch(new Request(`${baseUrl}/readyz`));
+      return { status: answer.status, text: await answer.text() };
     } finally {
-      broker.signal("SIGKILL");
-      await broker.exited();
+      await broker.close();
     }
   };
   expect((await readyz()).status).toBe(200);
@@ -160,7 +163,7 @@ describe("a keyset in a table, under KMS", () => {
 
   it("bar#TS-3 of another base_url does not open with the same key; the error says how (#11)", async () => {
     const harness = await start();
-    const production = `http://127.0.0.1:${await freePort()}`;
+    const production = "http://127.0.0.1:2";
     expect(await harness.readyz("", production)).toMatchObject(REFUSED);
     expect((await harness.command("keys", "list")).stderr).toMatch(/belongs to http.*main\.js keys adopt 1$/m);
     expect((await harness.command("keys", "adopt", "1")).code).toBe(0);

@@ -33,9 +33,15 @@ function kindOf(path: string): SourceFile["kind"] {
   return path.includes("/testing/") || path.startsWith("packages/simulators/") ? "testing" : "product";
 }
 
+/** By path, the file as it was parsed last: most checks read the same files. */
+const parsed = new Map<string, SourceFile>();
+
 export function parseSource(path: string, text: string): SourceFile {
-  const kind = kindOf(path);
-  return { path, text, kind, ...readSyntax(path, text) };
+  const known = parsed.get(path);
+  if (known?.text === text) return known;
+  const file = { path, text, kind: kindOf(path), ...readSyntax(path, text) };
+  parsed.set(path, file);
+  return file;
 }
 
 /** @param patterns globs from the root; `node_modules` and `dist` are never entered */

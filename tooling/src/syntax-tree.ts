@@ -13,8 +13,14 @@ export interface Node {
 export const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
 
-export const children = (node: Node): Node[] =>
-  Object.values(node).flatMap((value) => (Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : []));
+export function children(node: Node): Node[] {
+  const found: Node[] = [];
+  for (const value of Object.values(node)) {
+    if (isNode(value)) found.push(value);
+    else if (Array.isArray(value)) for (const one of value) if (isNode(one)) found.push(one);
+  }
+  return found;
+}
 
 /** The names that a declaration binds, and the key of an object or class member. */
 export function namesDeclaredBy(node: Node): string[] {
@@ -57,26 +63,33 @@ function boundNames(pattern: unknown): string[] {
   }
 }
 
-const isFunction = ({ type }: Node): boolean =>
-  /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type);
+const FUNCTIONS: ReadonlySet<string> = new Set([
+  "FunctionDeclaration",
+  "FunctionExpression",
+  "ArrowFunctionExpression",
+]);
+const isFunction = ({ type }: Node): boolean => FUNCTIONS.has(type);
 
 /**
  * The names declared in this scope: imports, variables, functions, classes, parameters, catch
  * parameters; not those of inner functions.
  */
 function scopeNames(scope: Node): string[] {
-  const own = (node: Node): string[] => {
-    if (node.type === "ImportDeclaration")
-      return (node["specifiers"] as Node[]).flatMap((one) => boundNames(one["local"]));
-    if (node.type === "CatchClause") return [...boundNames(node["param"]), ...children(node).flatMap(own)];
-    if (/^(VariableDeclaration|FunctionDeclaration|ClassDeclaration)$/.test(node.type)) {
-      return [...namesDeclaredBy(node), ...(isFunction(node) ? [] : children(node).flatMap(own))];
+  const names: string[] = isFunction(scope) ? (scope["params"] as Node[]).flatMap(boundNames) : [];
+  const collect = (node: Node): void => {
+    if (node.type === "ImportDeclaration") {
+      for (const one of node["specifiers"] as Node[]) names.push(...boundNames(one["local"]));
+      return;
     }
-    return isFunction(node) ? [] : children(node).flatMap(own);
+    if (node.type === "CatchClause") names.push(...boundNames(node["param"]));
+    else if (DECLARATIONS.has(node.type)) names.push(...namesDeclaredBy(node));
+    if (!isFunction(node)) for (const child of children(node)) collect(child);
   };
-  const parameters = isFunction(scope) ? (scope["params"] as Node[]).flatMap(boundNames) : [];
-  return [...parameters, ...children(scope).flatMap(own)];
+  for (const child of children(scope)) collect(child);
+  return names;
 }
+
+const DECLARATIONS: ReadonlySet<string> = new Set(["VariableDeclaration", "FunctionDeclaration", "ClassDeclaration"]);
 
 export interface Visit {
   /** A name that no enclosing scope declares, with the members read from it. */
