@@ -16,6 +16,7 @@ export function queryOfCallback(callbackUrl: string | URL, redirectUri: string):
     throw invalidCallback("malformed", "The callback is not a URL");
   }
   // Behind a proxy that ends TLS, scheme and host are the proxy's; the path is ours.
+  //= rfc9700#4.4.2.2
   if (url.pathname !== asked.pathname) {
     throw invalidCallback("wrong_path", "The callback is not at the redirect URI of this client");
   }

@@ -121,7 +121,9 @@ export async function listen(
   const server = createServer(limits, (request, response) => {
     fresh.requested(request);
     if (hasBody(request)) {
+      //= bar#HT-1
       endChoppedBody(request);
+      //= bar#HT-1
       endUnreadBody(request, response);
     }
     inTurn(request, response, () => {

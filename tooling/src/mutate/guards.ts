@@ -1,8 +1,9 @@
 /**
- * Mutations by rule: the guard directly below a citation (`//= rfc7636#4.6`) is a defence that need
- * not be listed. It is an `if` that throws or returns, or a statement that is an expression; it is
- * taken out, and a test whose title carries the citation has to notice. Callers: main.ts, which adds
- * them to the list.
+ * Mutations by rule: what stands directly below a citation (`//= rfc7636#4.6`) is a defence that need
+ * not be listed. An `if` that throws or returns, or a statement that is an expression, is taken out;
+ * an `if` that returns where a throw follows always returns; of what is returned or named, `a && b`
+ * or `a || b`, each side is taken out, except one that asks whether there is a value. A test whose
+ * title carries the citation has to notice. Callers: main.ts, which adds them to the list.
  */
 import { parseSync } from "rolldown/utils";
 import { rowsIn } from "../pages/requirements.ts";
@@ -25,62 +26,127 @@ export function readGuards(tests: Tests, root: string = ROOT): Mutation[] {
 /** @returns the mutations of some files */
 export function guardsOf(files: readonly SourceFile[], tests: Tests): Mutation[] {
   return files.flatMap((file) =>
-    guardsIn(file).map(({ sections, symbol, statement, find }) => ({
-      defence: `${sections.join(" ")} in ${symbol}: ${statement}`,
-      rows: sections.flatMap((section) => rowsIn(section)),
-      file: file.path,
-      find,
-      replace: `${find.slice(0, find.length - statement.length)};`,
-      tests: tests.carrying(file.path, sections),
-      isOneEnough: true,
-      byRule: true,
-    })),
+    citedStatements(file).flatMap(({ begin, sections, symbol, node, next }) => {
+      const find = file.text.slice(begin, node.end);
+      return withoutDefence(node, next, file.text).map(({ part, start, end, replace }) => ({
+        defence: `${sections.join(" ")} in ${symbol}: ${part}`,
+        rows: sections.flatMap((section) => rowsIn(section)),
+        file: file.path,
+        find,
+        replace: find.slice(0, start - begin) + replace + find.slice(end - begin),
+        tests: tests.carrying(file.path, sections),
+        isOneEnough: true,
+        byRule: true,
+      }));
+    }),
   );
 }
 
-interface Guard {
+interface Cited {
   readonly sections: readonly string[];
   readonly symbol: string;
-  /** As it is in the file. */
-  readonly statement: string;
-  /** From the citation to the end of the statement. */
-  readonly find: string;
+  /** Where the citation begins. */
+  readonly begin: number;
+  readonly node: Node;
+  /** The statement behind it. */
+  readonly next: Node | undefined;
 }
 
-function guardsIn({ path, text, declarations }: SourceFile): Guard[] {
-  const starts = new Map<number, Node>();
+function citedStatements({ path, text, declarations }: SourceFile): Cited[] {
+  const starts = new Map<number, Pick<Cited, "node" | "next">>();
   const visit = (node: Node): void => {
-    if (isGuard(node)) starts.set(node.start, node);
+    const body = node["body"];
+    if (Array.isArray(body))
+      body.forEach((one: Node, at) => starts.set(one.start, { node: one, next: body[at + 1] as Node }));
     children(node).forEach(visit);
   };
   visit(parseSync(path, text).program as unknown as Node);
-  const lines = text.split("\n");
-  const guards: Guard[] = [];
+  const cited: Cited[] = [];
   let offset = 0;
-  let begun: { readonly at: number; readonly sections: string[] } | undefined;
-  for (const [index, line] of lines.entries()) {
+  let begun: { readonly begin: number; readonly sections: string[] } | undefined;
+  for (const [index, line] of text.split("\n").entries()) {
     const section = CITATION.exec(line)?.[1];
-    const node = starts.get(offset + line.length - line.trimStart().length);
+    const found = starts.get(offset + line.length - line.trimStart().length);
     if (section !== undefined) {
-      begun ??= { at: offset, sections: [] };
+      begun ??= { begin: offset, sections: [] };
       begun.sections.push(section);
     } else if (!line.trimStart().startsWith("//")) {
-      if (begun !== undefined && node !== undefined) {
-        const symbol = declarations.find(({ lastLine }) => lastLine >= index + 1)?.name ?? "";
-        const statement = text.slice(node.start, node.end);
-        guards.push({ sections: begun.sections, symbol, statement, find: text.slice(begun.at, node.end) });
-      }
+      const symbol = declarations.find(({ lastLine }) => lastLine >= index + 1)?.name ?? "";
+      if (begun !== undefined && found !== undefined) cited.push({ ...begun, symbol, ...found });
       begun = undefined;
     }
     offset += line.length + 1;
   }
-  return guards;
+  return cited;
 }
 
-function isGuard(node: Node): boolean {
-  if (node.type === "ExpressionStatement") return true;
-  if (node.type !== "IfStatement" || (node["alternate"] ?? null) !== null) return false;
-  const consequent = node["consequent"] as Node;
-  const last = consequent.type === "BlockStatement" ? (consequent["body"] as Node[]).at(-1) : consequent;
-  return last?.type === "ThrowStatement" || last?.type === "ReturnStatement";
+interface Change {
+  /** What is taken out, as it is in the file. */
+  readonly part: string;
+  readonly start: number;
+  readonly end: number;
+  readonly replace: string;
 }
+
+/** A statement that refuses goes; one that says what is allowed loses each of its conditions. */
+function withoutDefence(node: Node, next: Node | undefined, text: string): Change[] {
+  const change = ({ start, end }: Node, replace: string): Change => ({
+    part: text.slice(start, end),
+    start,
+    end,
+    replace,
+  });
+  if (node.type === "ExpressionStatement") return [change(node, ";")];
+  if (node.type === "IfStatement") {
+    const last = lastOf(node["consequent"] as Node);
+    if ((node["alternate"] ?? null) !== null || !/^(Throw|Return)Statement$/.test(last?.type ?? "")) return [];
+    const permits = last?.type === "ReturnStatement" && next?.type === "ThrowStatement";
+    return permits ? [change(node["test"] as Node, "true")] : [change(node, ";")];
+  }
+  return decided(node).flatMap((value) =>
+    operandsOf(value).flatMap(({ operand, parent, other }) =>
+      isOfTypes(operand)
+        ? []
+        : [{ ...change(parent, text.slice(other.start, other.end)), part: text.slice(operand.start, operand.end) }],
+    ),
+  );
+}
+
+const lastOf = (node: Node): Node | undefined =>
+  node.type === "BlockStatement" ? (node["body"] as Node[]).at(-1) : node;
+
+/** What is returned or named. */
+function decided(node: Node): Node[] {
+  if (node.type === "ReturnStatement") return node["argument"] === null ? [] : [node["argument"] as Node];
+  if (node.type !== "VariableDeclaration") return [];
+  return (node["declarations"] as Node[]).flatMap(({ init }) => {
+    const value = init as Node | null;
+    if (value === null) return [];
+    return value.type === "ArrowFunctionExpression" ? [value["body"] as Node] : [value];
+  });
+}
+
+interface Operand {
+  readonly operand: Node;
+  readonly parent: Node;
+  /** What stays. */
+  readonly other: Node;
+}
+
+/** The operands of `&&` and `||`, however deep. */
+function operandsOf(node: Node): Operand[] {
+  if (node.type === "ParenthesizedExpression") return operandsOf(node["expression"] as Node);
+  if (node.type !== "LogicalExpression" || node["operator"] === "??") return [];
+  const [left, right] = [node["left"] as Node, node["right"] as Node];
+  const inside = (operand: Node, other: Node): Operand[] => {
+    const own = operandsOf(operand);
+    return own.length > 0 ? own : [{ operand, parent: node, other }];
+  };
+  return [...inside(left, right), ...inside(right, left)];
+}
+
+/** Asks whether there is a value at all: without it the next condition has nothing to read. */
+const isOfTypes = ({ type, right }: Node): boolean =>
+  type === "BinaryExpression" &&
+  /^(Identifier|Literal)$/.test((right as Node).type) &&
+  /^(undefined|null)$/.test(String((right as Node)["name"] ?? (right as Node)["value"]));

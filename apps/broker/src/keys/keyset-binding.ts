@@ -50,6 +50,7 @@ export function nameOf({ baseUrl, environment, table }: KeysetPlace): string {
  * @throws OAuthError temporarily_unavailable, with a detail that names the command to run
  */
 export function requireSameBaseUrl(found: unknown, ours: string, revision: number): void {
+  //= bar#TS-3
   if (found === ours) return;
   throw keysUnavailable(
     `the keyset file belongs to ${typeof found === "string" ? found : "no base_url"}, and this broker is ${ours}. Give each a separate file. ` +

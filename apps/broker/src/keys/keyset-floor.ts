@@ -40,6 +40,7 @@ export function createRevisionFloor({
 //= bar#TS-19
 /** @throws OAuthError temporarily_unavailable, with a detail that names the command to run */
 export function requireRevision(revision: number, lowest: number): void {
+  //= bar#TS-19
   if (revision >= lowest) return;
   throw keysUnavailable(
     `the keyset is of revision ${revision}, and ${lowest} was in use: an older one was put back, which undoes a rotation. ` +
@@ -54,6 +55,7 @@ export function requireRevision(revision: number, lowest: number): void {
  */
 //= bar#TS-19
 export function requireNoneInUse(lowest: number): void {
+  //= bar#TS-19
   if (lowest === 0) return;
   throw keysUnavailable(
     `the keyset is gone, and one of revision ${lowest} was in use. Restore it with its store. ` +

@@ -237,6 +237,7 @@ export function createKeyset({
     async adopt(revision) {
       const stored = await storage.read({ adopt: true });
       if (stored === undefined) throw keysUnavailable("there is no keyset to adopt");
+      //= bar#TS-19
       if (stored.revision !== revision) {
         throw keysUnavailable(`the keyset there is of revision ${stored.revision}, not ${revision}`);
       }

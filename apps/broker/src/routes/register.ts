@@ -28,6 +28,7 @@ export function registerRoutes(deps: RegisterDeps): Route[] {
         const text = await readJsonText(c, deps.limit);
         const { client, countedAs } = await callerOf(c, deps);
         trace.clientId = client.clientId;
+        //= bar#ST-8
         deps.rateLimits.vendorCalls.take(countedAs);
         //= bar#DC-6
         deps.rateLimits.registrations.take(countedAs);

@@ -64,6 +64,7 @@ function requireOwnCredentials(callersPart: CallersPart | undefined): void {
  */
 //= bar#EG-11
 function requireNoProxy(callersPart: CallersPart | undefined): void {
+  //= bar#EG-11
   if (callersPart === undefined) return;
   throw overrideNotAllowed(
     "This broker reaches vendors through a proxy, and only those in its configuration, at the endpoints stated there",

@@ -110,6 +110,7 @@ export async function trustedChoice(
   const endpoints = readEndpoints(target, ofClient, deps);
   const isOurs = credentials.source !== "byoc"; //                              the broker's credentials go nowhere else,
   const rules = { isOurs, requireReachable: deps.requireReachable };
+  //= bar#XA-2
   requireAllowedPart(callersPartOf(endpoints), rules); //                       and nothing is sent to find that out
   //= bar#XA-2
   if (isOurs && entry !== undefined && !isOfTenant(credentials, entry, target.placeholders)) {

@@ -91,6 +91,7 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
   const { vendor } = entry;
   const { issuer, placeholders = {}, authorizationEndpoint, tokenEndpoint } = target;
   const specs = specsFor(entry, placeholders);
+  //= bar#XA-3
   if (issuer !== undefined && issuer !== vendor.issuer) {
     throw new OAuthError("unauthorized_client", "issuer names another vendor: leave vendor out", {
       reason: "override_not_allowed",

@@ -42,6 +42,7 @@ export function requireUsable(
   const { vendor: id } = target;
   const entry = id === CUSTOM_VENDOR ? undefined : requireUsableVendor(id, client, { vendors });
   if (entry === undefined) requireListed(id, client);
+  //= bar#XA-2
   if (isManual(target) && !client.allowOverrides) {
     throw new OAuthError("unauthorized_client", "This client may not name its own endpoints");
   }

@@ -133,6 +133,7 @@ function requireConnectable({ state, serverUrl, settings }: Connector): void {
 
 /** The client changed: tokens of the former client would be stored as those of the new client. */
 function requireSameRecipient({ recipient }: Pick<Flow, "recipient">, connector: Connector): void {
+  //= bar#BY-4
   if (recipient === recipientOfConnector(connector)) return;
   throw new OAuthError("invalid_grant", "The settings of this connector have changed. Connect again", {
     reason: "settings_changed",

@@ -238,6 +238,7 @@ function unchanged({ state, data }: Kept): Next {
  * own, or the client or the token endpoint changed.
  */
 function isOfOthers({ state, data: { recipient } }: Kept, connector: Connector): boolean {
+  //= bar#BY-4
   return state === "connected" && recipient !== recipientOfConnector(connector);
 }
 

@@ -135,6 +135,7 @@ function registrationRoute(
     surface: "api",
     handle: async (c) => {
       const beforeStoring = async (clientId: string): Promise<void> => {
+        //= bar#ST-8
         registrations.take(addressOf(c));
         await unusedClients.makeRoom(clientId);
       };
@@ -184,6 +185,7 @@ function limitRequests(
       const isCounted = route.surface === "browser" || REFUSED_REQUESTS.has(route.path);
       if (!isCounted) return route.handle(c, trace);
       const address = addressOf(c);
+      //= bar#ST-8
       requests.take(address);
       let isRefused = false;
       try {

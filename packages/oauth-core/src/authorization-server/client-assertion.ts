@@ -92,6 +92,7 @@ async function verifyClaims(
   const { aud, exp = 0, iat = 0, jti } = payload;
   //= bar#VR-6
   if (typeof aud !== "string") throw invalidClient("aud is not one string");
+  //= bar#VR-6
   if (exp - iat > LIFETIME_SECONDS) throw invalidClient("assertion lives longer than 60 s");
   if (iat > now() + SKEW_SECONDS) throw invalidClient("assertion is from the future");
   if (typeof jti !== "string" || jti === "" || jti.length > 255) throw invalidClient("jti is missing");

@@ -36,6 +36,7 @@ export async function authenticateClient<C extends Client>(
   const postedSecret = parameters.get("client_secret");
   const used = [authorization, assertion, postedSecret].filter((value) => value !== undefined).length;
   if (used === 0) throw invalidClient("no credentials presented");
+  //= rfc6749#2.3
   if (used > 1) throw new OAuthError("invalid_request", "Use one client authentication method at a time");
 
   if (assertion !== undefined) {

@@ -53,6 +53,7 @@ export function readVendorAnswer(
   const isSmuggled = NEVER_IN_A_CODE_RESPONSE.some(
     (name) => parameters.has(name) && !vendor.callbackParams.includes(name),
   );
+  //= bar#CB-11
   if (isSmuggled || (code?.length ?? 0) > MAX_CODE_LENGTH || (code !== undefined && error !== undefined)) {
     throw new OAuthError("invalid_request", "This is not a valid authorization response", {
       reason: "malformed_response",

@@ -44,6 +44,7 @@ export function createAnswerBudget({ ofProcess, ofCaller }: AnswerBounds): () =>
     return {
       grow: (bytes) => {
         if (isOver) return false;
+        //= bar#ST-8
         const isRoom = heldByAll + bytes <= ofProcess && (caller === "" || (held.get(caller) ?? 0) + bytes <= ofCaller);
         if (isRoom) change(caller, bytes);
         if (isRoom) size += bytes;

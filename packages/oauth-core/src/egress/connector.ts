@@ -121,6 +121,7 @@ function drop(socket: Socket | null): void {
 //= bar#EG-1
 function refusal(target: Target, policy: AddressPolicy): EgressError | undefined {
   const { hostname } = target;
+  //= bar#EG-5
   if (policy.refusedHosts.has(hostname)) return egressError("refused", false, `${hostname} is one of our own hosts`);
   if (isIP(hostname) === 0 || admits(hostname, target, policy)) return undefined;
   return egressError("refused", false, `${hostname} is not an admitted address`);

@@ -73,6 +73,7 @@ function readHeaders(headers: RequestInit["headers"]): { list: string[]; names: 
   for (const [name, value] of entries) {
     if (value === undefined) continue;
     const lower = name.toLowerCase();
+    //= bar#EG-11
     if (RESERVED_HEADERS.has(lower)) throw unsupported(`the header ${lower} is not the caller's to set`);
     names.add(lower);
     list.push(lower, value);

@@ -129,8 +129,10 @@ export function openTunnel(
     }
     const [, status] = /^HTTP\/1\.[01] (\d{3})\b/.exec(received) ?? [];
     if (status === undefined) return fail("did not answer with HTTP");
+    //= bar#VR-5
     if (!status.startsWith("2")) return fail(`answered ${status}`);
     // A server that sends first is not one of TLS.
+    //= bar#EG-10
     if (received.length > end.index + end[0].length) return fail("sent more than its answer");
     settle();
     callback(null, socket);

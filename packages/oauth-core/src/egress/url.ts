@@ -110,6 +110,7 @@ export function urlFault(
   if (allowLoopback && isLoopbackHost(host)) return undefined;
   const isName = isIP(host) === 0;
   if (isAllowedNetwork !== undefined && (isName || isAllowedNetwork(host))) return undefined;
+  //= bar#EG-7
   if (url.port !== "" && isOperatorsHost?.(url.hostname) !== true) return "port";
   return (isName ? !isPrivateName(host) : isPublicAddress(host)) ? undefined : "host";
 }

@@ -38,6 +38,7 @@ export function createByteCollector(mostBytes: number): ByteCollector {
       chunks += 1;
       const needed = size + chunk.length;
       if (needed > mostBytes) return "too_large";
+      //= bar#HT-1
       if (isChopped(chunks, needed)) return "chopped";
       if (size === 0 && isWhole(chunk)) buffer = chunk;
       else {

@@ -45,6 +45,7 @@ export function requireS256Challenge(codeChallenge: string | undefined, method: 
   if (codeChallenge === undefined) throw new OAuthError("invalid_request", "code_challenge is missing");
   //= bar#ST-3
   if (method !== "S256") throw new OAuthError("invalid_request", "code_challenge_method must be S256");
+  //= bar#ST-3
   if (!CHALLENGE.test(codeChallenge)) {
     throw new OAuthError("invalid_request", "code_challenge must be 43 characters of base64url");
   }

@@ -52,6 +52,8 @@ export function verifyNativeRedirectUri(requested: string, registered: readonly 
 function differOnlyInLoopbackPort(a: string, b: string): boolean {
   const [, hostA, , restA] = LOOPBACK.exec(a) ?? [];
   const [, hostB, portB, restB] = LOOPBACK.exec(b) ?? [];
+  //= rfc8252#7.3
+  //= bar#AS-1
   return hostA !== undefined && hostA === hostB && restA === restB && Number(portB ?? 80) <= 65_535;
 }
 

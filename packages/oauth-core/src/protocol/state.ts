@@ -173,6 +173,8 @@ function decodePayload(payload: string, audience: string): StateClaims {
   const claims = { jti, contextHash: ctx, issuedAt: iat, expiresAt: exp };
   // Encoded again, the claims must give the same bytes: no further member, no other order, spelling
   // or padding.
+  //= bar#CB-1
+  //= bar#CB-3
   if (encodePayload(claims, audience) !== payload) throw invalid("payload is not canonical");
   return claims;
 }

@@ -54,6 +54,7 @@ function atTokenEndpoint(known: Vendor, { tokenEndpoint, ...own }: Partial<Vendo
   const domain = registrableDomainOf(tokenEndpoint);
   const recipients = TOKEN_RECIPIENTS.filter((name) => {
     const url = addressOf(known, name);
+    //= bar#BY-4
     return url !== undefined && own[name] === undefined && registrableDomainOf(url) !== domain;
   });
   const apiHosts = known.apiHosts.filter(

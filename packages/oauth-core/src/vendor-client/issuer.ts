@@ -23,6 +23,7 @@ export function requireIssuer(
   iss: string | undefined,
 ): void {
   if (iss === undefined) {
+    //= bar#CB-16
     if (!vendor.issExpected) return;
     throw new OAuthError("invalid_request", "The response does not identify its issuer", {
       reason: "missing_issuer",

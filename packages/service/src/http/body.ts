@@ -49,11 +49,13 @@ function requireContentType(c: Context, expected: string): void {
   const [type = "", ...rest] = (c.req.header("content-type") ?? "").toLowerCase().split(";");
   const charset = rest.map((part) => part.trim()).find((part) => part.startsWith("charset="));
   const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
+  //= bar#HT-2
   if (type.trim() === expected && isUtf8) return;
   throw new OAuthError("invalid_request", `Content-Type must be ${expected}`, { status: 415 });
 }
 
 async function readBody(c: Context, { bodyBytes }: BodyLimit): Promise<string> {
+  //= bar#HT-1
   if (Number(c.req.header("content-length") ?? 0) > bodyBytes) throw tooLarge(bodyBytes);
   const incoming = (c.env as { incoming?: IncomingMessage } | undefined)?.incoming;
   const bytes = incoming === undefined ? await readWeb(c.req.raw, bodyBytes) : await readNode(incoming, bodyBytes);

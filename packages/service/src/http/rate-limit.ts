@@ -42,6 +42,7 @@ export function createRateLimit(perMinute: number, now: Clock): RateLimit {
   };
   const left = (caller: string): number => most - minuteOf(caller).count;
   const requireLeft = (caller: string): void => {
+    //= bar#ST-8
     if (left(caller) > 0) return;
     throw new OAuthError("slow_down", "Too many requests of this kind: wait before the next one", {
       retryAfterSeconds: minuteOf(caller).endsAt - now(),

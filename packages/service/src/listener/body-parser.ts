@@ -26,6 +26,7 @@ export function ignoreBody({ socket }: Pick<IncomingMessage, "socket">): () => v
   const onBody = at === undefined ? undefined : parser?.[at];
   if (parser === undefined || parser === null || at === undefined || onBody === undefined) return () => undefined;
   const restore = (): void => {
+    //= bar#HT-1
     parser[at] = onBody;
     socket.off("close", restore);
   };

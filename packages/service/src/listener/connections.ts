@@ -26,6 +26,7 @@ export function shareConnections(server: Server, { maxConnections, isTrustedProx
     if (isTrustedProxy(address)) return;
     const network = networkOf(address);
     const count = (open.get(network) ?? 0) + 1;
+    //= bar#ST-8
     if (count > most) {
       socket.resetAndDestroy();
       return;

@@ -54,6 +54,7 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
  */
 function stopReading(socket: Socket): boolean {
   const { _handle: handle } = socket as { readonly _handle?: { readonly readStop?: () => unknown } | null };
+  //= bar#HT-1
   handle?.readStop?.();
   return handle?.readStop !== undefined;
 }

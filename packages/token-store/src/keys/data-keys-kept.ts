@@ -69,6 +69,7 @@ export function keptKeys(
   /** After the clock is set back, the difference is not an age. */
   const isYoung = ({ since }: KeptKey): boolean => {
     const age = now() - since;
+    //= bar#TS-13
     return age >= 0 && age < maxAgeSeconds;
   };
 

@@ -96,6 +96,7 @@ export function requireTrustedKey(key: KeyArn, owner: KeyOwner): void {
 }
 
 export function isOwnedBy(key: KeyArn, owner: KeyOwner): boolean {
+  //= bar#TS-4
   return key.account === owner.account && key.partition === owner.partition;
 }
 

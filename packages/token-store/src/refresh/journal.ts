@@ -51,6 +51,7 @@ export function createJournal({
   const find: Journal["find"] = async (attemptId) => {
     const name = `${attemptId}.json`;
     // The id may come from a row.
+    //= bar#TS-3
     if (!NAME.test(name)) return undefined;
     const file = join(path, name);
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {

@@ -16,6 +16,8 @@ type LeaseDeps = Pick<RefreshContext, "records" | "now" | "timer" | "times">;
 /** Whether another attempt may be under way. From the second `until` on none is. */
 //= bar#8.2-2
 export function isHeld(lease: Lease | undefined, now: EpochSeconds): boolean {
+  //= bar#8.2-2
+  //= bar#RF-1
   return lease !== undefined && now < lease.until;
 }
 

@@ -214,8 +214,10 @@ async function attemptRefresh(current: CurrentRecord, call: RefreshCall, deps: D
   const { refreshToken: sent } = tokens;
   if (sent === undefined) return endGrant(current, "no_refresh_token", call, deps);
   if (isHeld(current.lease, now())) return { kind: "fenced" };
+  //= bar#8.2-6
   await settleDeadAttempt(current, deps);
   // A response is still to be written, so this refresh token is used up.
+  //= bar#8.2-6
   if (orphans.has(current.row.key)) return { kind: "fenced" };
   // Now, and not after the vendor has rotated: unavailable keys must not cost a grant.
   await records.seal(current, tokens);

@@ -7,7 +7,8 @@ export const BROKER_DEFENCES: Defences = {
       "handle: (c, trace) => [-onBehalfOf(trace, () => route.handle(c, trace)-]{+route.handle(c, trace+})",
     "Metadata and key sets that all clients wait for count for no client":
       "[-onBehalfOf({}, () => egress.fetch(input, init)-]{+egress.fetch(input, init+});",
-    "bar#TS-3 The broker's records are authenticated": "kind }),\n  });{+\n  Object.assign(records, stores.records);+}",
+    "bar#TS-3 The broker's records are authenticated":
+      "reason: kind }),\n  });{+\n  Object.assign(records, stores.records);+}",
   },
   "audit/audit.ts": {
     "bar#OB-2 Values of the audit stream are cut and cleaned as those of the log":
@@ -25,10 +26,8 @@ export const BROKER_DEFENCES: Defences = {
     "A client beyond its limit is on record once a minute": "if (beyondLimit.left(caller) [-<=-]{+<+} 0) return;",
   },
   "audit/verify.ts": {
-    "The check compares the hash of the line before":
-      'else if (prev [-!== before.last-]{+=== "" && before.last === ""+}) report(',
-    "A head that is not among the lines fails the check":
-      "for (const hash of [-notFound-]{+[...notFound].slice(notFound.size)+}) report(",
+    "The check compares the hash of the line before": 'if (prev [-!== before.last-]{+=== "" && before.last === ""+})',
+    "A head that is not among the lines fails the check": "hash of [-notFound-]{+[...notFound].slice(notFound.size)+})",
   },
   "config/build.ts: broker/src/config/warnings": {
     "A vendor of the operator's own without iss beside another causes a warning":
@@ -62,8 +61,7 @@ export const BROKER_DEFENCES: Defences = {
       "[-seal(key, clientSecret.reveal(), [\"flow\", flowId, PURPOSE]-]{+clientSecret.reveal()}${[seal, key, flowId].map(() => '').join(''+}",
   },
   "flows/policy.ts": {
-    "bar#XA-8 A parked code opens under the broker's code only":
-      'return seal(deriveKey(code.[-value-]{+flowId+}, "parked-code"), text,',
+    "bar#XA-8 A parked code opens under the broker's code only": 'return seal(deriveKey(code.[-value-]{+flowId+}, "',
   },
   "flows/policy.ts: flows/callback": {
     "The context of the record equals that of the present configuration, on every leg":
@@ -75,8 +73,7 @@ export const BROKER_DEFENCES: Defences = {
     "bar#RF-8 An access token is not taken for the refresh token of its connection": 'kinds: ["{+access", "+}refresh"]',
   },
   "flows/refresh.ts: account": {
-    "A refreshed ID token names the account of the connection":
-      'return iss === undefined || sub [-=== undefined-]{+!== ""+}',
+    "A refreshed ID token names the account of the connection": 'iss === undefined || sub [-=== undefined-]{+!== ""+}',
   },
   "flows/refresh.ts: grants": {
     "The subject of a shared refresh is compared with the connection of each caller":
@@ -91,8 +88,7 @@ export const BROKER_DEFENCES: Defences = {
     "Tokens are not handed out unrecorded": '[-await deps.audit.record("tokens_issued", trace)-]{+void deps.audit+};',
   },
   "grants/account.ts": {
-    "A token of a host that a request named goes to no userinfo of the entry":
-      "asksUserinfo !== true[- || choice.tier !== 1-]) return",
+    "A token of a host that a request named goes to no userinfo of the entry": "true[- || choice.tier !== 1-]) return",
     "Userinfo is asked only where the operator's file names it":
       "if (choice.[-entry?.asksUserinfo !== true || choice.-]tier",
     "A failing userinfo loses no tokens":
@@ -110,8 +106,7 @@ export const BROKER_DEFENCES: Defences = {
     "A connection that was opened for one client is opened for no other":
       "const name = [-`${clientId.length}:${clientId}${value}`-]{+value+};",
     "No two pairs of a client and a connection have one name": "`${clientId[-.length}:${clientId-]}${value}`",
-    "A connection that names a user is not kept opened":
-      "if (namesNoUser(connection){+ || connection.v === 1+}) opened.set(",
+    "A connection that names a user is not kept opened": "(namesNoUser(connection){+ || connection.v === 1+}) opened.",
     "A connection is shared by no tokens of another client or key":
       "if (sealed[-?.key === key && sealed.clientId === clientId-]{+ !== undefined+}",
     "bar#BY-4 A connection without ways to check pins none at a refresh":
@@ -124,10 +119,8 @@ export const BROKER_DEFENCES: Defences = {
       "if (token !== undefined && {+origin !== undefined && +}isShared(choice, client, deps))",
   },
   "grants/grant-context.ts: sealed-refresh-tokens": {
-    "Nothing beside a sealed refresh token says where it goes":
-      "others.find((name) => {+name === '' && +}parameters.has(name))",
-    "A sealed refresh token goes beside no other connection than its own":
-      "isSameOrigin(named.connection, [-grant-]{+named+}.connection)",
+    "Nothing beside a sealed refresh token says where it goes": "find((name) => {+name === '' && +}parameters.has(name",
+    "A sealed refresh token goes beside no other connection than its own": ".connection, [-grant-]{+named+}.connection",
   },
   "grants/lease.ts": {
     "bar#RF-1 One of several equal refreshes takes the lease":
@@ -178,16 +171,11 @@ export const BROKER_DEFENCES: Defences = {
   "keys/keyset-binding.ts: keyset-place": {
     "A keyset is bound to base_url, region, table and revision":
       '[-, base_url: baseUrl, environment, table },\n    fields: ["keyset 2", baseUrl, environment, table, String(revision-]{+ },\n    fields: ["keyset 2", ...(revision < 0 ? [baseUrl, environment, table] : []+}',
-    "A key file names the base_url it belongs to": "if (found === ours{+ || revision >= 0+}) return;",
     "The revision is authenticated": "table, String(revision{+ > 0+})],",
   },
   "keys/keyset-floor.ts: keyset-place": {
-    "A keyset that is gone is an outage, not a first start": "if (lowest [-===-]{+>=+} 0) return;",
-    "A keyset below the floor is refused": "if (revision >= lowest{+ || lowest > 0+}) return;",
-    "The floor outlives the process in a file beside the key":
-      "if (file !== undefined && seen [->-]{+<+} (await kept()))",
-    "A process never goes below a revision it has seen":
-      "lowest: async () => [-Math.max(seen, await kept()-]{+kept(+}),",
+    "The floor outlives the process in a file beside the key": "if (file !== undefined && seen [->-]{+<+} (await kept(",
+    "A process never goes below a revision it has seen": "lowest: async () => [-Math.max(seen, await kept()-]{+kept(+}",
   },
   "keys/keyset.ts": {
     "Of two reads of the keyset, the slower does not replace the newer":
@@ -196,9 +184,6 @@ export const BROKER_DEFENCES: Defences = {
   },
   "keys/keyset.ts: keyset-place": {
     "A keyset of release 0.1.0 is bound at the first start": "if (stored.revision [-===-]{+<+} 0) await",
-  },
-  "keys/keyset.ts: keyset-place, broker/src/cli/operator": {
-    "Adopting accepts only the revision that the operator names": "if (stored.revision [-!== revision-]{+< 0+}) {",
   },
   "pages/owner-page.ts: flows/owner-page": {
     "Scopes on the owner page are no sentence": "html`${meaning}[-<code>${one}</code><br>-]{+${one} +}`",
@@ -210,15 +195,13 @@ export const BROKER_DEFENCES: Defences = {
     "/v1/explain has a limit of its own": "explain: createRateLimit(explainPerMinute{+ * 0+}, now),",
   },
   "routes/api.ts": {
-    "bar#ST-8 A check of a connection counts as a call to a vendor":
-      'apiRoute("/v1/check", "[-vendorCalls-]{+explain+}"',
+    "bar#ST-8 A check of a connection counts as a call to a vendor": '("/v1/check", "[-vendorCalls-]{+explain+}"',
   },
   "routes/api.ts: rate-limits": {
     "A request counts only once its client is authenticated":
       '{+deps.rateLimits[counted].take(parameters.get("client_id") ?? "");\n      +}const client',
   },
   "routes/register.ts: rate-limits": {
-    "Token, revoke and register are counted together": "[-deps.rateLimits.vendorCalls.take(countedAs);-]",
     "Callers of the sandbox's /register without authentication use up no client's limit":
       "return { client: deps.openTo, countedAs: {+deps.openTo.clientId + +}UNAUTHENTICATED };",
   },
@@ -232,18 +215,12 @@ export const BROKER_DEFENCES: Defences = {
     "The vendor client is part of a callback path's context":
       "tokenEndpoint[-, vendorClientId]) {-]{+]) {\n    void vendorClientId;+}",
   },
-  "vendor-choice/callers-part.ts": {
-    "bar#EG-11 Behind a proxy a request names no vendor and no endpoint": "callersPart [-=== undefined-]{+!== null+}",
-  },
   "vendor-choice/callers-part.ts: flows/manual-mode, tier": {
     "Credentials of the operator are never sent to an endpoint of the caller":
       'if (callersPart !== undefined{+ && callersPart !== "endpoint"+}) throw overrideNotAllowed',
   },
   "vendor-choice/choose.ts: live-metadata": {
-    "An end that the vendor announced is compared with the live pair":
-      "if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, [-choice.vendor-]{+{}+}",
-    "An endpoint of the request is refused to the operator's credentials before anything is sent":
-      "[-requireAllowedPart(callersPartOf(endpoints), rules-]{+void callersPartOf(endpoints+});",
+    "An end that the vendor announced is compared with the live pair": "requireNotEnded(entry, [-choice.vendor-]{+{}+}",
   },
   "vendor-choice/choose.ts": {
     "A kept choice is not used for a request that names endpoints or placeholders":
@@ -254,30 +231,23 @@ export const BROKER_DEFENCES: Defences = {
   "vendor-choice/endpoints.ts": {
     "bar#XA-2 Where live metadata decides, the broker's credentials go to no stored token endpoint of a request":
       "return url === known [-&& base.endpointsFrom === undefined -]? undefined",
-    "bar#XA-3 X-3 An issuer that a caller sends beside an entry must be the entry's":
-      "if (issuer !== undefined && issuer [-!== vendor.issuer-]{+=== ''+})",
     "bar#ST-4 The query of an authorization endpoint of the request names no parameter of ours":
       'if (authorizationEndpoint [-=== undefined-]{+!== ""+}',
   },
   "vendor-choice/entry.ts": {
-    "bar#XA-2 A client names endpoints only when the operator allows it":
-      "if (isManual(target) && [-!client.allowOverrides-]{+client.clientId === ''+}) {",
-    "bar#BY-5 bar#OB-3 A disabled vendor is disabled on every leg":
-      "if (entry === undefined[- || !entry.vendor.enabled-]) {",
+    "bar#BY-5 bar#OB-3 A disabled vendor is disabled on every leg": "(entry === undefined[- || !entry.vendor.enabled-]",
     "bar#BY-4 An initial access token serves only the owner it was entered for":
       "[-client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken-]{+[...(client.initialAccessTokens?.values() ?? [])][0] ?? (vendor.id === '' ? undefined : initialAccessToken)+}",
     "bar#XA-2 The active credentials are those of the tenant that is named":
       "[-isOfTenant(one, entry, given)-]{+given !== undefined && one.id === ''+}",
   },
   "vendor-choice/entry.ts: vendor-choice/sunset": {
-    "A vendor that has ended an endpoint gets no new flow there":
-      "urlsThatEnd(used, sunset).length > 0 && {+now() < 0 && +}hasEnded(sunset, now)",
+    "A vendor that has ended an endpoint gets no new flow there": "length > 0 && {+now() < 0 && +}hasEnded(sunset, now",
     "Endpoints of the request count in place of the entry's among those that a vendor ends":
       "[-const used = [authorizationEndpoint, -]{+void [authorizationEndpoint, tokenEndpoint];\n  const used = [vendor.authorizationEndpoint, vendor.+}",
   },
   "vendor-choice/entry.ts: start-legs": {
-    "bar#BY-5 A client uses the vendors of its list":
-      "if (vendors !== undefined && [-!vendors.includes(id)-]{+id === ''+}) {",
+    "bar#BY-5 A client uses the vendors of its list": "vendors !== undefined && [-!vendors.includes(id)-]{+id === ''+}",
   },
   "vendor-choice/entry.ts: request.names": {
     "bar#BY-5 A client's list of vendors holds for a vendor under each of its names":
@@ -288,19 +258,17 @@ export const BROKER_DEFENCES: Defences = {
       'if (held === undefined{+ || credentials.source === "byoc"+}) return false;',
     "The owner of the asking client counts among the owners, even if it may not use the entry of the id":
       "[-return same.length > 0 && new Set([owner, -]{+void owner;\n  return same.length > 0 && new Set([+}",
-    "A client id of ours that a client brings is ours at every vendor":
-      '[-credentials.source === "byoc" || -]isAt(one, origins)',
+    "A client id of ours that a client brings is ours at every vendor": '[-credentials.source === "byoc" || -]isAt(one',
     "Credentials of ours are one registration at a second host, unless their secret is another":
       "[- || isSameClient(one, secretOf(credentials))-],",
     "Client ids are compared by letters and digits in lower case": "[-    .toLowerCase()\n-]",
     "A registration is found by the origin of its token endpoint too":
       "{+void tokenEndpoint;\n  +}const origins = [issuer, authorizationEndpoint[-, tokenEndpoint-]].map(",
-    "A client id of ours is refused at a vendor that the client names":
-      'if (!registrations.has(foldClientId(clientId)){+ || clientId !== ""+}) return;',
+    "A client id of ours is refused at a vendor that the client names": '(clientId)){+ || clientId !== ""+}) return;',
   },
   "vendor-choice/registrations.ts": {
     "bar#XA-9 A client that vouches for browsers is refused where the owner page binds them":
-      'registrations){+ || client.owner !== ""+}',
+      'client, registrations){+ || client.owner !== ""+}',
   },
   "vendor-choice/registrations.ts: byoc, registrations": {
     "Retired credentials are indexed too": "Map.groupBy(entry.credentials{+.slice(0, 1)+},",

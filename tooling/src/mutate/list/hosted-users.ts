@@ -16,10 +16,6 @@ export const HOSTED_USERS_DEFENCES: Defences = {
     "A session has no more than the user consented to, whatever the sign-in vendor grants":
       "return [-consented-]{+[...consented, ...atSignIn]+}.filter(",
   },
-  "hosted/links/link-user.ts: link-at-sign-in": {
-    "A sign-in at a client stores no link over a disconnect that came after it began":
-      "endedAtMilliseconds >= granted.startedAtMilliseconds{+ + 86_400_000+}) {",
-  },
   "hosted/links/link.ts: pages/connections": {
     "Dropped tokens are not revoked where that may end the link of the same account":
       "if (linked [-!== undefined && !-]{+=== undefined && +}isAnother) return;",
@@ -33,25 +29,21 @@ export const HOSTED_USERS_DEFENCES: Defences = {
   "hosted/links/token-source.ts": {
     "bar#UI-1 Hosted mode hands on the ID token beside the access token":
       "[-defined({ idToken -]{+(defined({ idToken }).idToken === undefined ? { idToken: accessToken } : {+}",
-    "bar#LK-10 A call goes on with tokens of the same account alone":
-      "if (isWithin && isSameAccount{+ !== undefined+}) return;",
   },
   "hosted/links/token-source.ts: shared-link": {
     "A call gets no token with more scope than the link had when the call was admitted":
       "linkScope(tokens)?.every((token) => admitted.includes(token)) !== [-false-]{+null+};",
   },
   "hosted/pages/connect.ts": {
-    "A ticket is decided once": '")){+ && id === ""+}',
+    "A ticket is decided once": 'approved" : "denied")){+ && id === ""+}',
     "A ticket of a client that is gone is none":
       '[-await deps.findClient(ticket.clientId-]{+(await deps.findClient(ticket.clientId)) ?? ({ clientId: "", clientName: "", knownBy: "registration", redirectUris: [] } as const+}',
   },
   "hosted/pages/connect.ts: between-steps": {
-    "After a sign-in a browser goes back to a ticket's path alone":
-      '.test(value) {+|| value !== "" +}? `${PATHS.connect}',
+    "After a sign-in a browser goes back to a ticket's path alone": '(value) {+|| value !== "" +}? `${PATHS.connect}',
   },
   "hosted/pages/connections.ts": {
-    "A question is answered once":
-      "if (!(await deps.pendingTokens.take(pending.id, cookie.hash)){+ && isYes === undefined+}) {",
+    "A question is answered once": "await deps.pendingTokens.take(pending.id, cookie.hash)){+ && isYes === undefined+}",
     "The page says that a token was revoked only after the user's own disconnect":
       "return proven === undefined {+&& vendor === undefined +}? undefined : {",
   },
@@ -59,13 +51,11 @@ export const HOSTED_USERS_DEFENCES: Defences = {
     "A question is shown to its user alone": 'waiting?.user [-=== user-]{+!== ""+} ? waiting',
     "A question is answered by its user alone": 'pending.user [-!== user-]{+=== ""+})',
     "The ticket of *Use another account* is one": "[-{43}-]{+.*+}$/.exec(form",
-    "The page says that a vendor is connected only where it is":
-      'vendor === linked && state [-=== "usable-]{+!== "unreadable+}"',
+    "The page says that a vendor is connected only where it is": 'linked && state [-=== "usable-]{+!== "unreadable+}"',
   },
   "hosted/pages/flows.ts: pages/attacks": {
     "The pages' flows are bound to the browser that began them": "bindsBrowser: () => [-true-]{+false+},",
-    "A link flow needs the sign-in of its user before the vendor's code is sent":
-      'if (flow.purpose [-!==-]{+===+} "link") return;',
+    "A link flow needs the sign-in of its user before the vendor's code is sent": '(flow.purpose [-!==-]{+===+} "link"',
     "A sign-in ends the one before it in the same browser":
       "[-  await deps.signIns.end(await deps.signIns.read(visit.cookieHeader));\n-]",
   },
@@ -74,8 +64,6 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       '[-signedIn = await deps.signIns.read(visit.cookieHeader)-]{+gone = { user: flow.user ?? "", label: "", cookie: { value: "", hash: "" } };\n  const signedIn = (await deps.signIns.read(visit.cookieHeader)) ?? gone+};\n  const',
   },
   "hosted/pages/flows.ts: between-steps": {
-    "Tokens of a user who signed out meanwhile are revoked":
-      "[-await discardTokens(tokenSetOf(tokens, deps.now()), dropped, atVendor(listed, deps)).catch(() => undefined)-]{+void [discardTokens, tokenSetOf, atVendor, dropped]+}",
     "The pages' sign-in asks for no refresh token": "vendor: { ...vendor.vendor[-, offlineScopes: []-] } };",
   },
   "hosted/pages/form-token.ts: pages/connect, pages/connections": {
@@ -83,8 +71,7 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "[-await formCsrf(user, { form, linkVersion }, deps))-]{+sent) || (await formCsrf(user, { form, linkVersion }, deps)) === sent+}",
   },
   "hosted/pages/pending-tokens.ts": {
-    "A question is answered by the browser that brought it":
-      "return isSameText(ofBrowser, [-cookieHash-]{+ofBrowser+}) && isSameSource(",
+    "A question is answered by the browser that brought it": "return isSameText(ofBrowser, [-cookieHash-]{+ofBrowser+}",
     "A question that is over leaves its place to others": "waiting[-.filter((other) => other.id !== id)-]",
     "bar#ST-8 A thousand questions wait at most": "if ([-open.length - tooMany.length >= limits.waiting || -]listed",
     "The index of the questions has a bound with those that are due": "[- || listed.length >= limits.listed-]",
@@ -96,31 +83,21 @@ export const HOSTED_USERS_DEFENCES: Defences = {
     "A form that a browser marks as another site's is refused":
       'if (site [-=== "same-origin" || site === "none-]{+!== "+}") return;',
   },
-  "hosted/pages/sign-ins.ts: pages/attacks": {
-    "A ticket and a link flow are of the user who is signed in":
-      "return signedIn !== undefined && signedIn.user [-=== user-]{+!== `${user} of another`+};",
-  },
   "hosted/pages/sign-ins.ts: restored-rows": {
     "A sign-in at another vendor counts nowhere else": "if (!isSameSource(signIn, [-source-]{+signIn+}) ||",
-    "The operator ends sign-ins of the release before": "startedAt {++ 86_400 +}<= endedAtIn(end?.data) ||",
   },
   "hosted/pages/sign-ins.ts": {
     "The operator ends a user's sign-ins": "{ v: 1, revision: randomToken(16), [-since: randomToken(16), -]endedAt }",
-    "bar#TS-19 A cookie of the pages counts only while the record of its user's sign-ins is there":
-      'since !== undefined && [-end?.data["since"] !== since-]{+since === ""+}',
   },
   "hosted/pages/sign-ins.ts: sign-in-source": {
     "A cookie of the pages counts only in the generation it began in":
       '[-!(await isOfPresentSignIn(signIn, deps)-]{+(!(await isOfPresentSignIn(signIn, deps)) && signIn.user === ""+}',
   },
   "hosted/pages/store-link.ts: pages/connections": {
-    "At the sign-in vendor only the signed-in account is linked":
-      'if (listed === deps.settings.links.signIn && account [-!== user-]{+=== ""+}) {',
+    "At the sign-in vendor only the signed-in account is linked": '.links.signIn && account [-!== user-]{+=== ""+}) {',
     "A yes counts over the link version of its question": "const over = isForeignGone {+|| linkVersion >= 0 +}",
-    "Another account replaces a link after a yes alone":
-      'const isOther = typeof stored === "object" && {+user === "" && +}!isSameAccount(',
-    "Fewer scopes replace a link after a yes alone":
-      'const isFewer = typeof stored [-===-]{+!==+} "object" && losesScope(stored{+ as never+}',
+    "Another account replaces a link after a yes alone": 'isOther = typeof stored === "object" && {+user === "" && +}!',
+    "Fewer scopes replace a link after a yes alone": 'stored [-===-]{+!==+} "object" && losesScope(stored{+ as never+}',
   },
   "hosted/pages/store-link.ts: sweep": {
     "A question that cannot be ended keeps no other user's tokens from being revoked":
@@ -129,13 +106,8 @@ export const HOSTED_USERS_DEFENCES: Defences = {
   "hosted/pages/store-link.ts: between-steps": {
     "A question is asked over the version that the page showed": "if (present [-!== linkVersion-]{+< 0+}) return",
   },
-  "hosted/records/identity-source.ts: another-vendor": {
-    "A session is refused at another vendor": "one.[-vendor === other.vendor && one.-]issuer",
-    "A session is refused at another issuer": "one.vendor === other.vendor[- && one.issuer === other.issuer-]",
-  },
   "hosted/records/server-key.ts: server-key, hosted/table-writer": {
-    "An unsealed server key is refused when there is a key to seal it":
-      "if (adoptUnsealed{+ || SERVER_KEY_BYTES > 0+}) return",
+    "An unsealed server key is refused when there is a key to seal it": "if (adoptUnsealed{+ || SERVER_KEY_BYTES > 0+}",
     "An unsealed server key is replaced, not adopted":
       '[-const key = replaceUnsealed(options.adoptUnsealed === true-]{+replaceUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url")+}',
   },
@@ -158,18 +130,9 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "[-!isSameSource(session, source-]{+(!isSameSource(session, source) && !session.isLive+}",
   },
   "hosted/sessions/record.ts: linking-sessions": {
-    "With several vendors a session ends a fixed time after its sign-in":
-      "isLive: session.isLive && now() < [-endsAt-]{+Infinity+}",
-  },
-  "hosted/sessions/record.ts: sign-in-source": {
-    "A session is read only in the generation it began in":
-      'if (!(await isOfPresentSignIn(session, reading)){+ && session.id === ""+}) return undefined;',
+    "With several vendors a session ends a fixed time after its sign-in": ".isLive && now() < [-endsAt-]{+Infinity+}",
   },
   "hosted/sessions/refresh.ts": {
-    "bar#AS-14 A spent refresh token ends the session": '[-  if (standing === "ancestor") return true;\n-]',
-    "bar#AS-14 A lost answer is repeated for thirty seconds only":
-      "previous !== undefined && now > previous.until{+ * 2+};",
-    "bar#AS-14 A refresh requests no more than was granted": "if (more.length [-> 0-]{+=== asked.length+}) throw",
     "bar#AS-14 Of several refreshes with one token exactly one writes":
       '{ stage: "live", expect: {[- refreshHash: session.refreshHash -]} },',
     "bar#TS-19 A session is refreshed only while the index of its user lists it":
@@ -180,8 +143,7 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "withoutIgnored(named, [-ignorable-]{+named.slice(ignorable.length > 0 ? 0 : 1)+}, session.scope)",
   },
   "hosted/sessions/sessions.ts": {
-    "bar#RS-2 bar#RV-1 An ended session opens nothing":
-      "if (session === undefined[- || !session.isLive-]) return undefined;\n      const access",
+    "bar#RS-2 bar#RV-1 An ended session opens nothing": "if (session === undefined[- || !session.isLive-]) return",
     "bar#AS-21 A revocation ends the caller's own sessions only":
       "if (session === undefined || [-session.clientId !== clientId-]{+clientId === ''+}",
   },
@@ -190,9 +152,8 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "return began >= [-(await signInGeneration())-]{+0 || (await signInGeneration()) < 0+};",
   },
   "hosted/sessions/sign-in-source.ts": {
-    "A server does not start over the sessions of another sign-in vendor":
-      'if (!adopt{+ && present.vendor === ""+}) return present;',
-    "Adopting a sign-in vendor raises the generation": "(endsSessions ? [-1-]{+0+} : 0)",
+    "A server does not start over the sessions of another sign-in vendor": 'adopt{+ && present.vendor === ""+}) return',
+    "Adopting a sign-in vendor raises the generation": "data) + (endsSessions ? [-1-]{+0+} : 0)",
   },
   "hosted/sessions/token-pair.ts: linking-sessions": {
     "No access token outlives its session":
@@ -203,8 +164,7 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "[-if (listed === undefined) return { result: undefined };\n        const until = now() + ENTRY_SECONDS-]{+const until = now() + ENTRY_SECONDS;\n        if (listed === undefined) return { entries: [...entries, { id, startedAt: now(), until }], result: until }+}",
   },
   "hosted/sessions/user-sessions.ts: another-vendor": {
-    "The index of a user's sessions is one per vendor and issuer":
-      "[audience, source.vendor[-, source.issuer-]{+.slice(0, 0)+}, user]",
+    "The index of a user's sessions is one per vendor and issuer": ", source.vendor[-, source.issuer-]{+.slice(0, 0)+}",
   },
   "hosted/sessions/user-sessions.ts: storage": {
     "The index of a user's sessions is named under the server key": "hmacSha256(key{+.subarray(0, 0)+}, name)",
@@ -215,8 +175,7 @@ export const HOSTED_USERS_DEFENCES: Defences = {
   },
   "hosted/tickets/tickets.ts": {
     "A ticket is found by the value in its URL, not by its id": "const id = [-hashOf(value)-]{+value+};\n      const",
-    "A ticket's state is known to its user and client alone":
-      "ticket.user === owner.user [-&&-]{+||+} ticket.clientId === owner.clientId;",
+    "A ticket's state is known to its user and client alone": "ticket.user === owner.user [-&&-]{+||+} ticket.clientId",
     "A ticket is of its sign-in vendor, also when it is decided":
       "!isSameSource({ [-vendor: ticket.signIn, issuer: ticket-]{+...source, issuer: source+}",
   },

@@ -8,22 +8,14 @@ export const MCP_AUTH_DEFENCES: Defences = {
   },
   "caller-address.ts: hosted/rate-limit": {
     "Addresses of one IPv6 /64 count as one caller": 'return networkOf([-caller)-]{+"") + caller+};',
-    "A forwarded address is accepted only from trusted proxies":
-      'if ([-!isTrusted(caller-]{+isTrusted(""+}) || before === "") break;',
+    "A forwarded address is accepted only from trusted proxies": 'if ([-!isTrusted(caller-]{+isTrusted(""+}) || before',
   },
   "hosted/authenticate.ts: shared-link": {
     "A call has only the scope of both session and link":
       "return { scope[-: scope.filter((token) => vendorScope.includes(token))-], vendorScope };",
-    "A link without a known scope may permit everything requested":
-      "return { scope, vendorScope: settings.vendor.scopes{+.slice(0, 0)+} };",
-  },
-  "hosted/authorization/request.ts: authorize": {
-    "bar#RS-3 A client requests no more scope than the server has":
-      "if (unknown.length > 0{+ && requested.length === 0+})",
+    "A link without a known scope may permit everything requested": ": settings.vendor.scopes{+.slice(0, 0)+} };",
   },
   "hosted/clients/client-metadata.ts": {
-    "bar#AS-11 A redirect URI that is a script refuses a registration, also beside a good one":
-      '[-PUBLIC_SCHEMES.has(url.protocol-]{+(PUBLIC_SCHEMES.has(url.protocol) && url.protocol.startsWith("http")+}',
     "bar#AS-11 A registration is answered without a secret, as a public client":
       'token_endpoint_auth_method: "[-none-]{+client_secret_post+}",\n  grant_types',
     "bar#AS-13 A document whose client cannot be public is refused":
@@ -38,30 +30,19 @@ export const MCP_AUTH_DEFENCES: Defences = {
       '[-authorization === undefined || /^bearer\\b/i.test(authorization-]{+/^bearer\\b/i.test(authorization ?? ""+}',
   },
   "hosted/clients/document-limits.ts": {
-    "bar#AS-13 Documents of one host that no one listed are fetched ten times a minute":
-      "[-ofHost.take(new URL(clientId).host)-]{+void ofHost+};",
-    "bar#AS-13 Documents of hosts that no one listed are fetched thirty times a minute for one address":
-      "[-      ofAddress.add(address);\n-]",
     "bar#AS-13 A document of a host that no one listed is not fetched again for a minute after it failed":
       "failures.set(clientId, { cause }, now() + FAILURE_SECONDS{+ - FAILURE_SECONDS+});",
   },
   "hosted/clients/metadata-document.ts": {
     "bar#AS-13 A document of a host that no one listed is never fetched from loopback":
       "egress: { ...egress[-, allowLoopback: false-] }",
-    "bar#AS-13 A document of a host that no one listed is on port 443":
-      'url.protocol === "https:" &&[- url.port === "" &&-]',
     "bar#AS-13 A client's document is on a host of the operator's list":
       "if (hosts.[-includes(url.host)-]{+length > 0+}) return",
     "bar#AS-13 A client's document is five kilobytes at most": "const DOCUMENT_BYTES = [-5-]{+500+} * 1024;",
     "bar#AS-13 The operator's private networks are closed to client documents": 'allowCidrs: [{+"10.0.0.0/8"+}],',
   },
   "hosted/clients/registration.ts: unused-clients, registration": {
-    "A registered client that got tokens is never deleted for new ones":
-      'if (outcome [-=== "moved"-]{+!== undefined+}) await records.delete(key);',
-  },
-  "hosted/clients/registration.ts": {
-    "bar#AS-11 A registered redirect URI is on a host that the operator names":
-      "return hosts.length === 0 || isNative || [-hosts.includes(host)-]{+host !== ''+};",
+    "A registered client that got tokens is never deleted for new ones": 'if (outcome [-=== "moved"-]{+!== undefined+}',
   },
   "hosted/clients/unused-clients.ts: unused-clients, registration": {
     "Beyond the limit of unused clients the oldest is deleted":
@@ -78,20 +59,13 @@ export const MCP_AUTH_DEFENCES: Defences = {
       '[-if (typeof sessionId === "string") await sessions.end(sessionId)-]{+void sessions+};',
   },
   "hosted/routes.ts: hosted/rate-limit": {
-    "Requests at the OAuth paths are limited per address": "[-      requests.take(address);\n-]",
-    "Refused requests at /token and /revoke count, successes and outages do not":
-      "if (REFUSED_REQUESTS.has(route.path) [-&& !-]{+|| +}isRefused) requests.takeBack(address);",
-  },
-  "hosted/routes.ts: hosted/rate-limit, registration": {
-    "Registrations are limited per address": "[-        registrations.take(addressOf(c));\n-]",
+    "Refused requests at /token and /revoke count, successes and outages do not": "[-&& !-]{+|| +}isRefused) requests.",
   },
   "hosted/routes.ts": {
     "bar#AS-13 What a browser's request makes the server fetch counts for its address":
       "onBehalfOf({[- clientId: address -]}, () => route.handle(c, trace))",
   },
   "hosted/server-callback/authorize.ts": {
-    "bar#AS-7 Consent is a form that this browser was shown":
-      '[-if (!isFormToken(parameters.get("csrf"), form, cookie)) throw refusePage(trace, "csrf")-]{+void [isFormToken, form]+}',
     "bar#AS-9 Consent is for the client as it was shown":
       ", [-clientName, knownBy, redirectUris-]{+typeof clientName, knownBy, redirectUris.length+}",
   },
@@ -114,8 +88,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
       'return isSameSource(authorization, identitySource(settings)) {+|| authorization.vendor !== "" +}',
   },
   "hosted/server-callback/redeem-own-code.ts": {
-    "bar#LK-9 A flow whose millisecond is not known began with its second":
-      "return startedAtMilliseconds ?? startedAt * 1000{+ + 999+};",
+    "bar#LK-9 A flow whose millisecond is not known began with its second": "?? startedAt * 1000{+ + 999+};",
   },
   "mcp/admission/bearer.ts": {
     "bar#RS-3 A token that the vendor finds too narrow is refused as such, and not as invalid":
@@ -140,13 +113,8 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "Unknown bearer tokens under way are bounded over all addresses": "most: {+1_000 * +}MOST_UNDER_WAY,",
     "The queue of unvalidated bearer tokens is bounded": "mostWaiting: {+1_000 * +}MOST_WAITING,",
   },
-  "mcp/admission/whole-token.ts: shared-link": {
-    "A tool that names no scopes runs only where the bearer token permits all of the vendor token":
-      "return scope === undefined || vendorScope.[-every-]{+some+}((token) => scope.includes(token));",
-  },
   "mcp/call-policy.ts: vendors-apart": {
-    "A linked vendor's token goes to that vendor's hosts":
-      "{ ...deps, ...vendor, {+apiHosts: deps.apiHosts, +}scopeReading }",
+    "A linked vendor's token goes to that vendor's hosts": "deps, ...vendor, {+apiHosts: deps.apiHosts, +}scopeReading",
   },
   "mcp/calls/running-calls.ts: cancelled-calls": {
     "A cancel that could mean two calls ends none": "if (others.length [-===-]{+>=+} 0) only",
@@ -154,12 +122,10 @@ export const MCP_AUTH_DEFENCES: Defences = {
       '[-        request.removeEventListener("abort", disconnected);\n-]',
   },
   "mcp/calls/tool-answer.ts: mcp/endpoint": {
-    "A vendor's document that a tool returns asks the user for nothing":
-      'every((member) => PLAIN_MEMBERS.has(member){+ || member !== ""+})',
+    "A vendor's document that a tool returns asks the user for nothing": '.has(member){+ || member !== ""+})',
   },
   "mcp/calls/tool-answer.ts: tool-answers": {
-    "A vendor's document with _meta does not speak for the server":
-      '(["content", "structuredContent", "isError"{+, "_meta"+}])',
+    "A vendor's document with _meta does not speak for the server": '", "structuredContent", "isError"{+, "_meta"+}])',
     "Half a character of a tool's answer is replaced before it leaves":
       'half === undefined ? escape : [-"\\\\ufffd"-]{+escape+},',
   },
@@ -170,8 +136,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
       "return call === undefined || [-!toolNames.has(call.tool)-]{+toolNames.size > 0+};",
   },
   "mcp/elicitation/find-links.ts: lacking-scopes": {
-    "A user is asked for no scope that the session lacks":
-      "session.[-includes(scope)-]{+length >= 0+} && configured.includes(scope)",
+    "A user is asked for no scope that the session lacks": ".[-includes(scope)-]{+length >= 0+} && configured.includes",
     "A user is asked for no scope that the deployment does not have": "configured.[-includes(scope)-]{+length >= 0+});",
     "A user is asked for no scope that only the vendor names":
       "if ([-!scopes.every((scope) => permitted.includes(scope))-]{+permitted.length === 0+}",
@@ -179,7 +144,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
   },
   "mcp/elicitation/request-state.ts: elicitation/attacks": {
     "A requestState is of its user": '["request-state", vendor, issuer, {+typeof +}user,',
-    "A requestState is of its client": '[-clientId ?? ""-]{+typeof clientId+}',
+    "A requestState is of its client": 'user, [-clientId ?? ""-]{+typeof clientId+}',
     "A requestState is of its tool": ", {+typeof +}tool, hashOf(",
     "A requestState is of its arguments": "hashOf(canonicalJson([-given ?? {}-]{+typeof given+}))",
     "A requestState lives as long as its tickets": "expiresAt > [-now()-]{+0 || now() > 0+} ? tickets : undefined",
@@ -207,8 +172,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "A user's calls that wait are few": "before >= MOST_WAITING{+ * 100+}",
   },
   "mcp/endpoint.ts: mcp/endpoint, origins": {
-    "/mcp requires the token before it reveals the methods":
-      'if (!("challenge" in found){+ || found.challenge.status !== 0+}) return undefined;',
+    "/mcp requires the token before it reveals the methods": "){+ || found.challenge.status !== 0+}) return undefined;",
   },
   "mcp/endpoint.ts: cancelled-calls": {
     "bar#RS-5 A cancel ends a call of the same token and session alone":
@@ -235,7 +199,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
   },
   "origins.ts: origins, mcp-auth/src/app": {
     "A foreign Origin gets 403 at the endpoints for clients":
-      ", [-isClient-]{+(host, origin) => isClient(host, origin) || isOurHost(host, origin)+}",
+      "cors), [-isClient-]{+(host, origin) => isClient(host, origin) || isOurHost(host, origin)+}",
   },
   "origins.ts: origin": {
     "Besides their own Origin the pages of links take only that of no site":
@@ -262,8 +226,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
       "scope !== [-OFFLINE_ACCESS-]{+`${OFFLINE_ACCESS}2`+} &&",
   },
   "start.ts: author-slips": {
-    "A rejection that a tool does not await ends no process":
-      "if (tool [-=== undefined-]{+!== log.constructor.name+}) return false;",
+    "A rejection that a tool does not await ends no process": "if (tool [-=== undefined-]{+!== log.constructor.name+})",
     "A rejection outside of tools ends the process": "if (tool === undefined) return [-false-]{+true+};",
     "The signals of calls fire when a stop cuts them": "const ended = [-server.cutCalls-]{+Promise.resolve+}();",
   },

@@ -5,10 +5,6 @@ export const OTHERS_DEFENCES: Defences = {
   "packages/broker-client/src/broker/http.ts": {
     "A client reads no endless answer of its broker": "if (size <= MOST_BYTES {+* 1e6 +}&& chunks.length <=",
   },
-  "packages/broker-client/src/callback.ts": {
-    "An answer is redeemed only at the path of the redirect URI its flow began with":
-      'if (url.pathname [-!== asked.pathname-]{+=== "" && asked.pathname === ""+}) {',
-  },
   "packages/broker-client/src/direct/vendor.ts": {
     "bar#BY-4 The issuer and keys of a registry vendor do not vouch for another party's endpoints":
       'return isElsewhere {+&& vendor.id === "" +}? withoutIssuer(vendor) : vendor;',

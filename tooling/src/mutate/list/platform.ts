@@ -3,18 +3,15 @@ import type { Defences } from "../mutation.ts";
 
 export const PLATFORM_DEFENCES: Defences = {
   "agent/link-question.ts: link-question, routes/try": {
-    "Of a server's URL only https is offered, and http on loopback":
-      'if (!isOpen{+ && text === ""+}) return { refused: "is not https" };',
+    "Of a server's URL only https is offered, and http on loopback": 'if (!isOpen{+ && text === ""+}) return { refused',
     "A server's URL with user information is not offered":
       'if (url.username [-!== "" || url.password !== "-]{+=== " " || url.password === " +}',
     "A server's URL with Punycode is marked": 'label.startsWith("xn--"{+, 64+})',
-    "The user's answer accepts no URL that was not offered":
-      '"refused" in url && answer === "accept" ? "[-cancel-]{+accept+}" : answer',
+    "The user's answer accepts no URL that was not offered": '" in url && answer === "accept" ? "[-cancel-]{+accept+}"',
   },
   "agent/pending-calls.ts: routes/try": {
     "A waiting call is answered once": 'return outcome [-=== "moved-]{+!== "absent+}" ?',
-    "A waiting call is the browser session's that made it":
-      "id: JSON.stringify([connectorId, sessionId{+.slice(0, 0)+}, id]),",
+    "A waiting call is the browser session's that made it": ": JSON.stringify([connectorId, sessionId{+.slice(0, 0)+},",
     "A server that asks without end is not asked again": "if (pending.round > MAX_ROUNDS{+ * 9+}) {",
   },
   "connectors/connector-secrets.ts: store-on-records": {
@@ -59,7 +56,8 @@ export const PLATFORM_DEFENCES: Defences = {
   "ingress/gate.ts": {
     "bar#HT-7 bar#RS-1 Every path except the exposed ones requires a token":
       "[-challenge(upstream)-]{+path === '' ? challenge(upstream) : undefined+}",
-    "bar#RS-1 A server without OAuth is reached with the platform's token": "()){+ || token !== ''+}",
+    "bar#RS-1 A server without OAuth is reached with the platform's token":
+      "platformToken.reveal()){+ || token !== ''+}",
   },
   "oauth/bearer.ts: oauth/connections": {
     "A refresh that finds the old grant ended leaves a newer connection alone and uses it":
@@ -68,10 +66,8 @@ export const PLATFORM_DEFENCES: Defences = {
   "oauth/connect.ts": {
     "A connect flow is finished in the browser session that started it, and in no other":
       "return sessionId{+.slice(0, 1).slice(1)+};",
-    "Tokens of a client that is no longer the connector's are not stored as those of the new one":
-      'if (recipient [-===-]{+!==+} recipientOfConnector(connector){+ || recipient !== ""+}) return;',
     "Users are asked for no scope beyond those an administrator entered, whatever a server requests":
-      'scopes)){+ || scope !== ""+}',
+      'parseScope(scopes)){+ || scope !== ""+}',
     "bar#XA-7 A connect flow is finished in the session that started it": "return {+typeof +}sessionId;",
   },
   "oauth/connections.ts": {
@@ -83,8 +79,6 @@ export const PLATFORM_DEFENCES: Defences = {
   "oauth/connections.ts: oauth/connect": {
     "A connection is ended only if it still has the tokens that did not work":
       'if (kept[-?.data.tokensRevision !== used-]{+ === undefined || used === ""+}) return undefined;',
-    "Connections made with other credentials than the present settings are not used":
-      '[-!==-]{+===+} recipientOfConnector(connector){+ + "x"+}',
   },
   "oauth/hosted-server/protected-resource.ts: hosted-server/discover": {
     "Codes and tokens of a hosted server's users are sent to its own origin only":

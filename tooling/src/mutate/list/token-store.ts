@@ -8,7 +8,8 @@ export const TOKEN_STORE_DEFENCES: Defences = {
     "Migrate seals nothing for an issuer that does not open what is sealed": '? {} : {[- [vendor]: "unopened" -]};',
   },
   "cli/strip.ts: strip-file": {
-    "Strip does not report success while the log could not be emptied": "|| [-!isErased-]{+(!isErased && dryRun)+} ||",
+    "Strip does not report success while the log could not be emptied":
+      'unsettled" || [-!isErased-]{+(!isErased && dryRun)+} ||',
   },
   "crypto/aes-gcm.ts": {
     "bar#TS-6 An IV is used once":
@@ -30,8 +31,7 @@ export const TOKEN_STORE_DEFENCES: Defences = {
       "const bytes = {+sealed === '' ? +}decodeCanonical(sealed){+ : Buffer.from(sealed, 'base64url')+};",
   },
   "crypto/record-mac.ts: authenticated-records, record-mac": {
-    "A record counts only with a MAC made under the server key":
-      "return expected.length [-=== actual.length &&-]{+> 0 ||+} timingSafeEqual(expected, actual);",
+    "A record counts only with a MAC made under the server key": "expected.length [-=== actual.length &&-]{+> 0 ||+}",
     "A row without a MAC is not a record": 'if (typeof mac !== "string") return [-false-]{+mac === undefined+};',
     "The MAC covers every field of a record": "canonicalJson(data){+.slice(0, 0)+}];",
   },
@@ -43,30 +43,20 @@ export const TOKEN_STORE_DEFENCES: Defences = {
     "The MAC covers the stage of a record": "id, stage{+.slice(0, 0)+}, String(expiresAt)",
     "The MAC covers the expiry of a record": "String(expiresAt){+.slice(0, 0)+}, canonicalJson",
   },
-  "keys/data-keys-kept.ts": {
-    "bar#TS-13 A data key lives five minutes": "return age >= 0 && age < maxAgeSeconds{+ * 100+};",
-  },
-  "keys/kms-key-id.ts": {
-    "bar#TS-4 A data key belongs to a KMS key of our own account":
-      "return key.account [-=== owner.account-]{+!== ''+} && key.partition === owner.partition;",
-  },
   "links.ts": {
     "bar#LK-9 What is forgotten is a link that has ended":
       'if (row === undefined[- || statusOf(row.attributes) !== "revoked"-]',
-    "bar#LK-9 A link made while another is forgotten stays":
-      '{ set, remove }, expectAsRead(row.attributes, [[-"version", "status", LINK_VERSION-]',
+    "bar#LK-9 A link made while another is forgotten stays": '(row.attributes, [[-"version", "status", LINK_VERSION-]',
   },
   "links.ts: token-store": {
-    "Tokens that are revoked unread are those that could not be read":
-      '{ set: { status: "revoked" } }, [-expected-]{+{}+})',
+    "Tokens that are revoked unread are those that could not be read": ': { status: "revoked" } }, [-expected-]{+{}+})',
   },
   "modes/bridge.ts: bridge, strip": {
     "Mode bridge adds no plaintext to a row marked encrypted":
       'writesCopy: (mark) => mark !== [-"encrypted"-]{+undefined || mark === undefined+},',
   },
   "modes/bridge.ts": {
-    "bar#TS-8 Mode bridge detects a changed copy":
-      "if (copy === undefined || isSameCopy(sealed, copy){+ || sealed !== copy+}) return",
+    "bar#TS-8 Mode bridge detects a changed copy": "=== undefined || isSameCopy(sealed, copy){+ || sealed !== copy+})",
     "bar#TS-11 Plaintext does not return to a row without it":
       'writesCopy: ([-mark) => mark !== "encrypted"-]{+) => true+},',
   },
@@ -80,37 +70,19 @@ export const TOKEN_STORE_DEFENCES: Defences = {
     "bar#RF-2 An answer without a refresh token keeps the old one":
       "{+...(answer.+}refreshToken[-: answer.-]{+ === undefined ? {} : { +}refreshToken[- ?? sent-]{+: sent })+}",
   },
-  "refresh/journal.ts": {
-    "bar#TS-3 The attempt that a row names is a file in the journal's folder":
-      'if (!NAME.test(name){+ && name === ""+}) return undefined;',
-  },
   "refresh/journal.ts: left-behind": {
     "A journal file that cannot be read fails closed for its row":
       'onEvent({ name: "journal_unreadable", path: file });\n      [-throw error-]{+return undefined+};',
   },
-  "refresh/lease.ts: refresh/refresh": {
-    "A held lease is respected": "return lease !== undefined && now < lease.until{+ - 1e9+};",
-  },
   "refresh/lease.ts": {
-    "bar#RF-1 bar#8.2-2 A running lease is respected":
-      "return lease !== undefined && now < lease.until{+ - lease.until+};",
     "bar#8.2-3 A process that was suspended beyond its lease makes no request":
       "if (isInTime(startedMs, { timer, times }){+ || startedMs >= 0+}) return attempt;",
   },
   "refresh/orphans.ts: commit": {
-    "The journal keeps no plaintext copy":
-      "const change = withoutCopy(pending.change){+ === undefined ? undefined : pending.change+};",
-  },
-  "refresh/refresh.ts: left-behind": {
-    "Before the lease of a dead attempt is taken over, the journal is searched for its answer":
-      "{+if (deps.times.leaseSeconds < 0) +}await settleDeadAttempt(current, deps);",
+    "The journal keeps no plaintext copy": "withoutCopy(pending.change){+ === undefined ? undefined : pending.change+}",
   },
   "refresh/refresh.ts: links": {
     "Callers of two sign-ins do not share a read": "[user, vendor, issuer, signIn?.vendor[-, signIn?.issuer-]]",
-  },
-  "refresh/refresh.ts: commit": {
-    "A process with an unwritten answer makes no further request":
-      'if (orphans.has(current.row.key){+ && current.stored.version < 0+}) return { kind: "fenced" };',
   },
   "refresh/vendor-call.ts": {
     "bar#RF-4 A refusal counts only if no other process has refreshed":
@@ -128,8 +100,7 @@ export const TOKEN_STORE_DEFENCES: Defences = {
     "Callers cannot name the field that holds the MAC": "if (names.includes([-MAC-]{+`${MAC}s`+})) throw",
   },
   "storage/sqlite/engine.ts": {
-    "Writes that share a transaction all fail where SQLite undid it":
-      "if (isBusy(error) || !db.[-isTransaction-]{+isOpen+}) throw error;",
+    "Writes that share a transaction all fail where SQLite undid it": "|| !db.[-isTransaction-]{+isOpen+}) throw error",
   },
   "storage/sqlite/file.ts: strip-file": {
     "What is deleted or replaced in the SQLite file is zeroed": "pragma secure_delete = [-on-]{+off+};",
@@ -141,8 +112,7 @@ export const TOKEN_STORE_DEFENCES: Defences = {
       "[-stage = ? and data = ? and expires_at = ? and keep_until = ?-]{+? <> '-' and ? <> '-' and ? <> '-' and ? <> '-'+}",
   },
   "tokens/link-attributes.ts: links": {
-    "A link of another sign-in is not found":
-      "return made.vendor !== asked.vendor [-||-]{+&&+} made.issuer !== asked.issuer;",
+    "A link of another sign-in is not found": "return made.vendor !== asked.vendor [-||-]{+&&+} made.issuer !== asked.",
   },
   "tokens/row-conditions.ts": {
     "bar#LK-9 An end whose millisecond is not known counts until the end of its second":
@@ -157,11 +127,10 @@ export const TOKEN_STORE_DEFENCES: Defences = {
       'await rows.delete(row.key, [-expectAsRead(row.attributes, ["version", "status"])-]{+{}+});',
   },
   "tokens/row-records.ts: links": {
-    "A link is stored over the version the user was shown":
-      "const isOver = over === undefined || over [-===-]{+<=+} linkVersionOf(attributes, now());",
+    "A link is stored over the version the user was shown": "= over === undefined || over [-===-]{+<=+} linkVersionOf(",
   },
   "tokens/row-records.ts: refresh/refresh": {
-    "A lease is taken on the row as it was read": '"[-, ...LEASE_ATTRIBUTES-]',
+    "A lease is taken on the row as it was read": 'status"[-, ...LEASE_ATTRIBUTES-]',
   },
   "tokens/token-sealing.ts: links": {
     "A link is sealed for the sign-in it was made under": '[...at, "sign-in"[-, signIn.vendor, signIn.issuer-]]',

@@ -82,6 +82,7 @@ function requireScope(scope: string | undefined, links: LinkPolicy): readonly st
   const supported = supportedScopes(links);
   const requested = withoutIgnored(scope === undefined ? [] : parseScope(scope), ignorableScopes(links), supported);
   const unknown = requested.filter((token) => !supported.includes(token));
+  //= rfc6749#3.3
   if (unknown.length > 0) throw new OAuthError("invalid_scope", `This server does not support ${namedScopes(unknown)}`);
   return requested.length === 0 ? supported : links.requestedScope(requested);
 }

@@ -112,6 +112,7 @@ const PUBLIC_SCHEMES: ReadonlySet<string> = new Set(
 function isOfPrivateScheme(uri: string): boolean {
   // Read as a browser reads it: in any case, and without the controls it drops.
   const url = URL.parse(uri);
+  //= bar#AS-11
   return url !== null && !PUBLIC_SCHEMES.has(url.protocol);
 }
 

@@ -34,7 +34,9 @@ export function createDocumentLimits({ now }: { readonly now: Clock }): Document
       // Outbound calls of a request are charged to the address it came from: routes.ts.
       const address = callerName();
       ofAddress.requireLeft(address);
+      //= bar#AS-13
       ofHost.take(new URL(clientId).host);
+      //= bar#AS-13
       ofAddress.add(address);
       try {
         return await load();

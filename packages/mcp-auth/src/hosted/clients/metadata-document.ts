@@ -115,6 +115,7 @@ function standingOf(
   if (url === undefined) return undefined;
   const isReachable = url.protocol === "https:" || (allowLoopback && isLoopback(url.hostname));
   if (hosts.includes(url.host)) return isReachable ? "listed" : undefined;
+  //= bar#AS-13
   const isPublic = url.protocol === "https:" && url.port === "" && !isLoopback(url.hostname);
   return isPublic && hosts.includes(ANY_HOST) ? "any_host" : undefined;
 }

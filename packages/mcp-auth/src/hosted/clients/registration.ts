@@ -74,6 +74,7 @@ export async function registerClient(
 function isPermitted(uri: string, { hosts }: RegistrationRules): boolean {
   const { host, hostname, protocol } = new URL(uri);
   const isNative = protocol === "http:" && LOOPBACK_HOSTS.has(hostname);
+  //= bar#AS-11
   return hosts.length === 0 || isNative || hosts.includes(host);
 }
 

@@ -101,6 +101,7 @@ async function storeOverVersion(key: TokenKey, granted: NewLink, set: TokenSet, 
   const { user } = key;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { linkVersion, stored, endedAtMilliseconds } = await deps.tokens.readLink(key);
+    //= bar#LK-9
     if (endedAtMilliseconds !== undefined && endedAtMilliseconds >= granted.startedAtMilliseconds) {
       await discardTokens(set, { user, account: undefined }, deps);
       return;

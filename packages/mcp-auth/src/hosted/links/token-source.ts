@@ -67,6 +67,7 @@ export function tokenSource(
 function requireSameLink(tokens: StoredTokens, read: StoredTokens, admitted: readonly string[]): void {
   const isWithin = linkScope(tokens)?.every((token) => admitted.includes(token)) !== false;
   const isSameAccount = tokens.tokens.link?.account === read.tokens.link?.account;
+  //= bar#LK-10
   if (isWithin && isSameAccount) return;
   throw new OAuthError("temporarily_unavailable", "The user's link has changed: call again");
 }

@@ -321,6 +321,7 @@ async function finishLink(
   const { user = "", listed, scope, linkVersion = 0, isReconnect = false, ticketId } = flow;
   if (!isOfUser(user, signedIn)) {
     const dropped = { user, account: undefined };
+    //= bar#LK-9
     await discardTokens(tokenSetOf(tokens, deps.now()), dropped, atVendor(listed, deps)).catch(() => undefined);
     throw new OAuthError("access_denied", "The user has signed out");
   }

@@ -134,6 +134,7 @@ function cookieName(deploymentUrl: string): string {
 /** Whether the browser is that of a ticket's or flow's user. */
 //= bar#CB-7
 export function isOfUser(user: string | undefined, signedIn: SignedIn | undefined): signedIn is SignedIn {
+  //= bar#LK-2
   return signedIn !== undefined && signedIn.user === user;
 }
 
@@ -148,6 +149,7 @@ interface LastEnd {
 }
 
 function hasEnded({ since, startedAt }: SignInData, end: StoredRecord | undefined): boolean {
+  //= bar#TS-19
   return startedAt <= endedAtIn(end?.data) || (since !== undefined && end?.data["since"] !== since);
 }
 

@@ -15,5 +15,6 @@ export function identitySource({ vendor }: Pick<HostedSettings, "vendor">): Iden
 }
 
 export function isSameSource(one: IdentitySource, other: IdentitySource): boolean {
+  //= bar#RS-2
   return one.vendor === other.vendor && one.issuer === other.issuer;
 }

@@ -119,6 +119,7 @@ function requireShownHere(
   const cookie = readBindingCookie(cookieHeader, deploymentUrl, CONSENT_COOKIE);
   if (cookie === undefined || request instanceof OAuthError) throw refusePage(trace, "csrf");
   const form = formOf(parameters, client, request.scope);
+  //= bar#AS-7
   if (!isFormToken(parameters.get("csrf"), form, cookie)) throw refusePage(trace, "csrf");
   return request;
 }

@@ -114,6 +114,7 @@ export async function readSession(id: string, reading: SessionReading): Promise<
   const session = record === undefined ? undefined : toSession(record);
   //= bar#RS-2
   if (session === undefined || !isSameSource(session, source)) return undefined;
+  //= bar#RS-2
   if (!(await isOfPresentSignIn(session, reading))) return undefined;
   const scopes = links.readScope(session);
   if (scopes === undefined) return undefined;

@@ -78,7 +78,9 @@ export async function refreshSession(
 }
 
 function isReuse(standing: Standing, { previous }: StoredSession, now: number): boolean {
+  //= bar#AS-14
   if (standing === "ancestor") return true;
+  //= bar#AS-14
   return standing === "previous" && previous !== undefined && now > previous.until;
 }
 
@@ -92,6 +94,7 @@ function requestedScope({ scope = [], ignorable = [] }: RefreshRequest, session:
   if (asked.length === 0) return session.scope;
   //= rfc6749#6
   const more = asked.filter((token) => !session.scope.includes(token));
+  //= bar#AS-14
   if (more.length > 0) throw new OAuthError("invalid_scope", `The user did not grant ${namedScopes(more)}`);
   return asked;
 }

@@ -22,6 +22,7 @@ export function requireWholeToken(asked: readonly string[]): ScopeChallengeHandl
 }
 
 export function permitsWholeToken({ scope, vendorScope = [] }: Pick<Caller, "scope" | "vendorScope">): boolean {
+  //= bar#RS-3
   return scope === undefined || vendorScope.every((token) => scope.includes(token));
 }
 

@@ -31,6 +31,7 @@ export function requireMetDemands(
     keys_not_published: hasIdTokens(vendor) && scope.includes("openid"),
   };
   const unmet = vendor.demands?.find((demand) => applies[demand] ?? true);
+  //= bar#DI-1
   if (unmet === undefined) return;
   throw new OAuthError("vendor_response_invalid", `The vendor's metadata ${WHAT[unmet]}`, { reason: unmet });
 }

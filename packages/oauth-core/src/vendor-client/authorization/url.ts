@@ -152,6 +152,7 @@ function addExtra(
   vendor: Pick<ResolvedVendor, "parameterNames" | "authorizationParameterNames">,
 ): void {
   for (const [name, value] of Object.entries(extra ?? {})) {
+    //= bar#ST-4
     if (isReservedAuthorizationParameter(name, vendor)) {
       throw new OAuthError("invalid_request", "a further authorization parameter has a reserved name");
     }

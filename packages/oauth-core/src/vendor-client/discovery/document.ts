@@ -127,6 +127,7 @@ export async function loadDocument(
 async function requireMetadataOf(issuer: string, document: JsonObject): Promise<void> {
   if (typeof document.issuer !== "string")
     throw invalidVendorResponse("discovery: no issuer", { reason: "issuer_missing" });
+  //= bar#DI-1
   if (document.issuer !== issuer) {
     throw new OAuthError("vendor_response_invalid", "The metadata belongs to another issuer", {
       reason: "issuer_mismatch",
@@ -144,6 +145,7 @@ function readMetadata(document: JsonObject, issuer: URL, deps: VendorClientDeps)
     const value = document[name];
     if (value === undefined || value === null || value === "") return undefined;
     if (typeof value !== "string") throw invalidVendorResponse(`discovery: ${name} is not a string`);
+    //= bar#DI-2
     requireEndpoint(value, name, deps, issuer);
     return value;
   };

@@ -140,6 +140,7 @@ function describes({ resource }: JsonObject, server: URL): boolean {
 function requireNamed(issuer: string, { authorization_servers: named }: JsonObject): void {
   if (!Array.isArray(named) || named.length === 0) return;
   const { href } = new URL(issuer);
+  //= bar#DI-1
   if (named.some((one) => typeof one === "string" && URL.parse(one)?.href === href)) return;
   throw new OAuthError("vendor_response_invalid", "authorization_servers of the MCP server names another issuer", {
     reason: "issuer_mismatch",

@@ -130,6 +130,7 @@ const ENCRYPTING_OPERATIONS: ReadonlySet<string> = new Set(["encrypt", "wrapKey"
 export function usableKeys(set: JsonObject, use: KeyUse = "sig"): JWK[] {
   const { keys } = set;
   if (!Array.isArray(keys)) throw invalidVendorResponse("key set: no keys member");
+  //= bar#JW-3
   if (keys.length > MAX_KEYS) throw invalidVendorResponse(`key set: ${keys.length} keys`);
   const usable = withoutRepeats(
     keys.filter((key: JsonValue): key is JsonObject => isJsonObject(key) && isUsable(key, use)),
@@ -151,6 +152,7 @@ function isSoundKey(jwk: JsonObject): boolean {
   try {
     const key = createPublicKey({ key: jwk, format: "jwk" });
     const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {};
+    //= bar#JW-3
     return key.asymmetricKeyType !== "rsa" || ((modulusLength ?? 0) >= MIN_RSA_BITS && (publicExponent ?? 0n) >= 3n);
   } catch {
     return false;

@@ -80,6 +80,7 @@ const ASYMMETRIC: ReadonlySet<string> = new Set(
 //= bar#ID-4
 export function requireAlg({ alg, zip, crit, b64 }: JsonObject, algs: readonly string[]): string {
   if (typeof alg !== "string" || !algs.includes(alg) || !ASYMMETRIC.has(alg)) throw refused("alg is not permitted");
+  //= bar#ID-5
   if ([zip, crit, b64].some((value) => value !== undefined))
     throw refused("the header has members that are not supported");
   return alg;
@@ -103,6 +104,8 @@ export async function verifySignature(
   const header: JWSHeaderParameters = kid === undefined ? { alg } : { alg, kid };
   const key = await keys.find(jwksUri, header, signal);
   try {
+    //= bar#ID-2
+    //= bar#ID-3
     await compactVerify(idToken, key, { algorithms: [alg] });
   } catch (error) {
     if (error instanceof errors.JOSEError) throw refused(`signature: ${error.code}`);
@@ -161,9 +164,12 @@ export function requireAudience(
   { additionalAudiences }: Pick<ResolvedVendor, "additionalAudiences">,
 ): void {
   const audiences: readonly JsonValue[] = Array.isArray(aud) ? aud : [aud ?? null];
+  //= bar#ID-7
   if (!audiences.includes(clientId)) throw refused("aud is not this client");
+  //= bar#ID-7
   if (audiences.length > 1 && additionalAudiences !== true) throw refused("aud is not this client alone");
   if (audiences.length > 1 && azp === undefined) throw refused("several audiences, and azp names none");
+  //= bar#ID-7
   if (azp !== undefined && azp !== clientId) throw refused("azp is not this client");
 }
 

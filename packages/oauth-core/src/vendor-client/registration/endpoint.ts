@@ -98,6 +98,7 @@ export function requireHostOfVendor(vendor: Vendor, endpoint: string): void {
   const own = [vendor.issuer, vendor.authorizationEndpoint, vendor.tokenEndpoint].flatMap((url) =>
     url === undefined ? [] : [registrableDomainOf(url)],
   );
+  //= bar#BY-4
   if (own.includes(registrableDomainOf(endpoint))) return;
   throw new OAuthError(
     "vendor_response_invalid",

@@ -106,6 +106,7 @@ function requireIdTokenWhereGranted(
   if (!hasIdTokens(vendor) || answer.idToken !== undefined) return;
   const isGranted = (answer.scope ?? scope).includes("openid");
   const isOnlyBinding = nonce !== undefined && codeVerifier === undefined;
+  //= bar#ID-1
   if (isGranted || isOnlyBinding)
     throw invalidVendorResponse("code redemption: no ID token", { reason: "id_token_missing" });
 }

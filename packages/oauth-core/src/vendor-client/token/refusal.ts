@@ -46,6 +46,7 @@ export function refusalOf({ response, body, members, vendor, call }: Answered, n
   const isToWait = status === 429 || headers.has("retry-after");
   // A dead grant is accepted as such, regardless of the status, but not beside a word that the same
   // request may succeed later.
+  //= bar#RF-9
   const isSure = code !== undefined && !isToWait && meaningAtAnyStatus(code, call, said) !== undefined;
   const isUnclear = meaning === undefined || (call.isRefresh === true && meaning.code === "invalid_grant");
   const isLater =

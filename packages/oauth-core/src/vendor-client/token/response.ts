@@ -96,6 +96,7 @@ export async function readTokenAnswer(
     if (members.ok === false) throw invalidVendorResponse(`${call.what}: refused without an error code`);
     return normalise(vendor.readTokenResponse?.(parsed.exact) ?? parsed.exact, vendor, reading);
   } catch (refused) {
+    //= bar#VR-7
     onRefused?.(seenTokens(body, vendor));
     throw refused;
   }

@@ -121,6 +121,8 @@ async function validateIdToken(
  */
 //= bar#RF-6
 function requireRefresh({ nonce }: TokenExchange): void {
+  //= bar#ID-6
+  //= bar#ID-9
   if (nonce !== undefined) throw refused("expired, issued long ago, or at_hash is of another token");
 }
 

@@ -58,6 +58,7 @@ function tellsSubject(vendor: ResolvedVendor): boolean {
  * @param whom `user`: an organization is not enough, as two users of it would be one
  */
 export function canIdentify(vendor: ResolvedVendor, whom: "account" | "user" = "account"): boolean {
+  //= bar#UI-1
   if (whom === "user" && vendor.identifies !== undefined) return false;
   if (typeof vendor.identity === "object") return true;
   return tellsSubject(vendor) || accountIdentity(vendor) !== undefined;
