@@ -19,6 +19,9 @@ import { alarmResource, counterAlarms } from "./cloudwatch.ts";
 
 const ref = (name: string): Json => ({ Ref: name });
 const sub = (text: string): Json => ({ "Fn::Sub": text });
+function kms(actions: string): string[] {
+  return actions.split(" ").map((action) => `kms:${action}`);
+}
 const attribute = (resource: string, name: string): Json => ({ "Fn::GetAtt": [resource, name] });
 
 /** Where the code runs, as the code knows it: region and table. */
@@ -52,11 +55,11 @@ export function brokerTemplate(alarms: readonly Alarm[]): Json {
       ...counterAlarms("oauth-broker", alarms),
     },
     Outputs: {
-      Store: { Description: "store in broker.yaml, or STORE", Value: sub("dynamodb:${Table}?region=${AWS::Region}") },
-      Keys: {
-        Description: "keys in broker.yaml",
-        Value: sub("kms:arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}:${KeyAlias}"),
-      },
+      Store: output("store in broker.yaml, or STORE", sub("dynamodb:${Table}?region=${AWS::Region}")),
+      Keys: output(
+        "keys in broker.yaml",
+        sub("kms:arn:${AWS::Partition}:kms:${AWS::Region}:${AWS::AccountId}:${KeyAlias}"),
+      ),
       ...commonOutputs(),
     },
   });
@@ -92,14 +95,14 @@ export function serverTemplate(alarms: readonly Alarm[]): Json {
       ...counterAlarms("mcp-server", alarms),
     },
     Outputs: {
-      DbTableName: { Description: "DB_TABLE_NAME", Value: ref("Table") },
-      DbTableRegion: { Description: "DB_TABLE_REGION", Value: ref("AWS::Region") },
-      TokenEncryptionKmsKeyId: { Description: "TOKEN_ENCRYPTION_KMS_KEY_ID", Value: attribute("Key", "Arn") },
-      TokenEncryptionMode: { Description: "TOKEN_ENCRYPTION_MODE", Value: ref("TokenEncryptionMode") },
-      OperatorPolicyArn: {
-        Description: "A policy for the role of those who run links and token-store; KeyUserArns names that role too",
-        Value: ref("OperatorPolicy"),
-      },
+      DbTableName: output("DB_TABLE_NAME", ref("Table")),
+      DbTableRegion: output("DB_TABLE_REGION", ref("AWS::Region")),
+      TokenEncryptionKmsKeyId: output("TOKEN_ENCRYPTION_KMS_KEY_ID", attribute("Key", "Arn")),
+      TokenEncryptionMode: output("TOKEN_ENCRYPTION_MODE", ref("TokenEncryptionMode")),
+      OperatorPolicyArn: output(
+        "A policy for the role of those who run links and token-store; KeyUserArns names that role too",
+        ref("OperatorPolicy"),
+      ),
       ...commonOutputs(),
     },
   });
@@ -120,18 +123,16 @@ function template({ Description, ...sections }: Json & { readonly Description: s
   };
 }
 
+const text = (Description: string, Default = ""): Json => ({ Type: "String", Description, Default });
+
 function commonParameters(tableName: string): Json {
   return {
     TableName: {
-      Type: "String",
-      Description: "The table's name. What is sealed in it opens under this name and in this region only.",
-      Default: tableName,
+      ...text("The table's name. What is sealed in it opens under this name and in this region only.", tableName),
       AllowedPattern: "^[A-Za-z0-9_.-]{3,255}$",
     },
     KeyAlias: {
-      Type: "String",
-      Description: "The alias of the key",
-      Default: `alias/${tableName}`,
+      ...text("The alias of the key", `alias/${tableName}`),
       AllowedPattern: "^alias/(?!aws/)[A-Za-z0-9/_-]{1,250}$",
     },
     KeyUserArns: {
@@ -140,31 +141,21 @@ function commonParameters(tableName: string): Json {
         "ARNs of roles beside that of the task that may use the key as it does: of a process elsewhere than in ECS, of those who run commands",
       Default: "",
     },
-    AlarmTopicArn: {
-      Type: "String",
-      Description: "An SNS topic that alarms are sent to. Empty: alarms are shown in CloudWatch only.",
-      Default: "",
-    },
-    MetricsNamespace: {
-      Type: "String",
-      Description: `The namespace to which the CloudWatch agent sends the counters of /metrics (cloudwatch-agent.json: ${METRICS_NAMESPACE}). Empty: no alarms of these counters.`,
-      Default: "",
-    },
+    AlarmTopicArn: text("An SNS topic that alarms are sent to. Empty: alarms are shown in CloudWatch only."),
+    MetricsNamespace: text(
+      `The namespace to which the CloudWatch agent sends the counters of /metrics (cloudwatch-agent.json: ${METRICS_NAMESPACE}). Empty: no alarms of these counters.`,
+    ),
   };
 }
 
+const output = (Description: string, Value: Json): Json => ({ Description, Value });
+
 function commonOutputs(): Json {
   return {
-    TaskRoleArn: {
-      Description: "The role of the task, taskRoleArn of an ECS task definition",
-      Value: attribute("TaskRole", "Arn"),
-    },
-    TaskPolicyArn: {
-      Description: "Its policy, for a role of your own elsewhere than in ECS",
-      Value: ref("TaskPolicy"),
-    },
-    TableArn: { Description: "The table, for backups", Value: attribute("Table", "Arn") },
-    KeyArn: { Description: "The key", Value: attribute("Key", "Arn") },
+    TaskRoleArn: output("The role of the task, taskRoleArn of an ECS task definition", attribute("TaskRole", "Arn")),
+    TaskPolicyArn: output("Its policy, for a role of your own elsewhere than in ECS", ref("TaskPolicy")),
+    TableArn: output("The table, for backups", attribute("Table", "Arn")),
+    KeyArn: output("The key", attribute("Key", "Arn")),
   };
 }
 
@@ -188,37 +179,16 @@ function table(SSESpecification: Json): Json {
 }
 
 /** All that administration needs, and nothing that opens or seals. */
-const ADMINISTRATION = [
-  "kms:Describe*",
-  "kms:Get*",
-  "kms:List*",
-  "kms:Enable*",
-  "kms:Disable*",
-  "kms:Update*",
-  "kms:PutKeyPolicy",
-  "kms:CreateAlias",
-  "kms:DeleteAlias",
-  "kms:RevokeGrant",
-  "kms:RotateKeyOnDemand",
-  "kms:ScheduleKeyDeletion",
-  "kms:CancelKeyDeletion",
-  "kms:TagResource",
-  "kms:UntagResource",
-];
+const ADMINISTRATION = kms(
+  "Describe* Get* List* Enable* Disable* Update* PutKeyPolicy CreateAlias DeleteAlias RevokeGrant RotateKeyOnDemand ScheduleKeyDeletion CancelKeyDeletion TagResource UntagResource",
+);
 
 /** As AWS writes it for its own key of DynamoDB: the callers of the table, through DynamoDB alone. */
 const THROUGH_DYNAMODB = {
   Sid: "TheTableThroughDynamoDB",
   Effect: "Allow",
   Principal: { AWS: "*" },
-  Action: [
-    "kms:Encrypt",
-    "kms:Decrypt",
-    "kms:ReEncrypt*",
-    "kms:GenerateDataKey*",
-    "kms:CreateGrant",
-    "kms:DescribeKey",
-  ],
+  Action: kms("Encrypt Decrypt ReEncrypt* GenerateDataKey* CreateGrant DescribeKey"),
   Resource: "*",
   Condition: {
     StringEquals: {

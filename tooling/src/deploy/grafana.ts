@@ -8,6 +8,8 @@ interface Panel {
   readonly queries: Readonly<Record<string, string>>;
 }
 
+const panel = (title: string, unit: Panel["unit"], queries: Panel["queries"]): Panel => ({ title, unit, queries });
+
 const WIDTH = 12;
 const HEIGHT = 8;
 const SOURCE = { type: "prometheus", uid: "${datasource}" };
@@ -19,102 +21,54 @@ const p99 = (histogram: string, by: string): string =>
 
 /** Panels of every service. */
 const REQUESTS: readonly Panel[] = [
-  {
-    title: "Requests by status",
-    unit: "reqps",
-    queries: { "{{status}}": rate("http_requests_total", "status") },
-  },
-  {
-    title: "Slowest hundredth, by route",
-    unit: "s",
-    queries: { "{{route}}": p99("http_request_duration_seconds", "route, ") },
-  },
+  panel("Requests by status", "reqps", { "{{status}}": rate("http_requests_total", "status") }),
+  panel("Slowest hundredth, by route", "s", { "{{route}}": p99("http_request_duration_seconds", "route, ") }),
 ];
 
 const PROCESS: readonly Panel[] = [
-  {
-    title: "Processor of each process",
-    unit: "percentunit",
-    queries: { "{{instance}}": 'rate(process_cpu_seconds_total{job="$job"}[$__rate_interval])' },
-  },
-  {
-    title: "Memory of each process",
-    unit: "bytes",
-    queries: { "{{instance}}": 'process_resident_memory_bytes{job="$job"}' },
-  },
-  {
-    title: "Delay of the event loop, slowest hundredth",
-    unit: "s",
-    queries: { "{{instance}}": 'nodejs_eventloop_lag_p99_seconds{job="$job"}' },
-  },
+  panel("Processor of each process", "percentunit", {
+    "{{instance}}": 'rate(process_cpu_seconds_total{job="$job"}[$__rate_interval])',
+  }),
+  panel("Memory of each process", "bytes", { "{{instance}}": 'process_resident_memory_bytes{job="$job"}' }),
+  panel("Delay of the event loop, slowest hundredth", "s", {
+    "{{instance}}": 'nodejs_eventloop_lag_p99_seconds{job="$job"}',
+  }),
 ];
 
 const BROKER: readonly Panel[] = [
-  {
-    title: "Refusals by leg and reason",
-    unit: "reqps",
-    queries: { "{{leg}}: {{reason}}": rate("broker_refusals_total", "leg, reason") },
-  },
-  {
-    title: "Calls to vendors by operation",
-    unit: "reqps",
-    queries: { "{{operation}}": rate("broker_vendor_calls_total", "operation") },
-  },
-  {
-    title: "Calls to vendors that failed",
-    unit: "reqps",
-    queries: { "{{vendor}}: {{outcome}}": rate("broker_vendor_calls_total", "vendor, outcome", ',outcome!="ok"') },
-  },
-  {
-    title: "Refreshes answered from a parallel one",
-    unit: "reqps",
-    queries: { "{{instance}}": rate("broker_refresh_replays_total", "instance") },
-  },
+  panel("Refusals by leg and reason", "reqps", { "{{leg}}: {{reason}}": rate("broker_refusals_total", "leg, reason") }),
+  panel("Calls to vendors by operation", "reqps", { "{{operation}}": rate("broker_vendor_calls_total", "operation") }),
+  panel("Calls to vendors that failed", "reqps", {
+    "{{vendor}}: {{outcome}}": rate("broker_vendor_calls_total", "vendor, outcome", ',outcome!="ok"'),
+  }),
+  panel("Refreshes answered from a parallel one", "reqps", {
+    "{{instance}}": rate("broker_refresh_replays_total", "instance"),
+  }),
 ];
 
 const SERVER: readonly Panel[] = [
-  {
-    title: "Calls of tools by outcome",
-    unit: "reqps",
-    queries: { "{{tool}}: {{outcome}}": rate("mcp_tool_calls_total", "tool, outcome") },
-  },
-  {
-    title: "Refusals by leg and reason",
-    unit: "reqps",
-    queries: { "{{leg}}: {{reason}}": rate("mcp_refusals_total", "leg, reason") },
-  },
-  {
-    title: "Users asked to link, and links made",
-    unit: "reqps",
-    queries: {
-      "{{vendor}}: asked by {{mode}}": rate("mcp_elicitations_total", "vendor, mode"),
-      "{{vendor}}: redeemed": rate("mcp_vendor_calls_total", "vendor", ',operation="redeem",outcome="ok"'),
-    },
-  },
-  {
-    title: "Calls to vendors that failed",
-    unit: "reqps",
-    queries: {
-      "{{vendor}}: {{operation}} {{outcome}}": rate(
-        "mcp_vendor_calls_total",
-        "vendor, operation, outcome",
-        ',outcome!="ok"',
-      ),
-    },
-  },
-  {
-    title: "Answers of vendors' APIs by status",
-    unit: "reqps",
-    queries: { "{{vendor}}: {{status}}": rate("mcp_vendor_api_answers_total", "vendor, status") },
-  },
-  {
-    title: "Table and key service, slowest hundredth",
-    unit: "s",
-    queries: {
-      "{{store}}: {{operation}}": p99("mcp_store_duration_seconds", "store, operation, "),
-      "key: {{operation}}": p99("mcp_key_duration_seconds", "operation, "),
-    },
-  },
+  panel("Calls of tools by outcome", "reqps", {
+    "{{tool}}: {{outcome}}": rate("mcp_tool_calls_total", "tool, outcome"),
+  }),
+  panel("Refusals by leg and reason", "reqps", { "{{leg}}: {{reason}}": rate("mcp_refusals_total", "leg, reason") }),
+  panel("Users asked to link, and links made", "reqps", {
+    "{{vendor}}: asked by {{mode}}": rate("mcp_elicitations_total", "vendor, mode"),
+    "{{vendor}}: redeemed": rate("mcp_vendor_calls_total", "vendor", ',operation="redeem",outcome="ok"'),
+  }),
+  panel("Calls to vendors that failed", "reqps", {
+    "{{vendor}}: {{operation}} {{outcome}}": rate(
+      "mcp_vendor_calls_total",
+      "vendor, operation, outcome",
+      ',outcome!="ok"',
+    ),
+  }),
+  panel("Answers of vendors' APIs by status", "reqps", {
+    "{{vendor}}: {{status}}": rate("mcp_vendor_api_answers_total", "vendor, status"),
+  }),
+  panel("Table and key service, slowest hundredth", "s", {
+    "{{store}}: {{operation}}": p99("mcp_store_duration_seconds", "store, operation, "),
+    "key: {{operation}}": p99("mcp_key_duration_seconds", "operation, "),
+  }),
 ];
 
 export function brokerDashboard(): Json {

@@ -72,19 +72,9 @@ function requireIssuerUrl(issuer: string, allowLoopback: boolean): URL {
 }
 
 /** Labels that name one of a vendor's servers, not the vendor. */
-const SERVERS: ReadonlySet<string> = new Set([
-  "www",
-  "auth",
-  "login",
-  "accounts",
-  "account",
-  "mcp",
-  "api",
-  "id",
-  "oauth",
-  "sso",
-  "identity",
-]);
+const SERVERS: ReadonlySet<string> = new Set(
+  "www auth login accounts account mcp api id oauth sso identity".split(" "),
+);
 
 /** @throws Refusal when a host is an address */
 function idOf({ hostname }: URL): string {
