@@ -10,17 +10,10 @@ export interface Finding {
   readonly text: string;
 }
 
-export function same(check: string, text: string): Finding {
-  return { check, result: "same", text };
-}
-
-export function drift(check: string, text: string): Finding {
-  return { check, result: "drift", text };
-}
-
-export function note(check: string, text: string): Finding {
-  return { check, result: "note", text };
-}
+type Find = (check: string, text: string) => Finding;
+export const same: Find = (check, text) => ({ check, result: "same", text });
+export const drift: Find = (check, text) => ({ check, result: "drift", text });
+export const note: Find = (check, text) => ({ check, result: "note", text });
 
 /** @returns a finding for an outage; undefined for an error that is an answer */
 export function unasked(check: string, error: unknown): Finding | undefined {

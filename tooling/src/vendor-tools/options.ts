@@ -1,7 +1,7 @@
 /** Parses the command line of the vendor tools. Runs nothing. */
 import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
-import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
+import { type CommandLine, defined, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
 import { ROOT } from "../sources.ts";
 import { DRIFT_HELP, FIND_HELP, HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
 import { firstClassIds } from "./known-vendor.ts";
@@ -88,8 +88,7 @@ function parseNew(args: readonly string[]): Command {
     issuer,
     out,
     loopback,
-    ...(id === undefined ? {} : { id }),
-    ...(name === undefined ? {} : { displayName: name }),
+    ...defined({ id, displayName: name }),
   };
 }
 
@@ -146,13 +145,21 @@ function parseTry(args: readonly string[]): Command {
   );
   if (read.kind !== "given") return answered(read, TRY_HELP);
   const { values, words } = read;
-  const { placeholder = [], endpoint = [], loopback, register, scope, resource, out } = values;
+  const {
+    placeholder = [],
+    endpoint = [],
+    loopback,
+    register,
+    scope,
+    resource,
+    out,
+    "redirect-uri": redirectUri,
+  } = values;
   const [id] = words;
   if (id === undefined || words.length !== 1) throw refusal(`try takes one vendor.\n\n${TRY_HELP}`);
   if (out === undefined && (loopback || endpoint.length > 0)) {
     throw refusal("Answers of another server are not a fixture of the vendor. Give --out FOLDER");
   }
-  const redirectUri = values["redirect-uri"];
   return {
     name: "try",
     id,
@@ -163,9 +170,7 @@ function parseTry(args: readonly string[]): Command {
     port: integer("--port", values.port, 65_535),
     timeoutSeconds: integer("--timeout", values.timeout, 86_400),
     out: out ?? FIXTURES,
-    ...(scope === undefined ? {} : { scope: scope.split(/\s+/).filter((one) => one !== "") }),
-    ...(resource === undefined ? {} : { resource }),
-    ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...defined({ scope: scope?.split(/\s+/).filter((one) => one !== ""), resource, redirectUri }),
   };
 }
 

@@ -4,6 +4,7 @@
  * list may be the one that is old.
  */
 import { existsSync, readFileSync } from "node:fs";
+import { defined } from "@oauth-broker/oauth-core";
 import { REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core/registry";
 import { parse } from "yaml";
 import type { Environment } from "../environment.ts";
@@ -121,7 +122,7 @@ function movedOf({ authorizationUrl, tokenUrl }: ListedVendor, { vendor, verific
     const [ours, theirs] = [hostOf(own), hostOf(other)];
     if (ours === undefined || theirs === undefined || ours === theirs) return [];
     const reason = [...superseded, ...disagreements].find((text) => text.includes(theirs));
-    return [{ vendor: vendor.id, endpoint, ours, theirs, ...(reason === undefined ? {} : { known: reason }) }];
+    return [{ vendor: vendor.id, endpoint, ours, theirs, ...defined({ known: reason }) }];
   });
 }
 

@@ -1,4 +1,5 @@
 /** `vendor probe`: checks without credentials whether a vendor still matches its entry. */
+import { defined } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
 import { dateOf } from "../date.ts";
 import type { Discovered, DiscoveryDeps } from "./discovery.ts";
@@ -33,13 +34,8 @@ export async function runProbe({ ids, json, ...choice }: ProbeOptions, environme
         const deps = { fetch, now: environment.now, allowLoopback: choice.loopback };
         const findings = await probe(vendor, deps, (check) => environment.tell(`${vendor.id}: ${check}`));
         const { checkedOn } = entry.verification;
-        return {
-          vendor: vendor.id,
-          askedOn: dateOf(environment.now),
-          checkedOn,
-          result: resultOf(findings),
-          findings,
-        };
+        const askedOn = dateOf(environment.now);
+        return { vendor: vendor.id, askedOn, checkedOn, result: resultOf(findings), findings };
       }),
     ),
   );
@@ -76,13 +72,7 @@ function withEndpoints(vendor: Vendor, discovered: Discovered | undefined): Reso
   const { authorizationEndpoint, tokenEndpoint } = { ...discovered?.resolved, ...vendor };
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
   const jwksUri = vendor.jwksUri ?? discovered?.resolved.jwksUri;
-  return {
-    ...vendor,
-    authorizationEndpoint,
-    tokenEndpoint,
-    issExpected: false,
-    ...(jwksUri === undefined ? {} : { jwksUri }),
-  };
+  return { ...vendor, authorizationEndpoint, tokenEndpoint, issExpected: false, ...defined({ jwksUri }) };
 }
 
 function resultOf(findings: readonly Finding[]): Probed["result"] {

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
@@ -111,11 +111,8 @@ async function connect(
     environment.tell(`${leg}: ${outcome}`);
     if (leg === "revoke" && !ENDED.has(outcome)) environment.tell(leftAlive(vendor));
   };
-  const journey = { vendor: resolved, credentials, redirectUri, scope, browse };
-  return runLegs(
-    { ...journey, ...(resource === undefined ? {} : { resource }) },
-    { vendorClient, recorder, allowed, onLeg },
-  );
+  const journey = { vendor: resolved, credentials, redirectUri, scope, browse, ...defined({ resource }) };
+  return runLegs(journey, { vendorClient, recorder, allowed, onLeg });
 }
 
 function redirectUriOf({ redirectUri }: TryOptions, { port }: CallbackServer): string {

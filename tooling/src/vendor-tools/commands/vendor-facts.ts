@@ -2,6 +2,7 @@
  * What metadata says of a vendor, in the fields of `Vendor`, and which fields it leaves open.
  * vendor-file.ts writes them.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import {
   DEFAULT_ID_TOKEN_ALGS,
   type PkceMethod,
@@ -36,10 +37,10 @@ export function factsOf(id: string, name: string, issuer: string, { resolved, do
     issuer,
     authorizationEndpoint,
     tokenEndpoint,
-    ...given({ revocationEndpoint, registrationEndpoint, jwksUri, userinfoEndpoint }),
-    ...given({ pkce: pkceOf(challenges), tokenEndpointAuthMethod: authMethodOf(methods) }),
+    ...defined({ revocationEndpoint, registrationEndpoint, jwksUri, userinfoEndpoint }),
+    ...defined({ pkce: pkceOf(challenges), tokenEndpointAuthMethod: authMethodOf(methods) }),
     ...(scopes?.includes("offline_access") === true ? { offlineScopes: ["offline_access"] } : {}),
-    ...(issuesIdTokens ? given({ idTokenAlgs: algsOf(algs) }) : { issuesIdTokens: false }),
+    ...(issuesIdTokens ? defined({ idTokenAlgs: algsOf(algs) }) : { issuesIdTokens: false }),
   };
   const open = [
     ...(challenges === undefined ? ["pkce: metadata says nothing; written as S256, the default"] : []),
@@ -98,10 +99,4 @@ function algsOf(offered: readonly string[]): readonly string[] | undefined {
     throw refusal(`ID tokens are signed with none of ${DEFAULT_ID_TOKEN_ALGS.join(", ")}`, WRONG);
   }
   return ours;
-}
-
-function given<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>;
-  };
 }
