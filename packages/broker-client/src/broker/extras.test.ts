@@ -40,6 +40,12 @@ describe("register", () => {
     const assertion = broker.asked.at(-1)!.headers.get("authorization")?.replace("Bearer ", "") ?? "";
     expect(decodeJwt(assertion)).toMatchObject({ iss: "platform", sub: "platform", aud: ISSUER });
   });
+
+  it("rfc7523#3 takes a secret or a key, neither both nor none", async () => {
+    const { privateKey } = await generateKeyPair("ES256");
+    for (const credentials of [{}, { clientSecret: "" }, { clientSecret: "client-secret", privateKey }])
+      expect(() => createBrokerClient({ ...common, ...credentials })).toThrow("either clientSecret or privateKey");
+  });
 });
 
 describe("explain", () => {
