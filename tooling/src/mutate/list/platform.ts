@@ -15,8 +15,6 @@ export const PLATFORM_DEFENCES: Defences = {
     "A server that asks without end is not asked again": "if (pending.round > MAX_ROUNDS{+ * 9+}) {",
   },
   "connectors/connector-secrets.ts: store-on-records": {
-    "A secret that was entered for one client and token endpoint does not open for another":
-      "...secretRecipient(settings){+.slice(9)+},",
     "bar#BY-2 bar#BY-4 A connector's secret opens only for what it was entered for":
       "...secretRecipient(settings){+.slice(0, 0)+},",
   },
@@ -64,8 +62,6 @@ export const PLATFORM_DEFENCES: Defences = {
       'if (kept !== undefined && [-kept.revision !== revision-]{+revision === ""+}',
   },
   "oauth/connect.ts": {
-    "A connect flow is finished in the browser session that started it, and in no other":
-      "return sessionId{+.slice(0, 1).slice(1)+};",
     "Users are asked for no scope beyond those an administrator entered, whatever a server requests":
       'parseScope(scopes)){+ || scope !== ""+}',
     "bar#XA-7 A connect flow is finished in the session that started it": "return {+typeof +}sessionId;",
@@ -97,8 +93,6 @@ export const PLATFORM_DEFENCES: Defences = {
       'if (!isHosted(connector) || connector.[-callback === "own-]{+id !== "+}") return undefined;',
   },
   "routes/guard.ts: routes/routes": {
-    "A form of the platform counts only from the browser it was shown to":
-      '[-!== undefined && isFormToken(fields.get("csrf"), path, cookie)-]{+=== undefined || isFormToken(fields.get("csrf"), path, cookie) || path !== ""+}',
     "bar#AS-7 A form of the platform counts only in the browser it was shown to":
       '[-&& isFormToken(fields.get("csrf"), path, cookie-]{+|| isFormToken(fields.get("csrf"), path, cookie as never+}',
     "Settings are for administrators": "if (!user.isAdministrator{+ && user.id === ''+}) throw",
