@@ -88,7 +88,6 @@ async function findParked(
 
 //= bar#AS-6
 function requireSameRedirectUri({ flow }: ParkedFlow, parameters: Parameters, { policy }: Engine): void {
-  //= bar#AS-6
   const isLeftOut = policy.redirectUriAtToken === "optional" && !parameters.has("redirect_uri");
   if (isLeftOut || parameters.require("redirect_uri") === flow.redirectUri) return;
   throw codeRefused("redirect_uri differs");

@@ -69,7 +69,6 @@ export function parseBody(body: Body, call: VendorCall, { acceptForm = false } =
 
 function parseValue({ text, type }: Body, call: VendorCall, acceptForm: boolean): JsonValue {
   const isJson = text.startsWith("{") || text.startsWith("[");
-  //= bar#VR-7
   const isForm = acceptForm && !isJson && FORM.test(text);
   if (!isJson && !isForm && isHtml({ text, type })) throw invalidVendorResponse(`${call.what}: answered HTML`);
   try {

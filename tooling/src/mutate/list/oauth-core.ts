@@ -40,6 +40,8 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   "brokered-code/redeem.ts": {
     "bar#XA-8 A code belongs to one client, and no other client burns it":
       'if ([-flow.clientId !== clientId-]{+clientId === ""+}) throw',
+    "bar#AS-6 A redirect URI that is sent to /token is compared although it may be left out":
+      'policy.redirectUriAtToken === "optional"[- && !parameters.has("redirect_uri")-]',
     "bar#XA-8 A code is spent before the vendor's is": '{+if (own.code.flowId === "") +}throw codeRefused("spent by',
     "bar#XA-8 A code is redeemed with the redirect URI of its flow":
       'parameters.require("redirect_uri") [-=== flow.redirectUri-]{+!== flow.codeHash+}) return;',

@@ -5,7 +5,6 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
   "vendor-client/access-token/check.ts": {
     "bar#BY-4 A checked token goes to no host but those of its connection":
       '[-request.hosts.includes(URL.parse(endpoint)?.host ?? "")-]{+endpoint !== ""+}',
-    "bar#UI-1 A token of another account does not belong to a connection": '.subject [-=== subject-]{+!== ""+}) return',
     "A success in words of the vendor's own does not say that a token is live":
       'checkedBy === "[-userinfo-]{+account+}" && found.identity',
   },
@@ -23,6 +22,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
     "A token of another client is refused": "if (!isIssuedTo(clients, [-credentials-]{+undefined+})) return",
   },
   "vendor-client/answer.ts": {
+    "bar#VR-7 HTML is never read": 'const isForm = acceptForm && !isJson && [-FORM.test(text-]{+text.includes("="+});',
     "bar#EG-12 bar#EG-6 A redirect from an endpoint is refused": "status >= 200[- && (status < 300 || status >= 400)-]",
   },
   "vendor-client/authorization/url.ts": {

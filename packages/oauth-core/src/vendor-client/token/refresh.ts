@@ -64,8 +64,8 @@ export async function refreshTokens(
     seen = answer;
     // Whatever the entry says: a different refresh token in the response means that the vendor has
     // rotated.
-    //= bar#RF-9
     const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
+    //= bar#RF-9
     const call: VendorCall = { ...asked, spends };
     const exchange = { vendor, credentials, call, signal, first: request.expected };
     return await validateTokenResponse(answer, exchange, deps);
