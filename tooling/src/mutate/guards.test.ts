@@ -55,7 +55,10 @@ describe("the guards below citations", () => {
     expect(guards.map(({ tests }) => tests)).toEqual([
       ["packages/a/src/door/door.test.ts", "e2e/attacks/door.attack.test.ts", "packages/a/src/other.test.ts"],
       ["packages/a/src/other.test.ts"],
-      ...[[], [], [], []],
+      [],
+      [],
+      [],
+      [],
     ]);
   });
 

@@ -121,8 +121,8 @@ function decided(node: Node): Node[] {
   if (node.type !== "VariableDeclaration") return [];
   return (node["declarations"] as Node[]).flatMap(({ init }) => {
     const value = init as Node | null;
-    if (value === null) return [];
-    return value.type === "ArrowFunctionExpression" ? [value["body"] as Node] : [value];
+    const body = value?.type === "ArrowFunctionExpression" ? (value["body"] as Node) : value;
+    return body ?? [];
   });
 }
 
