@@ -86,6 +86,11 @@ it("bar#HT-7 serves nothing at a target that is no plain path, in the form the c
   );
 });
 
+it("rfc9110#10.1.1 refuses an expectation that it does not know, and no cache keeps that", async () => {
+  const request = "POST / HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 3\r\n\r\nabc";
+  expect(await raw(request)).toMatch(/^HTTP\/1\.1 417 [^]*cache-control: no-store[^]*"invalid_request"/);
+});
+
 it.each([
   ["no Host", "GET / HTTP/1.1\r\n\r\n"],
   ["two", "GET / HTTP/1.1\r\nHost: x\r\nhost: internal.example\r\n\r\n"],

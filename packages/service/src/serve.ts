@@ -10,7 +10,14 @@ import type { Hono } from "hono";
 import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_CONNECTIONS } from "./configuration/values.ts";
 import { endChoppedBody } from "./listener/chopped-bodies.ts";
 import { shareConnections, trackFreshConnections } from "./listener/connections.ts";
-import { refuseBody, refuseHost, refuseLate, refuseTarget, refuseUnreadable } from "./listener/refusals.ts";
+import {
+  refuseBody,
+  refuseExpectation,
+  refuseHost,
+  refuseLate,
+  refuseTarget,
+  refuseUnreadable,
+} from "./listener/refusals.ts";
 import { isPlainTarget, namesOneHost } from "./listener/request-target.ts";
 import { endUnreadBody } from "./listener/unread-bodies.ts";
 import { createTurnTaking, endStalledWrites } from "./listener/unread-answers.ts";
@@ -141,6 +148,12 @@ export async function listen(
   const fresh = trackFreshConnections(server, firstRequestMs, refuseLate);
   endStalledWrites(server, stalledWriteMs);
   server.on("clientError", refuseUnreadable);
+  // Node's own answer may be cached.
+  //= rfc9110#10.1.1
+  server.on("checkExpectation", (request, response) => {
+    fresh.requested(request);
+    refuseExpectation(request, response);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);

@@ -74,8 +74,13 @@ export function refuseHost(request: IncomingMessage, response: ServerResponse): 
   refuse("A request names one Host", request, response);
 }
 
-function refuse(description: string, request: IncomingMessage, response: ServerResponse): void {
-  end(jsonAnswer(400, { error: "invalid_request", error_description: description }), request, response);
+/** For an `Expect` that is not `100-continue`. */
+export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+  refuse("Expect can only be 100-continue", request, response, 417);
+}
+
+function refuse(description: string, request: IncomingMessage, response: ServerResponse, status = 400): void {
+  end(jsonAnswer(status, { error: "invalid_request", error_description: description }), request, response);
 }
 
 /** For a target that is not a plain path. */
