@@ -65,7 +65,6 @@ export async function strip(
   const counts = { rows: total, passes: pass, ...standing.counts, ...left };
   if (ended === "halted") return refused(await olderReaderProblems(pace.retry, deps), counts);
   // A copy that is removed from the rows is still in the SQLite file and its log.
-  //= bar#TS-10
   const isErased = ended === "interrupted" || ((await pace.retry(async () => rows.eraseFreed?.())) ?? true);
   const isLeft = ended === "unsettled" || !isErased || Object.values(left).some((count) => count > 0);
   return {
