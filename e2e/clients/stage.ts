@@ -2,7 +2,6 @@
  * What a client meets: the scaffold's server as a process, GitHub's simulator behind it, and the
  * user's browser. A client opens the browser as it does on a desktop, by `BROWSER` or `xdg-open`.
  */
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,10 +12,7 @@ import { driveConsent } from "@oauth-broker/simulators";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { freePort } from "../support/free-port.ts";
 import { startMcpServer } from "../support/mcp/process.ts";
-import { plantSecret } from "../support/secrets.ts";
-import { textMember } from "../support/text-member.ts";
-
-const VENDOR_CLIENT = "mcp-server-at-the-vendor";
+import { createVendorSecret, gitHubVariables, OUR_CLIENT } from "../support/mcp/vendor.ts";
 
 export interface Stage {
   /** The address of `/mcp`: all that a client is given. */
@@ -39,10 +35,9 @@ export async function openStage(folder: string): Promise<Stage> {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const github = await startGitHub();
-  const clientSecret = randomBytes(24).toString("hex");
-  plantSecret("client secret at the vendor", clientSecret);
+  const clientSecret = createVendorSecret();
   github.addClient({
-    clientId: VENDOR_CLIENT,
+    clientId: OUR_CLIENT,
     clientSecret,
     redirectUris: [`${url}/callback`],
     expiringTokens: true,
@@ -54,13 +49,7 @@ export async function openStage(folder: string): Promise<Stage> {
     DEPLOYMENT_URL: url,
     PORT: port,
     VENDOR: "github",
-    VENDOR_AUTHORIZATION_URL: textMember(github.endpoints, "authorization_endpoint"),
-    VENDOR_TOKEN_URL: textMember(github.endpoints, "token_endpoint"),
-    VENDOR_USERINFO_URL: `${github.url}/user`,
-    VENDOR_INTROSPECTION_URL: `${github.url}/applications/{client_id}/token`,
-    VENDOR_REVOCATION_URL: `${github.url}/applications/{client_id}/token`,
-    VENDOR_CLIENT_ID: VENDOR_CLIENT,
-    VENDOR_CLIENT_SECRET: clientSecret,
+    ...gitHubVariables(github, clientSecret),
     EGRESS_ALLOW_LOOPBACK: "true",
     NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs", "clock.mjs")}`,
   });
@@ -72,7 +61,7 @@ export async function openStage(folder: string): Promise<Stage> {
     requests: () => server.stdout().split("\n").length,
     hourLater: () => server.signal("SIGUSR2"),
     revoke: () => {
-      github.disconnect("user", VENDOR_CLIENT);
+      github.disconnect("user", OUR_CLIENT);
       browser.leave();
     },
     close: async () => {

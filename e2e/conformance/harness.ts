@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { driveConsent, startOpenIdProvider } from "@oauth-broker/simulators";
-import { startServer } from "../load/server-process.ts";
 import { freePort } from "../support/free-port.ts";
+import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { textMember } from "../support/text-member.ts";
 import { startBearerProxy } from "./add-bearer.ts";
 
@@ -70,9 +70,9 @@ export async function openHarness({ vendors = "one", start = startFixture }: Har
   };
 }
 
-async function startFixture(env: Readonly<Record<string, string>>): ReturnType<typeof startServer> {
+async function startFixture(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const folder = import.meta.dirname;
-  return startServer({ name: "the fixture", args: [join(folder, "server.ts")], folder, env });
+  return startService({ name: "fixture", file: join(folder, "server.ts"), folder, env });
 }
 
 function vendorVariables(

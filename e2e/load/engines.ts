@@ -3,16 +3,12 @@
  * that already runs.
  */
 import { startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
+import type { TableAddress } from "../support/aws/environment.ts";
 import { answerCalls } from "./worker.ts";
 
 /** The addresses for a client. */
-export interface Engines {
+export interface Engines extends TableAddress {
   readonly name: "dynalite" | "DynamoDB Local";
-  readonly region: string;
-  readonly endpoint: string;
-  readonly table: string;
-  readonly kmsEndpoint: string;
-  readonly keyArn: string;
 }
 
 // A type, not an interface: it must have an index signature.

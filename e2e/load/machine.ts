@@ -12,16 +12,19 @@ export function describeMachine(): string {
   return `${process.platform} ${process.arch}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "unknown"}`;
 }
 
+/** Of some operations; all but the first two where they were looked at. */
 export interface Measurement {
   /** CPU time of the measured processes, per operation. */
   readonly cpuMicroseconds: number;
   /** The share of the time that they were on a processor. Near 1: the driver kept them busy. */
   readonly busy: number;
-}
-
-export interface MeasurementByProcess extends Measurement {
   /** What each process used of `cpuMicroseconds`. */
-  readonly byProcess: readonly number[];
+  readonly byProcess?: readonly number[];
+  readonly perSecond?: number;
+  /** Per operation, as the client measured it. */
+  readonly p99Milliseconds?: number;
+  /** CPU time of the vendor's process, per operation. */
+  readonly vendorMicroseconds?: number;
 }
 
 /**
@@ -37,7 +40,7 @@ export async function measureCpu(
   pids: readonly number[],
   count: number,
   run: () => Promise<void>,
-): Promise<MeasurementByProcess & { readonly perSecond: number }> {
+): Promise<Measurement> {
   const usedByEach = (): readonly number[] => pids.map(cpuMicroseconds);
   await sleep(SETTLE_MS);
   const atStart = usedByEach();

@@ -1,32 +1,53 @@
 /**
- * Measures in rounds, each of which measures everything once, and before them warms servers up until a piece of work costs the same again and again. The engine continues to
- * compile, in threads of the measured process, for some 12,000 flows; a service that runs for days
- * has finished that. How long it takes depends on the code and on the machine, so it is measured.
+ * Measures subjects in rounds, each of which measures every one of them once, and before them warms
+ * them up until a piece of work costs the same again and again. The engine continues to compile, in
+ * threads of the measured process, for some 12,000 flows; a service that runs for days has finished
+ * that. How long it takes depends on the code and on the machine, so it is measured.
  */
+import type { Measurement } from "./machine.ts";
+import { percent, type Spread, spreadOf } from "./spread.ts";
 
 export interface Rounds {
-  /** Operations of each kind, per round. */
+  /** Operations of each subject, per round. */
   readonly count: number;
   readonly rounds: number;
-  /** Operations of each kind before the first round, at most; 0 = none. */
+  /** Operations of each subject before the first round, at most; 0 = none. */
   readonly warmUp: number;
 }
 
-/** @param number 0 while it warms up */
-export type RunRound<Round> = (count: number, number: number, say: (line: string) => void) => Promise<Round>;
+export interface Subject {
+  readonly name: string;
+  /**
+   * Over which its work is spread: each of them has to warm up, and gets as much of it as one.
+   * Default 1.
+   */
+  readonly processes?: number;
+  measure(count: number): Promise<Measurement>;
+}
+
+/** By the names of the subjects. */
+export type Round = Readonly<Record<string, Measurement>>;
 
 /**
- * @param costsOf the processor time of each kind of operation in a round, by its name
  * @param say prints a line of progress
- * @returns the rounds, and how many operations of each kind the warm-up took
+ * @returns the rounds, and how many operations of each subject the warm-up took
  */
-export async function measureRounds<Round>(
+export async function measureRounds(
+  subjects: readonly Subject[],
   { count, rounds, warmUp: most }: Rounds,
-  run: RunRound<Round>,
-  costsOf: (round: Round) => Readonly<Record<string, number>>,
   say: (line: string) => void,
 ): Promise<{ readonly measurements: Round[]; readonly warmUp: number }> {
-  const warmedUp = await warmUp(most, async (block, report) => costsOf(await run(block, 0, report)), say);
+  const run = async (ofEach: number, number: number, report: (line: string) => void): Promise<Round> => {
+    const round: Record<string, Measurement> = {};
+    // Every second round runs backwards, so that drift cancels out.
+    for (const { name, processes = 1, measure } of number % 2 === 0 ? subjects.toReversed() : subjects) {
+      const one = await measure(ofEach * processes);
+      round[name] = one;
+      report(`${name.padEnd(28)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs, busy ${percent(one.busy).trim()}`);
+    }
+    return round;
+  };
+  const warmedUp = await warmUp(most, async (block, report) => costsOf(await run(block, 1, report)), say);
   const measurements: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     measurements.push(await run(count, round, (line) => say(`round ${round}/${rounds}  ${line}`)));
@@ -34,9 +55,29 @@ export async function measureRounds<Round>(
   return { measurements, warmUp: warmedUp };
 }
 
-/** Every second round runs backwards, so that drift cancels out. */
-export function orderOf<Name>(names: readonly Name[], round: number): readonly Name[] {
-  return round % 2 === 0 && round > 0 ? names.toReversed() : names;
+/** A subject is warm when every one of its processes is. */
+function costsOf(round: Round): Record<string, number> {
+  const costs = Object.entries(round).flatMap(([name, { cpuMicroseconds, byProcess = [cpuMicroseconds] }]) =>
+    byProcess.map((cost, number) => [`${name} ${number}`, cost] as const),
+  );
+  return Object.fromEntries(costs);
+}
+
+/** @returns how the processor time of a subject spread over the rounds */
+export function costIn(rounds: readonly Round[], name: string): Spread {
+  return spreadOf(rounds.map((round) => cost(round, name)));
+}
+
+/**
+ * @returns the ratios of two subjects within each round, so that a temporary slowdown of the machine
+ *   cancels out
+ */
+export function ratioIn(rounds: readonly Round[], name: string, to: string): Spread {
+  return spreadOf(rounds.map((round) => cost(round, name) / cost(round, to)));
+}
+
+function cost(round: Round, name: string): number {
+  return round[name]?.cpuMicroseconds ?? Number.NaN;
 }
 
 /** Blocks without a new lowest figure, after which a subject counts as steady. */

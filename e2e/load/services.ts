@@ -1,14 +1,13 @@
 /** The services of a run, each in a process: vendors, AWS engines, brokers' settings, MCP servers. */
 import { randomBytes } from "node:crypto";
-import { devNull } from "node:os";
 import { join } from "node:path";
 import { fakeVendorEnvironment } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/paths.ts";
-import type { EngineCalls, Engines } from "./engines.ts";
+import type { EngineCalls } from "./engines.ts";
 import { CALLBACK } from "./mcp-client.ts";
-import { type ServerCommand, type ServerProcess, startServer } from "./server-process.ts";
-import type { Stage } from "./stage.ts";
+import type { Service, ServiceProcess } from "../support/service-process.ts";
+import { type Stage, startMeasured } from "./stage.ts";
 import { startWorker, type Worker } from "./worker.ts";
 
 /** A client of the broker and the vendor behind it. */
@@ -26,6 +25,7 @@ export interface Parties {
     readonly scope: string;
     /** Only if the vendor issues ID tokens. */
     readonly issuer?: string;
+    readonly rotatesRefreshTokens?: boolean;
   };
 }
 
@@ -33,9 +33,9 @@ export interface Parties {
 const NO_LIMITS = "par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0";
 
 /** @param codes `any` costs next to nothing, the tokens of `named` name their user */
-export async function startVendor(codes: "any" | "named", stage: Stage): Promise<ServerProcess> {
+export async function startVendor(codes: "any" | "named", stage: Stage): Promise<ServiceProcess> {
   const file = join(ROOT, "packages", "simulators", "src", "fake-vendor", "start-fake-vendor.ts");
-  return stage.addBehind(await startServer({ name: "vendor", args: [file, codes], folder: stage.folder("vendor") }));
+  return stage.addBehind(await startMeasured({ name: "vendor", file, args: [codes], folder: stage.folder("vendor") }));
 }
 
 /** DynamoDB and KMS: dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. */
@@ -45,47 +45,15 @@ export function startEngines(stage: Stage): Worker<EngineCalls> {
   return stage.addBehind(startWorker<EngineCalls>(join(import.meta.dirname, "engines.ts"), { env }));
 }
 
-/** For a process that uses the engines; nothing of this machine's settings. */
-export function awsEnvironment({ kmsEndpoint }: Pick<Engines, "kmsEndpoint">): Readonly<Record<string, string>> {
-  return {
-    AWS_ACCESS_KEY_ID: "load",
-    AWS_SECRET_ACCESS_KEY: "load",
-    AWS_EC2_METADATA_DISABLED: "true",
-    AWS_CONFIG_FILE: devNull,
-    AWS_SHARED_CREDENTIALS_FILE: devNull,
-    AWS_ENDPOINT_URL_KMS: kmsEndpoint,
-  };
-}
-
-/** For a hosted server on a table. */
-export function tableEnvironment(engines: Engines): Readonly<Record<string, string>> {
-  return {
-    ...awsEnvironment(engines),
-    DB_TABLE_NAME: engines.table,
-    DB_TABLE_REGION: engines.region,
-    TOKEN_ENCRYPTION_KMS_KEY_ID: engines.keyArn,
-    TOKEN_ENCRYPTION_MODE: "encrypted",
-    AWS_ENDPOINT_URL_DYNAMODB: engines.endpoint,
-  };
-}
-
 /** Hosted mode at the fake vendor with named codes, unless `env` says otherwise. */
 export async function startMcpServer(
-  {
-    flags = [],
-    env,
-    vendorUrl,
-    ...command
-  }: Pick<ServerCommand, "name" | "env" | "onLine"> & {
-    readonly flags?: readonly string[];
-    readonly vendorUrl: string;
-  },
+  { env, vendorUrl, ...service }: Pick<Service, "name" | "env" | "onLine" | "flags"> & { readonly vendorUrl: string },
   stage: Stage,
-): Promise<ServerProcess> {
+): Promise<ServiceProcess> {
   const port = String(await freePort());
   return stage.start({
-    ...command,
-    args: [...flags, join(import.meta.dirname, "bench", "mcp", "server.ts")],
+    ...service,
+    file: join(import.meta.dirname, "bench", "mcp", "server.ts"),
     env: {
       ...fakeVendorEnvironment(vendorUrl),
       PORT: port,
@@ -99,12 +67,13 @@ export async function startMcpServer(
 
 /**
  * @param suffix of each name, if several run
+ * @param options.rotatesRefreshTokens as the entry says; default false
  * @param options.openid whether the vendor issues ID tokens, as `any` does for the scope `openid`
  */
 export function createParties(
   vendorUrl: string,
   suffix = "",
-  { openid = false }: { readonly openid?: boolean } = {},
+  { openid = false, rotatesRefreshTokens = false } = {},
 ): Parties {
   const secret = (): string => randomBytes(32).toString("base64url");
   return {
@@ -117,6 +86,7 @@ export function createParties(
       tokenEndpoint: `${vendorUrl}/token`,
       clientId: `broker${suffix}`,
       clientSecret: secret(),
+      rotatesRefreshTokens,
       ...(openid ? { scope: "openid read write", issuer: vendorUrl } : { scope: "read write" }),
     },
   };
@@ -150,6 +120,7 @@ export function brokerYaml(
     authorization_endpoint: ${vendor.authorizationEndpoint}
     token_endpoint: ${vendor.tokenEndpoint}
 ${vendor.issuer === undefined ? "" : `    issuer: ${vendor.issuer}\n    jwks_uri: ${vendor.issuer}/jwks\n`}    pkce: S256
+    rotates_refresh_tokens: ${vendor.rotatesRefreshTokens ?? false}
     credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
 `,
   );

@@ -2,7 +2,15 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServerCommand, type ServerProcess, startServer } from "./server-process.ts";
+import { type Service, type ServiceProcess, startService } from "../support/service-process.ts";
+
+/** A busy machine, and a store that is filled first, take long. */
+const START_MS = 120_000;
+
+/** @throws Error with its stderr when it ends, or prints nothing, before it listens */
+export async function startMeasured(service: Service): Promise<ServiceProcess> {
+  return startService({ ...service, isMeasured: true, deadlineMs: START_MS });
+}
 
 interface Stoppable {
   stop(): Promise<void>;
@@ -11,8 +19,8 @@ interface Stoppable {
 export interface Stage {
   /** @returns a new folder */
   folder(name: string): string;
-  /** Starts a server that is measured in a new folder with its name. */
-  start(command: Omit<ServerCommand, "folder">): Promise<ServerProcess>;
+  /** Starts a server that is measured, by default in a new folder with its name. */
+  start(service: Service): Promise<ServiceProcess>;
   /** Adds servers that are measured, to be stopped first; returns them. */
   add<T extends Stoppable>(server: T): T;
   /** Adds what servers have connections to, to be stopped after them; returns it. */
@@ -36,7 +44,8 @@ export async function openOnStage<T>(begin: (stage: Stage) => Promise<T>): Promi
       mkdirSync(path);
       return path;
     },
-    start: async (command) => stage.add(await startServer({ ...command, folder: stage.folder(command.name) })),
+    start: async (service) =>
+      stage.add(await startMeasured({ ...service, folder: service.folder ?? stage.folder(service.name) })),
     add: (server) => {
       servers.push(server);
       return server;

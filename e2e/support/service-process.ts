@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import { patience } from "@oauth-broker/oauth-core/testing";
 import { findSecrets } from "./secrets.ts";
 
@@ -17,6 +17,8 @@ export interface Service {
   readonly name: string;
   /** The file that Node runs. */
   readonly file: string;
+  /** Of Node, before the file. */
+  readonly flags?: readonly string[];
   /** Arguments for the start. */
   readonly args?: readonly string[];
   /** The folder it starts in; a fresh one by default. */
@@ -28,6 +30,13 @@ export interface Service {
    * To start, or to run to its end. Default 60 s.
    */
   readonly deadlineMs?: number;
+  /**
+   * It is measured: it inherits nothing but PATH, and of its output, which is read all the time as
+   * by a log collector, only the end of stderr is kept.
+   */
+  readonly isMeasured?: boolean;
+  /** Of a measured one: called with each line of its stdout, after it listens. */
+  readonly onLine?: (line: string) => void;
 }
 
 export interface ServiceProcess {
@@ -35,6 +44,8 @@ export interface ServiceProcess {
   readonly url: string;
   readonly folder: string;
   readonly pid: number;
+  /** From the start of the process until it listened. */
+  readonly startMs: number;
   stdout(): string;
   stderr(): string;
   signal(name: NodeJS.Signals): void;
@@ -42,7 +53,8 @@ export interface ServiceProcess {
   exited(): Promise<number | null>;
   /**
    * Sends SIGTERM and waits.
-   * @throws Error when it does not exit with 0, wrote a line that is not JSON, or a secret
+   * @throws Error when it does not exit with 0, wrote a line that is not JSON, or a secret; a
+   *   measured one may end by the signal
    */
   stop(): Promise<void>;
 }
@@ -56,7 +68,14 @@ export interface Ended {
 const START_MS = patience(6_000);
 const EXIT_MS = patience(6_000);
 
+const KEPT_CHARACTERS = 4_000;
+
 const folders = new Set<string>();
+/** One listener for all of them: none outlives the process that started it. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
 
 /** Removed when the test file ends. */
 export function temporaryFolder(): string {
@@ -73,30 +92,39 @@ export function removeTemporaryFolders(): void {
 
 /** @throws Error with its stderr when the process ends, or prints nothing, before it listens */
 export async function startService(service: Service): Promise<ServiceProcess> {
-  const { name } = service;
+  const { name, isMeasured = false, onLine } = service;
   const folder = service.folder ?? temporaryFolder();
+  const startedAt = performance.now();
   for (const [file, text] of Object.entries(service.files ?? {})) writeFileSync(join(folder, file), text);
   const child = spawnService(service, service.args ?? [], folder);
-  const output = collect(child);
+  const output = collect(child, isMeasured);
   // With what it wrote last: "exit" may come before that.
   const ended = once(child, "close").then(([code]) => code as number | null);
-  const url = await firstUrl(service, child, ended).catch((error: unknown) => {
+  const lines = createInterface({ input: child.stdout });
+  const url = await firstUrl(service, lines, ended).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw new Error(`${String(error)}\n${output.stderr()}${output.stdout()}`);
   });
+  const startMs = performance.now() - startedAt;
+  if (onLine === undefined) {
+    lines.close();
+    child.stdout.resume();
+  } else lines.removeAllListeners("line").on("line", onLine);
   const exited = async (): Promise<number | null> => withDeadline(ended, EXIT_MS, `the ${name} to exit`);
   return {
     url,
     folder,
     pid: child.pid ?? 0,
+    startMs,
     ...output,
     signal: (signal) => void child.kill(signal),
     exited,
     stop: async () => {
       child.kill("SIGTERM");
       const code = await exited().finally(() => child.kill("SIGKILL"));
+      if (isMeasured && child.signalCode === "SIGTERM") return;
       if (code !== 0) throw new Error(`The ${name} exited with ${code}:\n${output.stderr()}`);
-      requireCleanOutput(name, output);
+      if (!isMeasured) requireCleanOutput(name, output);
     },
   };
 }
@@ -104,26 +132,33 @@ export async function startService(service: Service): Promise<ServiceProcess> {
 /** Runs until it ends by itself: an operator's command, or a start that fails. */
 export async function runService(service: Service & { readonly folder: string }, ...args: string[]): Promise<Ended> {
   const child = spawnService(service, args, service.folder);
-  const output = collect(child);
+  const output = collect(child, false);
   const what = [service.name, ...args].join(" ");
   const [code] = (await withDeadline(once(child, "close"), service.deadlineMs ?? EXIT_MS, what)) as [number | null];
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }
 
 /** Only PATH, the cache of compiled files, and what the test names: a built file needs no more. */
-function spawnService({ file, env }: Service, args: readonly string[], folder: string): ChildProcess {
-  return spawn(process.execPath, [file, ...args], {
+function spawnService({ file, flags = [], env, isMeasured = false }: Service, args: readonly string[], folder: string) {
+  const cache = isMeasured ? {} : { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
+  const child = spawn(process.execPath, [...flags, file, ...args], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
+    env: { PATH: process.env["PATH"], ...cache, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
 }
 
-function collect(child: ChildProcess): Pick<ServiceProcess, "stdout" | "stderr"> {
+function collect(
+  child: ReturnType<typeof spawnService>,
+  isMeasured: boolean,
+): Pick<ServiceProcess, "stdout" | "stderr"> {
   const texts = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name]?.setEncoding("utf8").on("data", (text: string) => {
-      texts[name] += text;
+  for (const name of isMeasured ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      texts[name] = isMeasured ? (texts[name] + text).slice(-KEPT_CHARACTERS) : texts[name] + text;
     });
   }
   return { stdout: () => texts.stdout, stderr: () => texts.stderr };
@@ -131,11 +166,9 @@ function collect(child: ChildProcess): Pick<ServiceProcess, "stdout" | "stderr">
 
 async function firstUrl(
   { name, deadlineMs = START_MS }: Service,
-  child: ChildProcess,
+  lines: Interface,
   ended: Promise<number | null>,
 ): Promise<string> {
-  if (child.stdout === null) throw new Error(`The ${name} has no stdout`);
-  const lines = createInterface({ input: child.stdout });
   const found = new Promise<string>((resolve, reject) => {
     lines.on("line", (line) => {
       try {

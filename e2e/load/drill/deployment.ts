@@ -2,16 +2,15 @@
  * What a drill is done to: brokers and MCP servers of one build or another behind balancers, on one
  * table and one KMS key, or a broker on a SQLite file.
  */
-import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeVendorEnvironment, type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { runBrokerCommand, temporaryFolder } from "../../support/broker/process.ts";
-import { tableEnvironment } from "../../support/aws/mcp.ts";
 import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import { BROKER_BUNDLE, MCP_BUNDLE } from "../../support/paths.ts";
 import { startService } from "../../support/service-process.ts";
+import { brokerYaml, createParties } from "../services.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
 import type { BrokerTarget, McpTarget } from "./load.ts";
@@ -51,8 +50,7 @@ export async function startDeployment(
   const [brokerBalancer, mcpBalancer] = await Promise.all([startBalancer(), startBalancer()]);
   const folder = temporaryFolder();
   const store = await aws.newStore();
-  const broker = { url: brokerBalancer.url, clientSecret: randomBytes(32).toString("base64url") };
-  writeFileSync(join(folder, "broker.yaml"), brokerYaml(broker, vendor, { store, keys: aws.keys }));
+  const broker = configureBroker({ folder, balancer: brokerBalancer, vendor, store, keys: aws.keys });
   const brokers = await startFleet(
     { balancer: brokerBalancer, processes: processes.brokers, bundle: bundles.broker },
     async (file, port) =>
@@ -63,7 +61,7 @@ export async function startDeployment(
     DEPLOYMENT_URL,
     PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
     ...fakeVendorEnvironment(vendor.url),
-    ...tableEnvironment(aws),
+    ...aws.tableEnv,
   };
   const servers = await startFleet(
     { balancer: mcpBalancer, processes: processes.servers, bundle: bundles.mcp },
@@ -103,9 +101,7 @@ export async function startSqliteDeployment(): Promise<SqliteDeployment> {
   const vendor = await startFakeVendor({ codes: "named" });
   const balancer: Balancer = await startBalancer();
   const folder = temporaryFolder();
-  const broker = { url: balancer.url, clientSecret: randomBytes(32).toString("base64url") };
-  const places = { store: "sqlite:./broker.sqlite", keys: "store" };
-  writeFileSync(join(folder, "broker.yaml"), brokerYaml(broker, vendor, places));
+  const broker = configureBroker({ folder, balancer, vendor, store: "sqlite:./broker.sqlite", keys: "store" });
   const start = async (): Promise<Fleet> =>
     startFleet({ balancer, processes: 1, bundle: THIS_BUILD.broker }, async (file, port) =>
       startService({ name: "broker", file, folder, env: { HOST: "127.0.0.1", PORT: String(port) } }),
@@ -126,26 +122,18 @@ export async function startSqliteDeployment(): Promise<SqliteDeployment> {
   };
 }
 
-function brokerYaml(
-  { url, clientSecret }: BrokerTarget,
-  vendor: FakeVendorServer,
-  { store, keys }: { readonly store: string; readonly keys: string },
-): string {
-  return `base_url: ${url}
-store: "${store}"
-keys: "${keys}"
-egress: { allow_loopback: true }
-limits: { par_per_minute: 0, vendor_calls_per_minute: 0 }
-clients:
-  - client_id: platform
-    client_secret: ${clientSecret}
-    redirect_uris: [https://platform.example/oauth/vendor-callback]
-vendors:
-  canary:
-    name: Canary
-    authorization_endpoint: ${vendor.url}/authorize
-    token_endpoint: ${vendor.url}/token
-    rotates_refresh_tokens: true
-    credentials: { client_id: broker, client_secret: secret-at-the-vendor }
-`;
+interface BrokerPlaces {
+  readonly folder: string;
+  readonly balancer: Balancer;
+  readonly vendor: FakeVendorServer;
+  readonly store: string;
+  readonly keys: string;
+}
+
+/** Writes broker.yaml; each process has a port of its own in its environment. */
+function configureBroker({ folder, balancer: { url }, vendor, ...places }: BrokerPlaces): BrokerTarget {
+  const parties = createParties(vendor.url, "", { rotatesRefreshTokens: true });
+  const place = { ...places, baseUrl: url, port: Number(new URL(url).port) };
+  writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, [parties]));
+  return { url, parties };
 }

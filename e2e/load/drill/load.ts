@@ -10,6 +10,7 @@ import { postAt, postWhoamiAt } from "../../support/mcp/client.ts";
 import { VERIFIER } from "../../support/mcp/hosted-harness.ts";
 import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import { basic, browse, challengeOf, encode, type Form, send } from "../../support/broker/platform.ts";
+import type { Parties } from "../services.ts";
 import type { Operation, Outcome, Seen } from "./ledger.ts";
 
 /** The parts of an answer that a client looks at. */
@@ -24,7 +25,6 @@ class StartAnew extends Error {}
 
 /** A later answer is taken as lost. */
 const PATIENCE_MS = 60_000;
-const REDIRECT_URI = "https://platform.example/oauth/vendor-callback";
 
 export interface Load {
   /** What the clients have seen so far. */
@@ -35,7 +35,7 @@ export interface Load {
 
 export interface BrokerTarget {
   readonly url: string;
-  readonly clientSecret: string;
+  readonly parties: Parties;
 }
 
 export interface McpTarget {
@@ -168,25 +168,26 @@ interface Connected {
   readonly connection: string;
 }
 
-async function connect({ url, clientSecret }: BrokerTarget, attempt: Attempts): Promise<Connected> {
-  const headers = { authorization: basic("platform", clientSecret) };
+async function connect({ url, parties }: BrokerTarget, attempt: Attempts): Promise<Connected> {
+  const { clientId, clientSecret, redirectUri, vendor } = parties;
+  const headers = { authorization: basic(clientId, clientSecret) };
   const post = async (path: string, form: Form): Promise<Heard> =>
     send(`${url}${path}`, { method: "POST", headers, body: encode(form) });
   const codeVerifier = randomBytes(32).toString("base64url");
   const state = randomBytes(16).toString("base64url");
   const jar = createCookieJar();
   const request = {
-    client_id: "platform",
+    client_id: clientId,
     response_type: "code",
-    vendor: "canary",
-    redirect_uri: REDIRECT_URI,
+    vendor: vendor.id,
+    redirect_uri: redirectUri,
     code_challenge: challengeOf(codeVerifier),
     code_challenge_method: "S256",
     state,
   };
   const pushed = await attempt("par", async () => post("/v1/par", request), 201);
   const { request_uri: requestUri } = JSON.parse(pushed.text) as { readonly request_uri: string };
-  const authorize = `${url}/v1/authorize?${encode({ client_id: "platform", request_uri: requestUri }).toString()}`;
+  const authorize = `${url}/v1/authorize?${encode({ client_id: clientId, request_uri: requestUri }).toString()}`;
   const leaving = await attempt("authorize", async () => browse(authorize, jar), 303);
   // The user approves: the vendor has no own page.
   const atVendor = new URL(leaving.headers.get("location") ?? "").searchParams;
@@ -195,7 +196,7 @@ async function connect({ url, clientSecret }: BrokerTarget, attempt: Attempts): 
   callback.searchParams.set("state", atVendor.get("state") ?? "");
   const returning = await attempt("callback", async () => browse(callback, jar), 303);
   const code = new URL(returning.headers.get("location") ?? "").searchParams.get("code") ?? "";
-  const form = { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: codeVerifier };
+  const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: codeVerifier };
   return connected(await attempt("token", async () => post("/v1/token", form), 200));
 }
 
@@ -207,7 +208,7 @@ function connected({ text }: Heard): Connected {
 /** Keeps one connection, always with its newest refresh token: the vendor ends the grant for an older one. */
 function createRefresher(broker: BrokerTarget, attempt: Attempts): () => Promise<void> {
   let kept: Connected | undefined;
-  const headers = { authorization: basic("platform", broker.clientSecret) };
+  const headers = { authorization: basic(broker.parties.clientId, broker.parties.clientSecret) };
   return async () => {
     if (kept === undefined) {
       kept = await connect(broker, attempt);

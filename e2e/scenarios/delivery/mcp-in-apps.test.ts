@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHarness } from "../../conformance/harness.ts";
 import { expectScore, SCORES } from "../../conformance/scores.ts";
 import { startAws } from "../../support/aws/aws.ts";
-import { tableEnvironment } from "../../support/aws/mcp.ts";
 import { freePort } from "../../support/free-port.ts";
 import {
   endOfExample,
@@ -104,7 +103,7 @@ it.each(volume({ test: [], soak: ["22.19.0"] }))(
     let app: ExampleProcess | undefined;
     const harness = await openHarness({
       start: async (env) => {
-        const settings = { ...env, ...tableEnvironment(aws), NODE_OPTIONS: `--import=${SERVE_FIXTURE}` };
+        const settings = { ...env, ...aws.tableEnv, NODE_OPTIONS: `--import=${SERVE_FIXTURE}` };
         app = await startExample({ folder: exampleFolder("mcp-in-hono"), env: settings, node });
         return app;
       },

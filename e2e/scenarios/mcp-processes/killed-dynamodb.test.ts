@@ -8,7 +8,6 @@ import { fakeCode, fakeVendorEnvironment, type FakeVendorServer, startFakeVendor
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { freePort } from "../../support/free-port.ts";
-import { tableEnvironment } from "../../support/aws/mcp.ts";
 import { type McpAnswer, postAt, postWhoamiAt } from "../../support/mcp/client.ts";
 import { AUTHORIZE, VERIFIER } from "../../support/mcp/hosted-harness.ts";
 import { hostedEnvironment, type McpServer, PLATFORM_CALLBACK, startMcpServer } from "../../support/mcp/process.ts";
@@ -33,7 +32,7 @@ beforeAll(async () => {
   vendor = await startFakeVendor({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS, refreshMs: REFRESH_MS });
   const hosted = await hostedEnvironment();
   ports = [hosted["PORT"] ?? "", String(await freePort())];
-  env = { ...hosted, ...fakeVendorEnvironment(vendor.url), ...tableEnvironment(aws) };
+  env = { ...hosted, ...fakeVendorEnvironment(vendor.url), ...aws.tableEnv };
   servers = await Promise.all([start(0), start(1)]);
 });
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Faults } from "@oauth-broker/simulators/aws";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { freePort } from "../../support/free-port.ts";
-import { openTable, tableEnvironment, type TableHand } from "../../support/aws/mcp.ts";
+import { openTable, type TableHand } from "../../support/aws/mcp.ts";
 import { postWhoami, postWhoamiAt } from "../../support/mcp/client.ts";
 import { createMcpPlatform, errorOf, type McpPlatform, type PlatformTokens } from "../../support/mcp/platform.ts";
 import {
@@ -35,7 +35,7 @@ let tokens: PlatformTokens;
 beforeAll(async () => {
   aws = await startAws();
   vendor = await startGitHubVendor();
-  env = { ...(await hostedEnvironment()), ...vendor.env, ...tableEnvironment(aws) };
+  env = { ...(await hostedEnvironment()), ...vendor.env, ...aws.tableEnv };
   server = await startMcpServer(env);
   platform = await createMcpPlatform(server.url);
   table = openTable(aws);

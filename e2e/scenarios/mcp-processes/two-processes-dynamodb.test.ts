@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { freePort } from "../../support/free-port.ts";
-import { tableEnvironment } from "../../support/aws/mcp.ts";
 import { type McpAnswer, postAt, postWhoami, postWhoamiAt } from "../../support/mcp/client.ts";
 import { createMcpPlatform, type McpPlatform, type PlatformTokens } from "../../support/mcp/platform.ts";
 import { hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
@@ -30,7 +29,7 @@ let operator: PlatformTokens;
 beforeAll(async () => {
   aws = await startAws();
   vendor = await startGitHubVendor({ expiringTokens: true });
-  const env = { ...(await hostedEnvironment()), ...vendor.env, ...tableEnvironment(aws) };
+  const env = { ...(await hostedEnvironment()), ...vendor.env, ...aws.tableEnv };
   secondPort = String(await freePort());
   // At the same moment, on an empty table: one of them creates the server key.
   [first, second] = await Promise.all([startMcpServer(env), startMcpServer({ ...env, PORT: secondPort })]);

@@ -2,7 +2,6 @@
  * A table and a KMS key on loopback for brokers under test, with a proxy for faults in front of the
  * table.
  */
-import { devNull } from "node:os";
 import {
   type DynamoDbEngine,
   type FaultProxy,
@@ -12,6 +11,7 @@ import {
   startKms,
 } from "@oauth-broker/simulators/aws";
 import { findSecrets, plantedCount } from "../secrets.ts";
+import { awsEnvironment, tableEnvironment } from "./environment.ts";
 
 export interface AwsHarness {
   readonly engine: DynamoDbEngine;
@@ -27,6 +27,8 @@ export interface AwsHarness {
   newStore(): Promise<string>;
   /** The environment a broker needs, without the AWS settings of this machine. */
   readonly env: Readonly<Record<string, string>>;
+  /** The environment of a hosted server on the table. */
+  readonly tableEnv: Readonly<Record<string, string>>;
   /**
    * Planted secrets found in the table in any spelling, and the number of items and secrets
    * searched. The platform's own `state` may be there until the browser is back
@@ -52,14 +54,14 @@ export async function startAws(): Promise<AwsHarness> {
     store: storeOn(table),
     newStore: async () => storeOn(await engine.createTable()),
     keys: `kms:${keyArn}`,
-    env: {
-      AWS_ACCESS_KEY_ID: "test",
-      AWS_SECRET_ACCESS_KEY: "test",
-      AWS_EC2_METADATA_DISABLED: "true",
-      AWS_CONFIG_FILE: devNull,
-      AWS_SHARED_CREDENTIALS_FILE: devNull,
-      AWS_ENDPOINT_URL_KMS: kms.endpoint,
-    },
+    env: awsEnvironment({ kmsEndpoint: kms.endpoint }),
+    tableEnv: tableEnvironment({
+      table,
+      keyArn,
+      region: engine.region,
+      endpoint: proxy.endpoint,
+      kmsEndpoint: kms.endpoint,
+    }),
     scan: async () => {
       const items = await engine.items(table);
       const found = items.flatMap((item) =>

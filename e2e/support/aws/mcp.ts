@@ -1,7 +1,4 @@
-/**
- * A table and a KMS key for the MCP server: the variables that a platform sets in its containers,
- * and direct access to the table.
- */
+/** Direct access to the table of an MCP server. */
 import {
   DynamoDBClient,
   PutItemCommand,
@@ -10,20 +7,8 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import type { AwsHarness } from "./aws.ts";
-import type { Environment } from "../mcp/process.ts";
 
 type Item = Record<string, AttributeValue>;
-
-export function tableEnvironment(aws: AwsHarness): Environment {
-  return {
-    ...aws.env,
-    AWS_ENDPOINT_URL_DYNAMODB: aws.proxy.endpoint,
-    DB_TABLE_NAME: aws.table,
-    DB_TABLE_REGION: aws.engine.region,
-    TOKEN_ENCRYPTION_KMS_KEY_ID: aws.keyArn,
-    TOKEN_ENCRYPTION_MODE: "encrypted",
-  };
-}
 
 export interface TableHand {
   /** The item of a user's tokens, at any vendor. */

@@ -2,8 +2,8 @@
  * A table and a KMS key on loopback that record every request of the SDK's clients, with the members
  * by which IAM decides about it.
  */
-import { devNull } from "node:os";
 import { startDynamoDb, startFaultProxy, startKms } from "@oauth-broker/simulators/aws";
+import { awsEnvironment } from "./environment.ts";
 
 /** A request as IAM sees it. */
 export interface AwsCall {
@@ -60,15 +60,7 @@ export async function startRecordedAws(alias: string): Promise<RecordedAws> {
     account,
     keyArn,
     endpoint: table.endpoint,
-    env: {
-      AWS_ACCESS_KEY_ID: "test",
-      AWS_SECRET_ACCESS_KEY: "test",
-      AWS_EC2_METADATA_DISABLED: "true",
-      AWS_CONFIG_FILE: devNull,
-      AWS_SHARED_CREDENTIALS_FILE: devNull,
-      AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
-      AWS_ENDPOINT_URL_KMS: keys.endpoint,
-    },
+    env: { ...awsEnvironment({ kmsEndpoint: keys.endpoint }), AWS_ENDPOINT_URL_DYNAMODB: table.endpoint },
     createTable: async (name, definition) => void (await engine.createTable(name, definition)),
     takeCalls: () => {
       const taken = calls;

@@ -38,7 +38,24 @@ export interface GitHubVendor extends McpVendor {
   obtainToken(options?: { readonly account?: AccountId; readonly clientId?: string }): Promise<string>;
 }
 
-function createVendorSecret(): string {
+/** @param prefix of the variables, if the server has several vendors */
+export function gitHubVariables(
+  { url, endpoints }: Pick<GitHubSimulator, "url" | "endpoints">,
+  clientSecret: string,
+  prefix = "VENDOR",
+): Environment {
+  return {
+    [`${prefix}_AUTHORIZATION_URL`]: textMember(endpoints, "authorization_endpoint"),
+    [`${prefix}_TOKEN_URL`]: textMember(endpoints, "token_endpoint"),
+    [`${prefix}_USERINFO_URL`]: `${url}/user`,
+    [`${prefix}_INTROSPECTION_URL`]: `${url}/applications/{client_id}/token`,
+    [`${prefix}_REVOCATION_URL`]: `${url}/applications/{client_id}/token`,
+    [`${prefix}_CLIENT_ID`]: OUR_CLIENT,
+    [`${prefix}_CLIENT_SECRET`]: clientSecret,
+  };
+}
+
+export function createVendorSecret(): string {
   const secret = `vendor-secret-${randomBytes(16).toString("hex")}`;
   plantSecret("client secret at the vendor", secret);
   return secret;
@@ -52,19 +69,13 @@ export async function startGitHubVendor(app: Partial<GitHubClient> = {}): Promis
   for (const clientId of [OUR_CLIENT, OTHER_CLIENT]) {
     github.addClient({ clientId, clientSecret, redirectUris: [PLATFORM_CALLBACK], ...app });
   }
-  const { url, endpoints } = github;
+  const { endpoints } = github;
   return {
     github,
     advance: (seconds) => void (offset += seconds),
     env: {
       VENDOR: "github",
-      VENDOR_AUTHORIZATION_URL: textMember(endpoints, "authorization_endpoint"),
-      VENDOR_TOKEN_URL: textMember(endpoints, "token_endpoint"),
-      VENDOR_USERINFO_URL: `${url}/user`,
-      VENDOR_INTROSPECTION_URL: `${url}/applications/{client_id}/token`,
-      VENDOR_REVOCATION_URL: `${url}/applications/{client_id}/token`,
-      VENDOR_CLIENT_ID: OUR_CLIENT,
-      VENDOR_CLIENT_SECRET: clientSecret,
+      ...gitHubVariables(github, clientSecret),
       EGRESS_ALLOW_LOOPBACK: "true",
     },
     obtainToken: async ({ account = "user", clientId = OUR_CLIENT } = {}) => {

@@ -4,16 +4,14 @@
  * own account endpoint. Every token of the vendors is planted, and everything that a client
  * or a browser receives of the server is kept, to be searched for them.
  */
-import { randomBytes } from "node:crypto";
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
 import { freePort } from "../free-port.ts";
 import type { Environment } from "../mcp/process.ts";
-import { OUR_CLIENT } from "../mcp/vendor.ts";
+import { createVendorSecret, gitHubVariables, OUR_CLIENT } from "../mcp/vendor.ts";
 import { SEVERAL_VENDORS_BUNDLE } from "../paths.ts";
 import { findSecrets, plantSecret } from "../secrets.ts";
 import { type Ended, runService, type ServiceProcess, startService, temporaryFolder } from "../service-process.ts";
-import { textMember } from "../text-member.ts";
 
 export type OpenIdName = "home" | "chat";
 export type VendorName = OpenIdName | "github";
@@ -71,8 +69,7 @@ export async function startSeveralVendors({
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const addresses = [url, ...(await fronts(port))];
-  const clientSecret = `vendor-secret-${randomBytes(16).toString("hex")}`;
-  plantSecret("client secret at the vendors", clientSecret);
+  const clientSecret = createVendorSecret();
   const issued: Record<OpenIdName, Record<string, unknown>[]> = { home: [], chat: [] };
   const openId = async (name: OpenIdName, host: "127.0.0.1" | "localhost"): Promise<OpenIdProvider> => {
     const redirectUris = addresses.flatMap((at) => [`${at}/callback`, `${at}/vendors/${name}/callback`]);
@@ -95,26 +92,15 @@ export async function startSeveralVendors({
     await startGitHub(),
   ];
   github.addClient({ clientId: OUR_CLIENT, clientSecret, redirectUris: [`${url}/vendors/github/callback`] });
-  const { endpoints } = github;
   const environment: Environment = {
     OAUTH_MODE: "hosted",
     DEPLOYMENT_URL: url,
     PORT: port,
     VENDORS: "home,chat,github",
-    ...openIdVariables("HOME", home, "openid profile email"),
-    ...openIdVariables("CHAT", chat, "openid profile offline_access api:read api:write"),
-    VENDOR_GITHUB_AUTHORIZATION_URL: textMember(endpoints, "authorization_endpoint"),
-    VENDOR_GITHUB_TOKEN_URL: textMember(endpoints, "token_endpoint"),
-    VENDOR_GITHUB_USERINFO_URL: `${github.url}/user`,
-    VENDOR_GITHUB_INTROSPECTION_URL: `${github.url}/applications/{client_id}/token`,
-    VENDOR_GITHUB_REVOCATION_URL: `${github.url}/applications/{client_id}/token`,
+    ...openIdVariables("HOME", home, { clientSecret, scopes: "openid profile email" }),
+    ...openIdVariables("CHAT", chat, { clientSecret, scopes: "openid profile offline_access api:read api:write" }),
+    ...gitHubVariables(github, clientSecret, "VENDOR_GITHUB"),
     VENDOR_GITHUB_SCOPES: "read:user repo",
-    ...Object.fromEntries(
-      ["HOME", "CHAT", "GITHUB"].flatMap((id) => [
-        [`VENDOR_${id}_CLIENT_ID`, OUR_CLIENT],
-        [`VENDOR_${id}_CLIENT_SECRET`, clientSecret],
-      ]),
-    ),
     OAUTH_DYNAMIC_REGISTRATION: "open",
     EGRESS_ALLOW_LOOPBACK: "true",
     LIMITS_REQUESTS_PER_MINUTE: "0",
@@ -174,8 +160,17 @@ export async function startSeveralVendors({
   };
 }
 
-function openIdVariables(id: string, { issuer }: OpenIdProvider, scopes: string): Environment {
-  return { [`VENDOR_${id}_ISSUER`]: issuer, [`VENDOR_${id}_SCOPES`]: scopes };
+function openIdVariables(
+  id: string,
+  { issuer }: OpenIdProvider,
+  { clientSecret, scopes }: { readonly clientSecret: string; readonly scopes: string },
+): Environment {
+  return {
+    [`VENDOR_${id}_ISSUER`]: issuer,
+    [`VENDOR_${id}_SCOPES`]: scopes,
+    [`VENDOR_${id}_CLIENT_ID`]: OUR_CLIENT,
+    [`VENDOR_${id}_CLIENT_SECRET`]: clientSecret,
+  };
 }
 
 /** Revoking any token of a grant ends all of them. */

@@ -7,7 +7,6 @@ import { type FakeVendorServer, fakeCode, startFakeVendor } from "@oauth-broker/
 import { request } from "undici";
 import { type AwsHarness, startAws } from "../aws/aws.ts";
 import { freePort } from "../free-port.ts";
-import { tableEnvironment } from "../aws/mcp.ts";
 import { challengeOf } from "../broker/platform.ts";
 import { SEVERAL_VENDORS_BUNDLE } from "../paths.ts";
 import { type ServiceProcess, startService } from "../service-process.ts";
@@ -49,7 +48,7 @@ export async function startLoad(lifetimeSeconds: number): Promise<Load> {
   const ports = [String(await freePort()), String(await freePort())];
   const url = `http://127.0.0.1:${ports[0]}`;
   const env = {
-    ...tableEnvironment(aws),
+    ...aws.tableEnv,
     OAUTH_MODE: "hosted",
     DEPLOYMENT_URL: url,
     VENDORS: LOAD_VENDORS.join(","),

@@ -21,7 +21,7 @@
  *
  * The code is plain and nowhere slowed down. One choice costs a tenth: random values come from
  * randomBytes one by one, as most code does; drawn in bulk, as the broker does, they would be
- * nearly free. Started by subjects.ts: `node floor.ts JSON` prints one JSON line with `url`.
+ * nearly free. Started by part.ts: `node floor.ts JSON` prints one JSON line with `url`.
  */
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";

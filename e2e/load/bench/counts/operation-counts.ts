@@ -1,7 +1,7 @@
 /** What one operation of a process does, from the counts of counter.ts before and after many. */
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServerProcess } from "../../server-process.ts";
+import type { ServiceProcess } from "../../../support/service-process.ts";
 import type { Counts } from "./counter.ts";
 
 /** Per operation, rounded to whole numbers. */
@@ -40,7 +40,7 @@ export async function countOperation(
 export interface ServerCounts {
   /** Takes what a server prints once it listens. */
   readonly onLine: (name: string, line: string) => void;
-  readonly read: (name: string, server: ServerProcess) => Promise<OperationCounts>;
+  readonly read: (name: string, server: ServiceProcess) => Promise<OperationCounts>;
 }
 
 export function createServerCounts(): ServerCounts {

@@ -18,8 +18,7 @@ import { sqliteRecordStore, sqliteTokenRows } from "@oauth-broker/token-store/sq
 import type { Engines } from "../../engines.ts";
 import { answerCalls } from "../../worker.ts";
 import { RECORD_DATA } from "../store/operations.ts";
-import { DEADLINE_MS } from "../store/subjects.ts";
-import { keyOf, readUser, TOKENS } from "../store/tokens.ts";
+import { DEADLINE_MS, keyOf, readUser, TOKENS } from "../store/tokens.ts";
 import { counts } from "./counter.ts";
 import { countOperation, type OperationCounts } from "./operation-counts.ts";
 

@@ -4,9 +4,10 @@
  */
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { mcpFiguresOf, type McpRound, mcpTable, mcpAimLine } from "./figures.ts";
+import type { Round } from "../../rounds.ts";
+import { compare, comparisonLines, runPart } from "../part.ts";
 import { mixedLine } from "./mixed.ts";
-import { runMcpBench } from "./bench.ts";
+import { mcpComparisons, openMcpPart } from "./part.ts";
 
 /** Starts four servers and an engine; the rest of this file runs each time. */
 const RUNS = volume<readonly string[]>({ test: [], soak: ["a run of every server"] });
@@ -14,31 +15,42 @@ describe.each(RUNS)("%s", () => {
   it("bar#RS-8 measures every server, and finds no user with data of another", async () => {
     const lines: string[] = [];
     const mixedCalls = 400;
-    const options = { calls: 32, rounds: 1, callsWarmUp: 0, mixedCalls };
-    const { figures, mixed } = await runMcpBench(options, (line) => lines.push(line));
+    const size = { count: 32, rounds: 1, warmUp: 0, profiled: false };
+    const { figures, more } = await runPart(await openMcpPart({ mixedCalls }), size, (line) => lines.push(line));
     expect(lines).toHaveLength(10);
     for (const subject of ["open", "sqlite", "dynamodb", "preRegistered"] as const) {
-      expect(figures.calls.token[subject].cpuMicroseconds.median).toBeGreaterThan(0);
+      expect(figures[`token ${subject}`]?.cpuMicroseconds?.median).toBeGreaterThan(0);
     }
-    expect(figures.refreshes.dynamodb.perSecond.median).toBeGreaterThan(0);
-    expect(mixed).toMatchObject({ calls: { sqlite: mixedCalls, dynamodb: mixedCalls / 10 }, crossed: 0 });
+    expect(figures["refresh dynamodb"]?.perSecond?.median).toBeGreaterThan(0);
+    expect(figures["refresh dynamodb"]?.p99Milliseconds?.median).toBeGreaterThan(0);
+    expect(more).toMatchObject({ mixed: { calls: { sqlite: mixedCalls, dynamodb: mixedCalls / 10 }, crossed: 0 } });
   });
 });
 
 describe("figures", () => {
-  const round = (open: number, sqlite: number): McpRound => {
-    const of = (cpuMicroseconds: number) => ({ cpuMicroseconds, busy: 0.5, perSecond: 200, p99Milliseconds: 90 });
-    const calls = { open: of(open), sqlite: of(sqlite), dynamodb: of(3 * open), preRegistered: of(open) };
-    return { calls: { nothing: calls, token: calls }, refreshes: { sqlite: of(500), dynamodb: of(900) } };
+  const round = (open: number, sqlite: number): Round => {
+    const costs = { open, sqlite, dynamodb: 3 * open, preRegistered: open };
+    const calls = ["nothing", "token"].flatMap((work) =>
+      Object.entries(costs).map(([on, cpuMicroseconds]) => [`${work} ${on}`, { cpuMicroseconds, busy: 0.5 }] as const),
+    );
+    return Object.fromEntries(calls);
   };
+  const linesOf = (...rounds: readonly Round[]) => comparisonLines([], compare(rounds, mcpComparisons()));
   // In the second round the whole machine was twice as slow.
-  const figures = mcpFiguresOf([round(100, 110), round(200, 260), round(100, 112)]);
+  const rounds = [round(100, 110), round(200, 260), round(100, 112)];
 
-  it("take the median of each round's own ratio", () => {
-    expect(figures.calls.token.sqlite.ratio).toMatchObject({ min: 1.1, median: 1.12, max: 1.3 });
-    expect(mcpAimLine(figures)).toMatch(/^aim met .*1\.12 \(1\.11 to 1\.21\)/);
-    expect(mcpAimLine(mcpFiguresOf([round(100, 126)]))).toMatch(/^aim not met/);
-    expect(mcpTable(figures).split("\n")).toHaveLength(13);
+  it("take the median of each round's own ratio, and one has an aim", () => {
+    const results = compare(rounds, mcpComparisons());
+    expect(results.map(({ subject }) => subject)).toEqual(
+      ["nothing", "token"].flatMap((work) => ["sqlite", "dynamodb", "preRegistered"].map((on) => `${work} ${on}`)),
+    );
+    expect(results.find(({ subject }) => subject === "token sqlite")?.ratio).toMatchObject({
+      min: 1.1,
+      median: 1.12,
+      max: 1.3,
+    });
+    expect(linesOf(...rounds)).toEqual([expect.stringMatching(/^aim met .*1\.12 \(1\.11 to 1\.21\)/)]);
+    expect(linesOf(round(100, 126))).toEqual([expect.stringMatching(/^aim not met/)]);
   });
 
   it("bar#RS-8 one call with what is another's is one too many", () => {

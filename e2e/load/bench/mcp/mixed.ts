@@ -9,7 +9,6 @@
 import { type Connection, openConnection } from "../../connection.ts";
 import { aimLine } from "../../spread.ts";
 import { callTool, connect, refresh, type Session, userName } from "../../mcp-client.ts";
-import type { McpHarness } from "./harness.ts";
 
 const STORES = ["sqlite", "dynamodb"] as const;
 type Store = (typeof STORES)[number];
@@ -37,7 +36,7 @@ const DYNAMODB_PART = 0.1;
  * @throws Error when a call fails; a wrong answer is counted
  */
 export async function runMixed(
-  { servers }: Pick<McpHarness, "servers">,
+  servers: Readonly<Record<Store, { readonly url: string }>>,
   count: number,
   say: (line: string) => void,
 ): Promise<Mixed> {

@@ -1,7 +1,7 @@
 /**
  * The server of the `/mcp` bench: a server as an author writes one, run as its main file would run
  * it, with tools that cost nothing themselves. Configured by its environment. A program;
- * harness.ts starts it.
+ * services.ts starts it.
  */
 import { defineTool, runServer } from "@oauth-broker/mcp-auth";
 import { z } from "zod";

@@ -75,15 +75,9 @@ function measure(file: string): RegistryMeasurement {
 }
 
 function spreadsOf(measurements: readonly RegistryMeasurement[]): RegistryFigures[RegistrySubject] {
-  const of = (name: keyof RegistryMeasurement): Spread => spreadOf(measurements.map((one) => one[name]));
-  return {
-    entries: of("entries"),
-    loadMilliseconds: of("loadMilliseconds"),
-    loadCpuMilliseconds: of("loadCpuMilliseconds"),
-    firstLookUpMicroseconds: of("firstLookUpMicroseconds"),
-    lookUpNanoseconds: of("lookUpNanoseconds"),
-    allMilliseconds: of("allMilliseconds"),
-  };
+  const names = Object.keys(measurements[0] ?? {}) as (keyof RegistryMeasurement)[];
+  const spreads = names.map((name) => [name, spreadOf(measurements.map((one) => one[name]))] as const);
+  return Object.fromEntries(spreads) as RegistryFigures[RegistrySubject];
 }
 
 const ROWS: readonly (readonly [name: keyof RegistryMeasurement, label: string])[] = [

@@ -3,23 +3,17 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { dirname } from "node:path";
 import type { Engines } from "../../engines.ts";
-import { type Operation, openOperations } from "./operations.ts";
-import { LANES, READERS, type StoreSubject } from "./subjects.ts";
-import { keyOf, openStore, readUser } from "./tokens.ts";
+import { inLanes, LANES } from "../../lanes.ts";
+import type { Measurement } from "../../machine.ts";
+import { type Operation, openOperations, type StoreSubject } from "./operations.ts";
+import { keyOf, openStore, readerName, readUser } from "./tokens.ts";
 import { answerCalls } from "../../worker.ts";
-
-export interface StoreMeasurement {
-  /** CPU time of the calling process, per operation. */
-  readonly cpuMicroseconds: number;
-  /** The share of the time that the client was on a processor. */
-  readonly busy: number;
-}
 
 // A type, not an interface: it must have an index signature.
 // oxlint-disable-next-line typescript/consistent-type-definitions
 export type ClientCalls = {
   readonly open: (engines: Engines) => Promise<{ readonly rowBytes: number }>;
-  readonly measure: (subject: StoreSubject, count: number) => Promise<StoreMeasurement>;
+  readonly measure: (subject: StoreSubject, count: number) => Promise<Measurement>;
   /** @param path of the CPU profile that it writes */
   readonly profile: (subject: StoreSubject, count: number, path: string) => Promise<void>;
   /** By a store that has just been opened. */
@@ -42,7 +36,7 @@ const calls: ClientCalls = {
     session.connect();
     await session.post("Profiler.enable");
     await session.post("Profiler.start");
-    await repeat(operationOf(subject), count);
+    await inLanes(LANES, count, operationOf(subject));
     const { profile } = await session.post("Profiler.stop");
     session.disconnect();
     mkdirSync(dirname(path), { recursive: true });
@@ -50,8 +44,7 @@ const calls: ClientCalls = {
   },
   readCold: async (engines, count) => {
     const store = openStore(engines);
-    let at = 0;
-    await repeat(() => readUser(store, keyOf(`reader-${(at += 1) % READERS}`)), count);
+    await inLanes(LANES, count, (_, at) => readUser(store, keyOf(readerName(at))));
     await store.close();
   },
 };
@@ -62,26 +55,15 @@ function operationOf(name: string): Operation {
   return operation;
 }
 
-async function measure(operation: Operation, count: number): Promise<StoreMeasurement> {
+async function measure(operation: Operation, count: number): Promise<Measurement> {
   // Garbage of earlier work must not be collected here.
   globalThis.gc?.();
   const startedAt = performance.now();
   const cpuAtStart = process.cpuUsage();
-  await repeat(operation, count);
+  await inLanes(LANES, count, operation);
   const { user, system } = process.cpuUsage(cpuAtStart);
   const wallMicroseconds = (performance.now() - startedAt) * 1000;
   return { cpuMicroseconds: (user + system) / count, busy: (user + system) / wallMicroseconds };
-}
-
-async function repeat(operation: Operation, count: number): Promise<void> {
-  let left = count;
-  const lane = async (_: unknown, number: number): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      await operation(number);
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
 }
 
 answerCalls(calls, async () => {

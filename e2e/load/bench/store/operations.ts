@@ -7,8 +7,32 @@ import { randomUUID } from "node:crypto";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { bareRecord, bareRecordKey, type Item, openBare } from "./bare.ts";
 import type { Engines } from "../../engines.ts";
-import { DEADLINE_MS, LANES, READERS, type StoreSubject } from "./subjects.ts";
-import { inTurn, keyOf, openStore, readUser, requireSealed, rowKeyOf, TOKENS, writeUsers } from "./tokens.ts";
+import { LANES } from "../../lanes.ts";
+import {
+  DEADLINE_MS,
+  inTurn,
+  keyOf,
+  openStore,
+  READERS,
+  readerName,
+  readUser,
+  requireSealed,
+  rowKeyOf,
+  TOKENS,
+  writeUsers,
+} from "./tokens.ts";
+
+/** Our calls, and the requests of the SDK that they are compared with. */
+export type StoreSubject =
+  | "getItem"
+  | "get"
+  | "putItem"
+  | "put"
+  | "getItemPutItem"
+  | "putNewItem"
+  | "create"
+  | "updateItem"
+  | "advance";
 
 /**
  * One operation.
@@ -38,13 +62,14 @@ export const RECORD_DATA: Readonly<Record<string, string>> & { readonly client: 
   state: "s".repeat(60),
   attempt: "none",
 };
+const PUSHED = { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT };
 
 /** @throws Error when a row contains a token in plaintext */
 export async function openOperations(engines: Engines): Promise<StoreOperations> {
   const bare = openBare(engines);
   const store = openStore(engines);
   const records = dynamodbRecordStore({ ...engines, deadlineMs: DEADLINE_MS, now: () => 1_700_000_000 });
-  const readers = numbered("reader", READERS);
+  const readers = Array.from({ length: READERS }, (_, at) => readerName(at));
   const lanes = Array.from({ length: LANES }, (_, lane) => lane);
 
   await writeUsers(store, [...readers, ...lanes.map(writer)]);
@@ -53,15 +78,8 @@ export async function openOperations(engines: Engines): Promise<StoreOperations>
   const items = lanes.map((lane): Item => ({ ...sealed, pk: { S: rowKeyOf(bareWriter(lane)).pk } }));
   for (const lane of lanes) {
     await bare.put(items[lane]!);
-    await bare.put(
-      bareRecord({ kind: KIND, id: bareWriter(lane) }, { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT }),
-    );
-    await records.create({
-      key: { kind: KIND, id: writer(lane) },
-      stage: STAGES[0],
-      data: RECORD_DATA,
-      expiresAt: EXPIRES_AT,
-    });
+    await bare.put(bareRecord({ kind: KIND, id: bareWriter(lane) }, PUSHED));
+    await records.create({ key: { kind: KIND, id: writer(lane) }, ...PUSHED });
   }
 
   const nextKey = inTurn(readers.map(keyOf));
@@ -80,13 +98,10 @@ export async function openOperations(engines: Engines): Promise<StoreOperations>
       await bare.get(rowKeyOf(bareWriter(lane)));
       await bare.put(items[lane]!);
     },
-    putNewItem: () =>
-      bare.create(
-        bareRecord({ kind: KIND, id: randomUUID() }, { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT }),
-      ),
+    putNewItem: () => bare.create(bareRecord({ kind: KIND, id: randomUUID() }, PUSHED)),
     create: async () => {
       const key = { kind: KIND, id: randomUUID() };
-      const outcome = await records.create({ key, stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT });
+      const outcome = await records.create({ key, ...PUSHED });
       if (outcome !== "created") throw new Error("a new record was there before");
     },
     updateItem: async (lane) => {
@@ -112,10 +127,6 @@ export async function openOperations(engines: Engines): Promise<StoreOperations>
       bare.close();
     },
   };
-}
-
-function numbered(name: string, count: number): string[] {
-  return Array.from({ length: count }, (_, at) => `${name}-${at}`);
 }
 
 const writer = (lane: number): string => `writer-${lane}`;

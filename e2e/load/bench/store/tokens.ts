@@ -8,7 +8,14 @@ import { kmsKeyWrapper } from "@oauth-broker/token-store/kms";
 import { dynamodbTokenRows } from "@oauth-broker/token-store/dynamodb";
 import type { Key } from "./bare.ts";
 import type { Engines } from "../../engines.ts";
-import { DEADLINE_MS, LANES, TOKEN_LENGTHS } from "./subjects.ts";
+import { inLanes, LANES } from "../../lanes.ts";
+
+/** Users whose tokens are read, in turn. */
+export const READERS = 250;
+/** As long as a JWT and an opaque token commonly are. */
+export const TOKEN_LENGTHS = { access: 1000, refresh: 200 };
+/** Per call of the stores: an engine that has just started is slow, and that is not measured. */
+export const DEADLINE_MS = 30_000;
 
 export const TOKENS = {
   accessToken: new Secret("a".repeat(TOKEN_LENGTHS.access)),
@@ -28,6 +35,10 @@ export function openStore(engines: Engines): TokenStore {
   return createTokenStore({ rows, timer: systemTimer, keys, mode: "encrypted", environment: region, now });
 }
 
+export function readerName(number: number): string {
+  return `reader-${number % READERS}`;
+}
+
 /** The key of one user. */
 export function keyOf(user: string): TokenKey {
   return { user, vendor: VENDOR, issuer: "github.com" };
@@ -39,11 +50,7 @@ export function rowKeyOf(user: string): Key {
 }
 
 export async function writeUsers(store: TokenStore, users: readonly string[]): Promise<void> {
-  const left = [...users];
-  const lane = async (): Promise<void> => {
-    for (let user = left.pop(); user !== undefined; user = left.pop()) await store.put(keyOf(user), TOKENS);
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await inLanes(LANES, users.length, (_, at) => store.put(keyOf(users[at]!), TOKENS));
 }
 
 /** @throws Error when the tokens did not open, or are others */

@@ -35,7 +35,7 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
         else await brokers.stop();
       }
     }
-    const subjects = [...running].map(([entries, { measure }]) => ({ name: nameOf(entries), processes: 1, measure }));
+    const subjects = [...running].map(([entries, { measure }]) => ({ name: nameOf(entries), measure }));
     const compared = await compareSubjects(subjects, size, say);
     const spreads = [...starts].map(([entries, { wall, cpu }]) => ({
       entries,

@@ -31,17 +31,15 @@ export async function measureConnections(size: Size, say: (line: string) => void
     const brokers = stage.add(await startBroker("cpu", vendorUrl, stage));
     const subjects = [FEW, many].map((connections) => ({
       name: `${connections} connections`,
-      processes: 1,
       measure: (flows: number) => brokers.measure(flows, connections),
     }));
     const flows = Math.max(size.flows, many);
     const compared = await compareSubjects(subjects, { ...size, flows }, say);
     const mixed = await compareSubjects(
       [
-        { name: `${busy} busy`, processes: 1, measure: (count) => brokers.measure(count, busy) },
+        { name: `${busy} busy`, measure: (count) => brokers.measure(count, busy) },
         {
           name: `${busy} busy beside ${many} idle`,
-          processes: 1,
           measure: (count) => brokers.hold(many, 1, () => brokers.measure(count, busy)),
         },
       ],

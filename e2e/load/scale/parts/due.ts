@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { type Connection, openConnection } from "../../connection.ts";
 import { connect, type Session, tryTool, userName } from "../../mcp-client.ts";
+import { inLanes } from "../../lanes.ts";
 import { spreadOf } from "../../spread.ts";
 import { startMcpServer } from "../../services.ts";
 import { type Found, grouped, pageLines, range, type Row } from "../section.ts";
@@ -78,17 +79,12 @@ async function open(number: number, due: DueSize, stage: Stage): Promise<Place> 
   const { url } = await startMcpServer(server, stage);
   const connections = Array.from({ length: Math.min(CONNECTIONS, due.users) }, () => openConnection(url));
   const users: User[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < due.users) {
-      next += 1;
-      const connection = connections[next % connections.length]!;
-      // The server has whole seconds: the token may end up to one of them earlier.
-      const expiresAtMs = performance.now() + (firstLifetimeSeconds - 1) * 1000;
-      users.push({ session: await connect(connection, userName(next)), connection, expiresAtMs });
-    }
-  };
-  await Promise.all(Array.from({ length: SIGN_IN_LANES }, lane));
+  await inLanes(SIGN_IN_LANES, due.users, async (_, number) => {
+    const connection = connections[number % connections.length]!;
+    // The server has whole seconds: the token may end up to one of them earlier.
+    const expiresAtMs = performance.now() + (firstLifetimeSeconds - 1) * 1000;
+    users.push({ session: await connect(connection, userName(number)), connection, expiresAtMs });
+  });
   const calls: Calls = { passed: 0, later: 0, laterThoughValid: 0, milliseconds: [] };
   return { vendor, users, connections, calls, backlog, seconds: 0 };
 }

@@ -5,7 +5,8 @@
  */
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { type Connection, openConnection } from "../../connection.ts";
-import { type Measurement, measureCpu, type MeasurementByProcess } from "../../machine.ts";
+import { inLanes } from "../../lanes.ts";
+import { type Measurement, measureCpu } from "../../machine.ts";
 import { type Spread, spreadOf } from "../../spread.ts";
 import { startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
@@ -40,13 +41,13 @@ export async function measureHanging(size: Size, say: (line: string) => void): P
       const options = { folder, store, vendorUrl, entries: VENDORS, ...reader.options };
       const brokers = stage.add(await startBrokers(options));
       const all: Seen[] = (seen[name] = []);
-      const measure = async (flows: number): Promise<MeasurementByProcess> => {
+      const measure = async (flows: number): Promise<Measurement> => {
         const { seen: one, ...measured } = await measureFlows(brokers, reader, { flows, lanes: size.atOnce });
         all.push(one);
         say(`${name.padEnd(28)} ${one.milliseconds.median.toFixed(1)} ms a flow of the others, ${one.hanging} hang`);
         return measured;
       };
-      return { name, processes: 1, measure };
+      return { name, measure };
     };
     const subjects = [await subject("all answer", good), await subject("one of ten hangs", hung.url)];
     const compared = await compareSubjects(subjects, size, say);
@@ -94,32 +95,24 @@ async function measureFlows(
   brokers: Brokers,
   reader: MemoryReader,
   { flows, lanes }: { readonly flows: number; readonly lanes: number },
-): Promise<Measurement & MeasurementByProcess & { readonly seen: Seen }> {
+): Promise<Measurement & { readonly seen: Seen }> {
   const pid = brokers.servers[0]?.pid ?? 0;
   const atTenth = new Set<Promise<void>>();
   const milliseconds: number[] = [];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    const connection = brokers.open();
-    while (next < flows) {
-      const number = next % VENDORS;
-      next += 1;
-      if (number === VENDORS - 1) {
-        const one = flowAtTenth(brokers).finally(() => atTenth.delete(one));
-        atTenth.add(one);
-        continue;
-      }
-      const startedAt = performance.now();
-      await brokers.actors[number]?.flow(connection);
-      milliseconds.push(performance.now() - startedAt);
+  const connections = Array.from({ length: lanes }, brokers.open);
+  const flow = async (lane: number, piece: number): Promise<void> => {
+    const number = piece % VENDORS;
+    if (number === VENDORS - 1) {
+      const one = flowAtTenth(brokers).finally(() => atTenth.delete(one));
+      atTenth.add(one);
+      return;
     }
-    await connection.close();
+    const startedAt = performance.now();
+    await brokers.actors[number]?.flow(connections[lane]!);
+    milliseconds.push(performance.now() - startedAt);
   };
-  const measured = await measureCpu(
-    [pid],
-    flows,
-    async () => void (await Promise.all(Array.from({ length: lanes }, lane))),
-  );
+  const measured = await measureCpu([pid], flows, () => inLanes(lanes, flows, flow));
+  await Promise.all(connections.map((connection) => connection.close()));
   const hanging = atTenth.size;
   const memory = await reader.read(pid);
   await Promise.all(atTenth);

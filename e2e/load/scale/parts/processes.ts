@@ -7,11 +7,12 @@
 import { join } from "node:path";
 import type { Spread } from "../../spread.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
-import { type Compared, compareSubjects, microseconds, type Subject } from "../compare.ts";
+import { type Compared, type ComparedSubject, compareSubjects, microseconds } from "../compare.ts";
 import { atMost, type Found, pageLines, type Row, times } from "../section.ts";
 import type { Size } from "../size.ts";
 import { linesToBuy } from "../to-buy.ts";
-import { awsEnvironment, startEngines, startVendor } from "../../services.ts";
+import { startEngines, startVendor } from "../../services.ts";
+import { awsEnvironment } from "../../../support/aws/environment.ts";
 import { onStage, type Stage } from "../../stage.ts";
 
 const LIMIT = 1.15;
@@ -89,7 +90,7 @@ async function measureCounts(
   const one = "1 process";
   const apart = `${processes} processes, a ${store} each`;
   const shared = `${processes} processes, one ${store}`;
-  const subject = async (name: string, count: number, stores: number): Promise<Subject> => {
+  const subject = async (name: string, count: number, stores: number): Promise<ComparedSubject> => {
     const { measure } = stage.add(await start(count, stores));
     return { name, processes: count, measure: (flows) => measure(flows, count * size.atOnce) };
   };

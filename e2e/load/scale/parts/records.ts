@@ -33,7 +33,7 @@ export async function measureRecords(size: Size, say: (line: string) => void): P
         say(`${store}: a broker with ${name}`);
         const start = store === "memory" ? startOnMemory : startOnSqlite;
         const { measure } = stage.add(await start(records, vendorUrl, stage));
-        subjects.push({ name, processes: 1, measure });
+        subjects.push({ name, measure });
       }
       return compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
     });

@@ -14,7 +14,8 @@ import { type Charged, startCountingProxy } from "../fixture/counting-proxy.ts";
 import { fill } from "../fixture/fill.ts";
 import { type Found, pageLine, type Row } from "../section.ts";
 import type { Size } from "../size.ts";
-import { awsEnvironment, startEngines, startMcpServer, startVendor, tableEnvironment } from "../../services.ts";
+import { startEngines, startMcpServer, startVendor } from "../../services.ts";
+import { awsEnvironment, tableEnvironment } from "../../../support/aws/environment.ts";
 import { onStage, type Stage } from "../../stage.ts";
 
 /** The lifetime of the first tokens: half of it passes, and they are due. */

@@ -2,6 +2,7 @@
  * What a flow costs in memory while its user is at the vendor: the same broker without such flows
  * and with thousands, on the memory store and on SQLite.
  */
+import { inLanes, LANES } from "../../lanes.ts";
 import { spreadOf } from "../../spread.ts";
 import { startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
@@ -11,7 +12,6 @@ import { type Found, grouped, pageLines, type Section } from "../section.ts";
 import type { Size } from "../size.ts";
 
 const STORES = { memory: "memory:", SQLite: "sqlite:./broker.sqlite" } as const;
-const LANES = 32;
 /** Flows from begin to end before: what a process keeps once, it has then. */
 const FLOWS_BEFORE = 1_000;
 
@@ -70,12 +70,9 @@ export async function measureWaiting(size: Size, say: (line: string) => void): P
 
 /** So many flows, each as far as the vendor's page. */
 async function leaveMany({ actor, open }: Brokers, count: number): Promise<void> {
-  const lane = async (_: unknown, number: number): Promise<void> => {
-    const connection = open();
-    for (let done = number; done < count; done += LANES) {
-      await actor.leave(connection, await actor.push(connection));
-    }
-    await connection.close();
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  const connections = Array.from({ length: LANES }, open);
+  await inLanes(LANES, count, async (lane) => {
+    await actor.leave(connections[lane]!, await actor.push(connections[lane]!));
+  });
+  await Promise.all(connections.map((connection) => connection.close()));
 }

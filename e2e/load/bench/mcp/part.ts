@@ -1,0 +1,126 @@
+/**
+ * The part of the bench for `/mcp`: what a tool call with a bearer token and a stored vendor token
+ * costs beside the same server without auth, how fast a refresh and a call are, and when asked for
+ * that of many concurrent calls none gets data of another user. Each server has its own process on
+ * loopback: without auth, the same in hosted mode on SQLite and on DynamoDB with KMS, and in
+ * pre-registered mode; a fake vendor and the AWS engines are behind them.
+ */
+import { join } from "node:path";
+import type { Engines } from "../../engines.ts";
+import { openConnection } from "../../connection.ts";
+import { LANES } from "../../lanes.ts";
+import { callTool, connect, connectAtVendor, refresh, userName } from "../../mcp-client.ts";
+import type { ServiceProcess } from "../../../support/service-process.ts";
+import { startEngines, startMcpServer, startVendor } from "../../services.ts";
+import { tableEnvironment } from "../../../support/aws/environment.ts";
+import { openOnStage } from "../../stage.ts";
+import type { Comparison, PartOfBench } from "../part.ts";
+import { nameOf, type Served, type ServedPart, timed, type Watch, watched } from "../served.ts";
+import { mixedLine, runMixed } from "./mixed.ts";
+
+const LABELS = {
+  open: "without auth",
+  sqlite: "hosted, SQLite",
+  dynamodb: "hosted, DynamoDB + KMS",
+  preRegistered: "pre-registered",
+} as const;
+/** `open`: no auth. `sqlite`, `dynamodb`: hosted mode. */
+type Server = keyof typeof LABELS;
+const SERVERS = Object.keys(LABELS) as Server[];
+
+/**
+ * `nothing`, `token`: a call of that tool. `refresh`: our refresh token spent at `/token`, then a
+ * call with the new tokens, where the server has its own token endpoint.
+ */
+const WORKS = [
+  { work: "nothing", what: "does nothing", servers: SERVERS },
+  { work: "token", what: "takes the token", servers: SERVERS },
+  { work: "refresh", what: "refresh at /token + call", servers: ["sqlite", "dynamodb"], share: 0.25 },
+] as const;
+
+/** The largest allowed median ratio of a call that takes the vendor token, hosted mode on SQLite. */
+const LIMIT = 1.25;
+const WITHOUT_AUTH = join(import.meta.dirname, "no-auth.ts");
+
+export interface McpPart extends ServedPart {
+  readonly engine: Engines["name"];
+  readonly servers: Readonly<Record<Server, ServiceProcess>>;
+}
+
+export async function serveMcp(watch: Watch = {}): Promise<McpPart> {
+  return openOnStage(async (stage) => {
+    const aws = await startEngines(stage).call("open");
+    const { url: vendorUrl } = await startVendor("named", stage);
+    const start = async (name: Server, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> => {
+      const { flags, ...lines } = watched(name, watch, `mcp-${name}`);
+      const before = name === "open" ? ["--import", WITHOUT_AUTH] : [];
+      return startMcpServer({ name, vendorUrl, flags: [...flags, ...before], env, ...lines }, stage);
+    };
+    const servers = {
+      open: await start("open"),
+      sqlite: await start("sqlite"),
+      dynamodb: await start("dynamodb", tableEnvironment(aws)),
+      // The vendor names no client of a token, so none is expected.
+      preRegistered: await start("preRegistered", {
+        OAUTH_MODE: "pre-registered",
+        PLATFORM_OAUTH_CALLBACK_URL: "",
+        VENDOR_CLIENT_ID: "",
+        VENDOR_CLIENT_SECRET: "",
+      }),
+    };
+    const served = WORKS.flatMap(({ work, what, servers: names, ...rest }) =>
+      names.map((on): Served => {
+        const server = servers[on];
+        const openLane: Served["openLane"] = async (number) => {
+          const connection = openConnection(server.url);
+          const user = userName(number);
+          let session = await (on === "preRegistered" ? connectAtVendor(vendorUrl, user) : connect(connection, user));
+          const run = async (): Promise<void> => {
+            if (work === "refresh") session = await refresh(connection, session);
+            await callTool(connection, session.accessToken, work === "refresh" ? "token" : work);
+          };
+          return { run, close: () => connection.close() };
+        };
+        return { work, on, label: `${what}, ${LABELS[on]}`, server, openLane, ...rest };
+      }),
+    );
+    return { served, servers, engine: aws.name };
+  });
+}
+
+export interface McpOptions extends Watch {
+  /** Concurrent calls of 200 users, each with its answer checked: on SQLite, and a tenth on DynamoDB; 0 = none. */
+  readonly mixedCalls: number;
+}
+
+export async function openMcpPart({ mixedCalls, ...watch }: McpOptions): Promise<PartOfBench> {
+  const { served, servers, engine, stop } = await serveMcp(watch);
+  const subjects = served.map((one) => timed(one));
+  return {
+    about: `mcp: ${LANES} connections, ${engine}, a quarter as many refreshes`,
+    measured: "the process of a tool that …",
+    subjects,
+    comparisons: mcpComparisons(),
+    more: async (say) => {
+      if (mixedCalls === 0) return { found: {}, lines: [] };
+      const mixed = await runMixed(servers, mixedCalls, say);
+      return { found: { mixed }, lines: [mixedLine(mixed)] };
+    },
+    stop: async () => {
+      await Promise.all(subjects.map((subject) => subject.close()));
+      await stop();
+    },
+  };
+}
+
+/** To the server without auth, same tool. */
+export function mcpComparisons(): Comparison[] {
+  return ["nothing", "token"].flatMap((work) =>
+    SERVERS.filter((on) => on !== "open").map((on) => ({
+      subject: nameOf({ work, on }),
+      to: nameOf({ work, on: "open" }),
+      name: "without auth",
+      ...(work === "token" && on === "sqlite" && { limit: LIMIT }),
+    })),
+  );
+}
