@@ -4,6 +4,7 @@
  */
 import { costIn, measureRounds, ratioIn, type Subject } from "../rounds.ts";
 import type { Spread } from "../spread.ts";
+import { atMost, type Row, times } from "./section.ts";
 import type { Size } from "./size.ts";
 
 export interface ComparedSubject extends Subject {
@@ -38,6 +39,21 @@ export async function compareSubjects(
 }
 
 /** `312 µs`: the median. */
-export function microseconds({ median }: Spread): string {
+function microseconds({ median }: Spread): string {
   return `${median.toFixed(0)} µs`;
+}
+
+/** A row for each; the others have their ratio to the first. @param limit of that ratio, if it has an aim */
+export function rowsOf(compared: readonly Compared[], prefix = "", limit?: number): Row[] {
+  return compared.map(({ name, cpu, ratio }, index) => ({
+    what: `${prefix}${name}`,
+    figure: microseconds(cpu),
+    ...(index > 0 && { ratio, ...(limit !== undefined && { aim: atMost(limit, ratio) }) }),
+  }));
+}
+
+/** `1.04 ×`: the last to the first. */
+export function lastRatio(compared: readonly Compared[]): string {
+  const last = compared.at(-1);
+  return last === undefined ? "" : times(last.ratio);
 }

@@ -5,8 +5,8 @@
 import { cpuMicroseconds } from "../../machine.ts";
 import { type Spread, spreadOf } from "../../spread.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
-import { compareSubjects, microseconds } from "../compare.ts";
-import { atMost, type Found, grouped, pageLines, times } from "../section.ts";
+import { compareSubjects, lastRatio, rowsOf } from "../compare.ts";
+import { type Found, grouped, pageLines } from "../section.ts";
 import type { Size } from "../size.ts";
 import { startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
@@ -45,11 +45,7 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
     const sections = [
       {
         title: "Clients and vendors in the configuration: CPU per flow, memory store",
-        rows: compared.map(({ name, cpu, ratio }, index) => ({
-          what: name,
-          figure: microseconds(cpu),
-          ...(index === 0 ? {} : { ratio, aim: atMost(LIMIT, ratio) }),
-        })),
+        rows: rowsOf(compared, "", LIMIT),
       },
       {
         title: "Clients and vendors in the configuration: from the start of the process until it listens",
@@ -63,11 +59,16 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
         ]),
       },
     ];
-    const ratios = compared.slice(-1).map(({ ratio }) => times(ratio));
     const [few, many] = spreads.map(({ wall, cpu }) => `${milliseconds(wall)} (${milliseconds(cpu)} on a processor)`);
     const page = [
       ...pageLines("configuration", [
-        ["clients and vendors in the configuration", nameOf(1), nameOf(size.entries), ...ratios, `${LIMIT} ×`],
+        [
+          "clients and vendors in the configuration",
+          nameOf(1),
+          nameOf(size.entries),
+          lastRatio(compared),
+          `${LIMIT} ×`,
+        ],
       ]),
       "",
       ...pageLines("configuration", [

@@ -6,8 +6,8 @@
 import { spreadOf } from "../../spread.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
 import { createMemoryReader, mebibytes } from "../fixture/memory.ts";
-import { compareSubjects, microseconds } from "../compare.ts";
-import { type Found, grouped, pageLines, type Row, times } from "../section.ts";
+import { compareSubjects, lastRatio, rowsOf } from "../compare.ts";
+import { type Found, grouped, pageLines, type Row } from "../section.ts";
 import type { Size } from "../size.ts";
 import { startVendor } from "../../services.ts";
 import { onStage, type Stage } from "../../stage.ts";
@@ -51,13 +51,7 @@ export async function measureConnections(size: Size, say: (line: string) => void
     const medianOf = (which: keyof MemoryOf): string => mebibytes(spreadOf(memory.map((one) => one[which])).median);
     const [fewMedian, manyMedian] = [medianOf("few"), medianOf("many")];
     const rows: Row[] = [
-      ...[compared, mixed].flatMap((some) =>
-        some.map(({ name, cpu, ratio }, index) => ({
-          what: `CPU per flow, ${name}`,
-          figure: microseconds(cpu),
-          ...(index === 0 ? {} : { ratio }),
-        })),
-      ),
+      ...[compared, mixed].flatMap((some) => rowsOf(some, "CPU per flow, ")),
       { what: `memory of the process, ${FEW} connections`, figure: fewMedian },
       { what: `memory of the process, ${many}`, figure: manyMedian },
       { what: `memory of the process, ${busy} busy beside ${many} idle`, figure: medianOf("mixed") },
@@ -65,11 +59,10 @@ export async function measureConnections(size: Size, say: (line: string) => void
       // A connection or a flow that is refused ends the run with an error.
       { what: `refused, of ${many} at once`, figure: "0", aim: { text: "0", met: true } },
     ];
-    const last = (some: typeof compared): string[] => some.slice(-1).map(({ ratio }) => times(ratio));
     const page = [
       ...pageLines("connections", [
-        ["connections to one process", String(FEW), grouped(many), ...last(compared), ""],
-        [`idle connections beside ${busy} busy ones`, "0", grouped(many), ...last(mixed), ""],
+        ["connections to one process", String(FEW), grouped(many), lastRatio(compared), ""],
+        [`idle connections beside ${busy} busy ones`, "0", grouped(many), lastRatio(mixed), ""],
       ]),
       "",
       ...pageLines("connections", [

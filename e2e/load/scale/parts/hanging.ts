@@ -10,7 +10,7 @@ import { type Measurement, measureCpu } from "../../machine.ts";
 import { type Spread, spreadOf } from "../../spread.ts";
 import { startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
-import { compareSubjects, microseconds } from "../compare.ts";
+import { compareSubjects, lastRatio, rowsOf } from "../compare.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
 import { createMemoryReader, kibibytes, mebibytes, type Memory, type MemoryReader } from "../fixture/memory.ts";
 import { type Found, pageLines, type Row, times } from "../section.ts";
@@ -58,17 +58,12 @@ export async function measureHanging(size: Size, say: (line: string) => void): P
     const median = (some: readonly Seen[], figure: (one: Seen) => number): number => spreadOf(some.map(figure)).median;
     const time = ratioOf(({ milliseconds }) => milliseconds.median);
     const slow = ratioOf(({ milliseconds }) => milliseconds.upper);
-    const cpu = compared[1]?.ratio ?? time;
     const held = median(hanging, (one) => one.hanging);
     const resident = [answering, hanging].map((some) => mebibytes(median(some, ({ memory }) => memory.residentBytes)));
     const heapOf = (some: readonly Seen[]): number => median(some, ({ memory }) => memory.heapBytes);
     const each = kibibytes((heapOf(hanging) - heapOf(answering)) / Math.max(held, 1));
     const rows: Row[] = [
-      ...compared.map(({ name, cpu: one, ratio }, index) => ({
-        what: `CPU per flow, ${name}`,
-        figure: microseconds(one),
-        ...(index === 0 ? {} : { ratio }),
-      })),
+      ...rowsOf(compared, "CPU per flow, "),
       { what: "a flow of the others takes, median", figure: "", ratio: time },
       { what: "a flow of the others takes, upper quartile", figure: "", ratio: slow },
       { what: "flows that hang at once", figure: String(held) },
@@ -78,7 +73,7 @@ export async function measureHanging(size: Size, say: (line: string) => void): P
     ];
     const page = [
       ...pageLines("hanging", [
-        ["vendors that hang, CPU of all flows", "none", "1 of 10", times(cpu), ""],
+        ["vendors that hang, CPU of all flows", "none", "1 of 10", lastRatio(compared), ""],
         ["vendors that hang, time of the flows at the others", "none", "1 of 10", times(time), ""],
       ]),
       "",

@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import type { Spread } from "../../spread.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
-import { type Compared, type ComparedSubject, compareSubjects, microseconds } from "../compare.ts";
+import { type Compared, type ComparedSubject, compareSubjects, rowsOf } from "../compare.ts";
 import { atMost, type Found, pageLines, type Row, times } from "../section.ts";
 import type { Size } from "../size.ts";
 import { linesToBuy } from "../to-buy.ts";
@@ -101,15 +101,16 @@ async function measureCounts(
   ];
   const compared = await compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
   const [alone, each, all] = compared;
-  const growth = (what: string, from: string, to: string, ratio: Spread | undefined, aim: string): string[] => [
-    what,
-    from,
-    to,
-    ratio === undefined ? "" : times(ratio),
-    aim,
-  ];
+  const growth = (what: string, from: string, to: string, ratio: Spread | undefined, aim: string): string[] => {
+    return [what, from, to, ratio === undefined ? "" : times(ratio), aim];
+  };
   return {
-    sections: [{ title: `Processes on one ${store}: CPU per flow, of all of them`, rows: compared.flatMap(rowsOf) }],
+    sections: [
+      {
+        title: `Processes on one ${store}: CPU per flow, of all of them`,
+        rows: [...rowsOf(compared), ...sharingOf(all)],
+      },
+    ],
     growth: [
       growth(`processes with a ${store} each`, "1", `${processes}`, each?.ratio, ""),
       growth(`processes on one ${store}`, "1", `${processes}`, all?.ratio, ""),
@@ -119,11 +120,8 @@ async function measureCounts(
   };
 }
 
-function rowsOf({ name, cpu, ratio, toControl }: Compared, index: number): Row[] {
-  const row = { what: name, figure: microseconds(cpu), ...(index > 0 && { ratio }) };
-  if (toControl === undefined) return [row];
-  return [
-    row,
-    { what: "what sharing costs: to a store each", figure: "", ratio: toControl, aim: atMost(LIMIT, toControl) },
-  ];
+function sharingOf({ toControl }: Partial<Compared> = {}): Row[] {
+  if (toControl === undefined) return [];
+  const what = "what sharing costs: to a store each";
+  return [{ what, figure: "", ratio: toControl, aim: atMost(LIMIT, toControl) }];
 }

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { BROKER_SOURCE } from "../../../support/paths.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
-import { compareSubjects, microseconds } from "../compare.ts";
+import { compareSubjects, lastRatio, rowsOf } from "../compare.ts";
 import { fill } from "../fixture/fill.ts";
-import { atMost, type Found, grouped, pageLines, type Row, type Section, times } from "../section.ts";
+import { type Found, grouped, pageLines, type Section } from "../section.ts";
 import type { Size } from "../size.ts";
 import { startVendor } from "../../services.ts";
 import { onStage, type Stage } from "../../stage.ts";
@@ -37,14 +37,8 @@ export async function measureRecords(size: Size, say: (line: string) => void): P
       }
       return compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
     });
-    const rows = compared.map(({ name, cpu, ratio }, index): Row => ({
-      what: name,
-      figure: microseconds(cpu),
-      ...(index === 0 ? {} : { ratio, aim: atMost(LIMIT, ratio) }),
-    }));
-    const ratios = compared.slice(-1).map(({ ratio }) => times(ratio));
-    lines.push([`records in the store, ${store}`, grouped(from), grouped(to), ...ratios, `${LIMIT} ×`]);
-    sections.push({ title: `Records in the store, ${store}: CPU per flow`, rows });
+    lines.push([`records in the store, ${store}`, grouped(from), grouped(to), lastRatio(compared), `${LIMIT} ×`]);
+    sections.push({ title: `Records in the store, ${store}: CPU per flow`, rows: rowsOf(compared, "", LIMIT) });
   }
   return { sections, page: pageLines("records", lines) };
 }
