@@ -155,6 +155,7 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
     ["bar#ST-5 a scope with a quote", { scope: 'read "r3flect"' }, "invalid_scope"],
     ["rfc8707#2 a resource with a fragment", { resource: "https://r3flect.example/#x" }, "invalid_request"],
     ["rfc8707#2 a resource that is no URI", { resource: "r3flect" }, "invalid_request"],
+    ["rfc8707#2 a resource with a space", { resource: "https://r3flect.example/ a" }, "invalid_request"],
     ["vendor_params that are no JSON", { vendor_params: "r3flect" }, "invalid_request"],
     ["bar#ST-4 a reserved parameter", { vendor_params: '{"redirect_uri":"r3flect"}' }, "invalid_request"],
     ["bar#ST-4 a name that ends at a NUL", { vendor_params: '{"state\\u0000x":"r3flect"}' }, "invalid_request"],

@@ -198,9 +198,12 @@ function requireShort(values: readonly (string | undefined)[]): void {
   throw new OAuthError("invalid_request", `${names} have more than ${MOST_CHARACTERS} characters together`);
 }
 
+/** A scheme, and the characters of RFC 3986 but for `#`: a URL parser also takes spaces and letters of any script. */
+const ABSOLUTE_URI = /^[a-z][a-z\d+.-]*:[\w.~:/?@!$&'()*+,;=%[\]-]+$/i;
+
 //= rfc8707#2
 function requireResource(resource: string): string {
-  if (!URL.canParse(resource) || resource.includes("#")) {
+  if (!URL.canParse(resource) || !ABSOLUTE_URI.test(resource)) {
     throw new OAuthError("invalid_request", "resource must be an absolute URI without fragment");
   }
   return resource;
