@@ -173,8 +173,8 @@ async function freshTokens(
     const isOver = !(error instanceof OAuthError) || error.code === "invalid_grant";
     backlog[isOver ? "remove" : "add"](call.key.vendor, row.key);
     // An outage is no reason to withhold a token that works.
-    //= bar#RF-9
     const isUsable = isAlive(stored, now()) && stored.version !== call.refused;
+    //= bar#RF-9
     if (isUsable && !isOver) return stored;
     throw error;
   }
