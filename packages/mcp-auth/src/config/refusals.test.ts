@@ -325,7 +325,7 @@ describe("a server's environment is refused", () => {
       {},
       { VENDOR_ISSUER: "https://vendor.example.com" },
       { VENDOR_ISSUER: "https://vendor.example.com", VENDOR_SCOPES: "profile" },
-      { ...NO_URLS, VENDOR: "typeform" },
+      { ...NO_URLS, VENDOR: "tumblr" },
       { ...NO_URLS, VENDOR: "squarespace" },
     ].map((fields): [string, Record<string, string>, string] => [
       `a vendor that identifies no user: ${JSON.stringify(fields)}`,

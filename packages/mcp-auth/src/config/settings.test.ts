@@ -285,8 +285,9 @@ describe("a vendor of the operator's own", () => {
   });
 
   it("has an account in the registry, and the operator says who in it is the user", () => {
-    const { vendor } = hosted({ ...HOSTED, ...NO_URLS, VENDOR: "typeform", VENDOR_IDENTITY: "user_id" });
-    expect(vendor.vendor.account).toMatchObject({ endpoint: "https://api.typeform.com/me", identity: ["user_id"] });
+    const { vendor } = hosted({ ...HOSTED, ...NO_URLS, VENDOR: "tumblr", VENDOR_IDENTITY: "response.user.name" });
+    const account = { endpoint: "https://api.tumblr.com/v2/user/info", identity: ["response.user.name"] };
+    expect(vendor.vendor.account).toMatchObject(account);
   });
 });
 
