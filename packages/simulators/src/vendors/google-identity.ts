@@ -28,7 +28,7 @@ export function serveGoogleIdentity(
   settings: GoogleSettings,
   endpoints: Readonly<Record<string, string>>,
 ): GoogleIdentity {
-  const signer = createIdTokenSigner();
+  const signer = createIdTokenSigner("google");
   const metadata = {
     ...endpoints,
     response_types_supported: ["code"],

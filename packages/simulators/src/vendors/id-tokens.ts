@@ -11,10 +11,24 @@ export interface IdTokenSigner {
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** One RS256 key, created when first needed: that takes longer than starting a vendor. */
-export function createIdTokenSigner(): IdTokenSigner {
-  let made: ReturnType<typeof makeKey> | undefined;
-  const key = () => (made ??= makeKey());
+type Key = Awaited<ReturnType<typeof makeKey>>;
+
+/** By vendor: to make one takes longer than most tests of it. */
+const shared = new Map<string, Promise<Key>>();
+
+/**
+ * One RS256 key, made when first needed.
+ *
+ * @param vendor all simulators of it in this process have the same key; default: a key of its own
+ */
+export function createIdTokenSigner(vendor?: string): IdTokenSigner {
+  const keys = vendor === undefined ? new Map<string, Promise<Key>>() : shared;
+  const name = vendor ?? "own";
+  const key = (): Promise<Key> => {
+    const made = keys.get(name) ?? makeKey();
+    keys.set(name, made);
+    return made;
+  };
   return {
     jwks: async () => ({ keys: [(await key()).published] }),
     async sign(claims) {

@@ -58,7 +58,7 @@ export async function startMicrosoftAgent365(options: MicrosoftOptions = {}): Pr
     settings,
     codes: createCodes<MicrosoftCode>(CODE_SECONDS, host),
     consents: new Set(),
-    signer: createIdTokenSigner(),
+    signer: createIdTokenSigner("microsoft"),
   };
   serveMicrosoftIdentity(parts);
   serveMicrosoftAuthorize(parts);
