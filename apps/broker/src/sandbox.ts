@@ -1,15 +1,18 @@
 /**
- * The sandbox: a real OpenID provider, a simulator of every first-class vendor and a sample
- * platform beside the broker, all on loopback, so that a newcomer clicks through whole flows
- * without an account anywhere. The only file that knows the simulators and the platform.
+ * The sandbox: a real OpenID provider, a simulator of every first-class vendor and the
+ * reference platform beside the broker, all on loopback, so that a newcomer clicks through whole flows
+ * without an account anywhere. The only file that knows the simulators and the
+ * platform, which imports nothing of the broker.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeFolder } from "@oauth-broker/oauth-core";
+import { makeFolder, Secret } from "@oauth-broker/oauth-core";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
-import type { SandboxVendor } from "@oauth-broker/simulators";
+import type { EmbeddedPlatform, NewConnector } from "@oauth-broker/platform";
+import type { Log } from "@oauth-broker/service";
+import type { SandboxVendor, VendorOffer } from "@oauth-broker/simulators";
 import {
   buildVendors,
   type ClientConfig,
@@ -21,7 +24,6 @@ import {
 import { readTimeline } from "./cli/timeline.ts";
 import type { Broker } from "./app.ts";
 import { CALLBACK_PATH } from "./vendor-choice/callback-path.ts";
-import type { SamplePlatform, SamplePlatformOptions } from "./sample-platform/app.ts";
 
 export interface Sandbox {
   /** The configuration with the sandbox's vendors and client in it. */
@@ -47,45 +49,52 @@ interface SandboxClient {
   readonly client_id: string;
   readonly client_secret: string;
   /**
-   * Beside the sample platform's own, which changes with its port: those of other platforms on this
+   * Beside the platform's own, which changes with its port: those of other platforms on this
    * machine. Written by hand.
    */
   readonly more_redirect_uris: readonly string[];
-  /** Where the sample platform was the last time, so that an open page works after a restart. */
+  /** Where the platform was the last time, so that an open page works after a restart. */
   readonly lastPort: number | undefined;
 }
 
-const PLATFORM = "./sample-platform/app.ts";
 const NEEDS_THE_REPOSITORY =
   "This file has no sandbox: run `npm start` in the repository. To run this file alone, write a broker.yaml (see broker.example.yaml).";
 
 /**
  * Whether this program runs the sandbox: from source if there is nothing else to run, or if it
- * is asked for. The built file leaves the platform out.
+ * is asked for. The built file leaves it out.
  *
  * @throws Error if it is asked for and is not there
  */
 export function sandboxUse(isWanted: boolean): SandboxUse {
-  if (existsSync(new URL(PLATFORM, import.meta.url))) return isWanted ? "always" : "default";
+  if (existsSync(new URL("./sandbox.ts", import.meta.url))) return isWanted ? "always" : "default";
   if (isWanted) throw new Error(NEEDS_THE_REPOSITORY);
   return "absent";
 }
 
 /** @throws Error saying that the sandbox needs the repository, when the simulators are not there */
-export async function startSandbox(config: Config, clientFile: string): Promise<Sandbox> {
-  const [{ startSandboxVendors }, { startSamplePlatform }] = await loadParts();
+export async function startSandbox(config: Config, clientFile: string, log: Log): Promise<Sandbox> {
+  const [{ startSandboxVendors }, { startPlatform }] = await loadParts();
   const client = await loadOrMakeClient(clientFile);
-  let vendors: readonly SandboxVendor[] = [];
   let broker: Broker | undefined;
-  const options: SamplePlatformOptions = {
-    brokerUrl: config.baseUrl,
-    clientId: client.client_id,
-    clientSecret: client.client_secret,
-    vendors: () => vendors.map(({ offer }) => offer),
-    timeline: async (flowId) => (broker && (await readTimeline(flowId, broker.deps.records)))?.legs ?? [],
+  const options = {
+    broker: {
+      issuer: config.baseUrl,
+      clientId: client.client_id,
+      clientSecret: new Secret(client.client_secret),
+    },
+    timeline: async (flowId: string) => (broker && (await readTimeline(flowId, broker.deps.records)))?.legs ?? [],
+    keyFile: join(dirname(clientFile), "sandbox", "platform.key"),
+    lastPort: client.lastPort,
   };
-  const platform = await startSamplePlatform(options, client.lastPort);
-  vendors = await startSandboxVendors({ redirectUri: `${config.baseUrl}${CALLBACK_PATH}`, homeUrl: platform.url });
+  const platform = await startPlatform(options, log);
+  const vendors = await startSandboxVendors({
+    redirectUri: `${config.baseUrl}${CALLBACK_PATH}`,
+    homeUrl: platform.url,
+  });
+  // One after the other: they share a list.
+  // oxlint-disable-next-line no-await-in-loop
+  for (const { offer } of vendors) await platform.add(connectorTo(offer));
   const ids = vendors.map(({ offer }) => offer.id);
   return {
     config: {
@@ -108,9 +117,24 @@ export async function startSandbox(config: Config, clientFile: string): Promise<
   };
 }
 
+function connectorTo({
+  id,
+  name,
+  about,
+  request: { scope, ...request },
+  placeholders = [],
+}: VendorOffer): NewConnector {
+  return {
+    id,
+    name,
+    settings: { authentication: "oauth_2_1", registration: "broker", vendorOrIssuer: id, scopes: scope },
+    withoutServer: { about: `A practice copy on this machine. ${about}`, asked: placeholders, request },
+  };
+}
+
 function sandboxClient(
   { client_id, client_secret, more_redirect_uris }: SandboxClient,
-  platform: SamplePlatform,
+  platform: EmbeddedPlatform,
   approvedVendors: readonly string[],
 ): ClientConfig {
   return {
@@ -125,7 +149,7 @@ function sandboxClient(
   };
 }
 
-function redirectUrisOf(platform: SamplePlatform, more: readonly string[]): readonly string[] {
+function redirectUrisOf(platform: EmbeddedPlatform, more: readonly string[]): readonly string[] {
   return [platform.redirectUri, EXAMPLES_REDIRECT_URI, ...more];
 }
 
@@ -177,12 +201,12 @@ function withOwnChecks(
   };
 }
 
-type Parts = [typeof import("@oauth-broker/simulators"), typeof import("./sample-platform/app.ts")];
+type Parts = [typeof import("@oauth-broker/simulators"), typeof import("@oauth-broker/platform")];
 
 /** Left out of the built file: every configured mode runs without them. */
 async function loadParts(): Promise<Parts> {
   try {
-    return await Promise.all([import("@oauth-broker/simulators"), import("./sample-platform/app.ts")]);
+    return await Promise.all([import("@oauth-broker/simulators"), import("@oauth-broker/platform")]);
   } catch (cause) {
     throw new Error(NEEDS_THE_REPOSITORY, { cause });
   }
@@ -205,7 +229,7 @@ async function loadOrMakeClient(path: string): Promise<SandboxClient> {
   return { client_id, client_secret, more_redirect_uris: own, lastPort: readPort(redirect_uris) };
 }
 
-/** The port of the sample platform's own redirect URI, the first of the file. */
+/** The port of the platform's own redirect URI, the first of the file. */
 function readPort(redirectUris: unknown): number | undefined {
   const [own]: readonly unknown[] = Array.isArray(redirectUris) ? redirectUris : [];
   const port = Number((typeof own === "string" ? URL.parse(own) : null)?.port ?? "");
@@ -225,7 +249,7 @@ async function readClientFile(path: string): Promise<Readonly<Record<string, unk
 async function writeClientFile(
   path: string,
   client: SandboxClient,
-  platform: SamplePlatform,
+  platform: EmbeddedPlatform,
   about: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { lastPort: _, ...kept } = client;

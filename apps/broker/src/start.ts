@@ -47,7 +47,7 @@ export async function start(
   let stopKeys: (() => void) | undefined;
   let server: Listening | undefined;
   try {
-    sandbox = config.sandbox ? await startSandbox(config, clientFile) : undefined;
+    sandbox = config.sandbox ? await startSandbox(config, clientFile, log) : undefined;
     broker = await createBroker(sandbox?.config ?? config, {
       log,
       sandboxUrl: () => sandbox?.url,
@@ -123,7 +123,7 @@ function greet(config: Config, sandbox: Sandbox | undefined): string {
   if (sandbox === undefined) return `Broker listening at ${config.baseUrl}`;
   return [
     "",
-    "  The sandbox is running: a broker, practice vendors and a sample platform, all on this machine.",
+    "  The sandbox is running: a broker, practice vendors and a platform, all on this machine.",
     "",
     `  Open    ${sandbox.url}`,
     `  Broker  ${config.baseUrl}`,

@@ -2,7 +2,7 @@
  * Composes the platform's pages: takes storage and outbound clients, returns a Hono app. The
  * ingress is a separate app (routes/ingress.ts).
  */
-import { type Clock, defined, systemClock, systemTimer } from "@oauth-broker/oauth-core";
+import { type Clock, defined, type Fetch, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { isOwnHost } from "@oauth-broker/oauth-core/server";
 import { errorPageWith, foreignHostDetail, mount } from "@oauth-broker/service/http";
@@ -15,9 +15,10 @@ import { createBearers } from "./oauth/bearer.ts";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 import { createConnections } from "./oauth/connections.ts";
 import { connectRoutes } from "./routes/connect.ts";
-import type { PageDeps } from "./routes/deps.ts";
+import type { PageDeps, Timeline } from "./routes/deps.ts";
 import { pageRoutes } from "./routes/pages.ts";
 import { settingsRoutes } from "./routes/settings.ts";
+import { tokenRoutes } from "./routes/tokens.ts";
 import { tryRoutes } from "./routes/try.ts";
 import type { Storage } from "./storage.ts";
 import { createSessions } from "./users/session.ts";
@@ -30,12 +31,16 @@ export interface PlatformOptions {
   readonly broker?: BrokerAccess;
   /** Where to report connections that end and return; absent: nowhere. */
   readonly events?: EventSettings;
+  /** The broker's legs of a flow, if the program that runs both can read them. */
+  readonly timeline?: Timeline;
 }
 
 export interface PlatformParts {
   readonly storage: Pick<Storage, "connectors" | "records" | "keys">;
   readonly log: Log;
   readonly now?: Clock;
+  /** Default: an egress of its own. */
+  readonly fetch?: Fetch;
 }
 
 export interface Platform {
@@ -51,8 +56,8 @@ const TIMEOUT_MS = 30_000;
 
 /** Opens no port. */
 export function createPlatform(
-  { platformUrl, allowCidrs, broker, events: settings }: PlatformOptions,
-  { storage, log, now = systemClock }: PlatformParts,
+  { platformUrl, allowCidrs, broker, events: settings, timeline }: PlatformOptions,
+  { storage, log, now = systemClock, fetch }: PlatformParts,
 ): Platform {
   const isHttps = platformUrl.startsWith("https:");
   // Deployed servers run on this machine, and so do practice vendors.
@@ -71,7 +76,7 @@ export function createPlatform(
     keys,
     now,
     connections: createConnections({ records, keys, now, ...defined({ events }) }),
-    fetch: egress.fetch,
+    fetch: fetch ?? egress.fetch,
     egress: access,
     platformUrl,
     ...defined({ broker }),
@@ -79,10 +84,12 @@ export function createPlatform(
   const bearers = createBearers({ ...connect, platformToken: (id) => connectors.platformToken(id) });
   const deps: PageDeps = {
     ...connect,
-    sessions: createSessions({ records, now, isHttps }),
+    sessions: createSessions({ records, now, platformUrl }),
+    bearers,
     agent: createAgent({ bearers, fetch: egress.fetch }),
     pendingCalls: createPendingCalls({ records, keys, now }),
     rules: { allowCidrs },
+    ...defined({ timeline }),
   };
   const app = new Hono();
   app.use(async (c, next) => {
@@ -91,12 +98,16 @@ export function createPlatform(
     log.info("request", { method: c.req.method, status: 403, reason: "foreign_host", detail });
     return c.text(`This platform is at ${platformUrl}`, 403, { "cache-control": "no-store" });
   });
-  mount(app, [...pageRoutes(deps), ...connectRoutes(deps), ...settingsRoutes(deps), ...tryRoutes(deps)], {
-    log,
-    errorPage: errorPageWith(async () => ({ href: "/connectors", label: "To the connectors" })),
-    browserPaths: /^\//,
-    isHttps,
-  });
+  mount(
+    app,
+    [...pageRoutes(deps), ...connectRoutes(deps), ...settingsRoutes(deps), ...tryRoutes(deps), ...tokenRoutes(deps)],
+    {
+      log,
+      errorPage: errorPageWith(async () => ({ href: "/connectors", label: "To the connectors" })),
+      browserPaths: /^\//,
+      isHttps,
+    },
+  );
   return {
     app,
     deps,

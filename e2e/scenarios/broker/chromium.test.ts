@@ -61,14 +61,24 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
 
   const shot = (name: string, of: Page = page): Promise<void> => takeScreenshot(of, `sandbox/${name}`);
   const click = (name: string, of: Page = page): Promise<void> => of.getByRole("button", { name, exact: true }).click();
+  /** The user may be connected already, in another browser. */
+  const clickConnect = (of: Page = page): Promise<void> => of.getByRole("button", { name: /^Connect/ }).click();
   const signIn = (of: Page = page): Promise<void> =>
     of.getByRole("button", { name: "Continue as Sample user" }).click();
   const sees = (text: string, of: Page = page): Promise<void> => of.getByText(text).first().waitFor();
 
+  /** The platform's page about the vendor; a browser chooses a user the first time. */
+  async function openVendor(of: Page = page): Promise<void> {
+    await of.goto(vendorPage());
+    if (new URL(of.url()).pathname !== "/") return;
+    await click("First user", of);
+    await of.goto(vendorPage());
+  }
+
   /** From the platform's page up to the vendor's consent page. */
   async function toConsent(of: Page = page): Promise<void> {
-    await of.goto(home);
-    await click("Connect Sandbox vendor", of);
+    await openVendor(of);
+    await clickConnect(of);
     await signIn(of);
     await of.getByRole("button", { name: "Allow" }).waitFor();
   }
@@ -76,8 +86,10 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   async function connect(of: Page = page): Promise<void> {
     await toConsent(of);
     await click("Allow", of);
-    await sees("Your tokens arrived", of);
+    await sees("Real tokens of Sandbox vendor", of);
   }
+
+  const vendorPage = (): string => `${home}/connectors/sandbox`;
 
   const lastVisit = (path: string): URL => {
     const found = visited.findLast((url) => url.origin === broker.url && url.pathname === path);
@@ -91,19 +103,21 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     expect(new URL(page.url()).origin).toBe(broker.url);
     await shot(name);
     await page.getByRole("link", { name: /^Back to/ }).click();
-    await page.waitForURL(`${home}/`);
+    await page.waitForURL(`${home}/connectors`);
   }
 
   it("connects, shows masked tokens and checks, refreshes and revokes", async () => {
     await page.goto(home);
+    await click("First user");
     await shot("01-start");
-    await click("Connect Sandbox vendor");
+    await openVendor();
+    await clickConnect();
     await shot("02-sign-in");
     await signIn();
     await sees("to connect?");
     await shot("03-consent");
     await click("Allow");
-    await sees("Your tokens arrived");
+    await sees("Real tokens of Sandbox vendor");
     await shot("04-connected");
     for (const line of [
       "client authenticated",
@@ -128,10 +142,11 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await click("Refresh");
     await sees("invalid_grant");
     await shot("07-refresh-after-revoke");
-    await click("Connect again");
+    await clickConnect();
     await signIn();
     await click("Allow");
-    await sees("connected");
+    await sees("Real tokens of Sandbox vendor");
+    expect(page.url()).toBe(vendorPage());
   });
 
   it("shows access_denied after a cancel at the vendor, on either page, and can go on", async () => {
@@ -140,39 +155,39 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await sees("access_denied");
     await shot("08-cancelled");
     expect(lastVisit("/v1/callback").searchParams.get("error")).toBe("access_denied");
-    await click("Connect Sandbox vendor again");
+    await clickConnect();
     await click("Cancel");
     await sees("access_denied");
-    await click("Connect Sandbox vendor again");
+    await clickConnect();
     await signIn();
     await click("Allow");
-    await sees("Your tokens arrived");
+    await sees("Real tokens of Sandbox vendor");
   });
 
   it("survives Back at the vendor and Back after the end", async () => {
-    await page.goto(home);
-    await click("Connect Sandbox vendor");
+    await openVendor();
+    await clickConnect();
     await page.getByRole("button", { name: "Continue as Sample user" }).waitFor();
     await page.goBack();
-    await sees("Connect a vendor through the broker");
+    await sees("Your connection");
     await connect();
     await page.goBack();
     await sees("This sign-in has expired or belongs to another browser");
     await shot("09-back-after-the-end");
-    await page.goto(home);
-    await sees("Your tokens arrived");
+    await openVendor();
+    await sees("Real tokens of Sandbox vendor");
     expect(visited.filter(({ pathname }) => pathname === "/v1/authorize")).toHaveLength(2);
   });
 
   it("survives a reload of the broker's start address, before and after the end", async () => {
-    await page.goto(home);
-    await click("Connect Sandbox vendor");
+    await openVendor();
+    await clickConnect();
     await page.getByRole("button", { name: "Continue as Sample user" }).waitFor();
     const start = lastVisit("/v1/authorize").href;
     await page.goto(start);
     await signIn();
     await click("Allow");
-    await sees("Your tokens arrived");
+    await sees("Real tokens of Sandbox vendor");
     await page.goto(start);
     await expectWayBack("10-start-address-again", "This link was already used");
   });
@@ -181,17 +196,17 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await connect();
     await page.goto(lastVisit("/v1/callback").href);
     await expectWayBack("11-callback-again", "This sign-in was already finished");
-    await sees("Your tokens arrived");
+    await sees("Connected");
   });
 
   it("leads back from a callback without anything, and from the platform's own callback again", async () => {
     await connect();
-    const own = visited.findLast((url) => url.pathname === "/oauth/vendor-callback");
+    const own = visited.findLast((url) => url.pathname === "/oauth/callback");
     await page.goto(own?.href ?? "");
-    await sees("This answer is not for this browser");
+    await sees("This sign-in was already finished");
     await shot("12-platform-callback-again");
-    await page.getByRole("link", { name: "Back to the start" }).click();
-    await sees("Your tokens arrived");
+    await page.getByRole("link", { name: "To the connectors" }).click();
+    await sees("Connected");
     await page.goto(`${broker.url}/v1/callback`);
     await expectWayBack("13-callback-without-state", "This sign-in");
   });
@@ -201,10 +216,10 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await toConsent();
     await toConsent(other);
     await click("Allow", other);
-    await sees("Your tokens arrived", other);
+    await sees("Real tokens of Sandbox vendor", other);
     await click("Allow");
-    await sees("Your tokens arrived");
-    expect(visited.filter(({ pathname }) => pathname === "/oauth/vendor-callback")).toHaveLength(2);
+    await sees("Real tokens of Sandbox vendor");
+    expect(visited.filter(({ pathname }) => pathname === "/oauth/callback")).toHaveLength(2);
     await other.close();
   });
 
@@ -231,15 +246,15 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await elsewhere.close();
     await context.addCookies(cookies);
     await page.goto(callback);
-    await sees("Your tokens arrived");
-    expect(page.url()).toBe(`${home}/`);
+    await sees("Real tokens of Sandbox vendor");
+    expect(page.url()).toBe(vendorPage());
   });
 
   it("has a home page that links to the sandbox", async () => {
     await page.goto(broker.url);
     await shot("15-broker-home");
     await page.getByRole("link", { name: "Try a whole flow in the sandbox" }).click();
-    await sees("Connect a vendor through the broker");
+    await sees("Choose a user");
     await page.goto(`${broker.url}/nothing-here`);
     await sees("There is no such page");
     expect(visited.every(({ hostname }) => hostname === "127.0.0.1")).toBe(true);

@@ -87,14 +87,15 @@ describe.skipIf(CHROMIUM === undefined)("pages under axe", () => {
 });
 
 /** They make no page by themselves: what they frame is the content of a function in the list. */
-const FRAMES = ["page", "linkingPage", "createPresentation"];
-const RENDERS = /[^\w.](?:page|linkingPage)\(|presentation\.(?:page|formPage)\(/;
+const FRAMES = ["page", "linkingPage", "platformPage", "createPresentation"];
+const RENDERS = /[^\w.](?:page|linkingPage|platformPage)\(|presentation\.(?:page|formPage)\(/;
 
 it("are all in the list: no function that renders a page is missing", () => {
-  const found = ["apps/broker/src", "packages/mcp-auth/src", "packages/service/src"].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".ts") && !/\.test\.ts$|(?:^|\/)(?:testing|sample-platform)\//.test(file))
-      .flatMap((file) => renderers(readFileSync(join(ROOT, folder, file), "utf8"))),
+  const found = ["apps/broker/src", "apps/platform/src", "packages/mcp-auth/src", "packages/service/src"].flatMap(
+    (folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".ts") && !/\.test\.ts$|(?:^|\/)testing\//.test(file))
+        .flatMap((file) => renderers(readFileSync(join(ROOT, folder, file), "utf8"))),
   );
   expect(found.length).toBeGreaterThan(10);
   const shown = new Set(STATES.map(({ by }) => by));
@@ -103,7 +104,7 @@ it("are all in the list: no function that renders a page is missing", () => {
 
 /** The top-level functions and constants of a file whose text renders a page. */
 function renderers(source: string): string[] {
-  if (!/service\/page"|\/page\.ts"|presentation\.ts"/.test(source)) return [];
+  if (!/service\/page"|\/page\.ts"|\/layout\.ts"|presentation\.ts"/.test(source)) return [];
   return source
     .split(/^(?=(?:export )?(?:async )?(?:function|const) \w)/m)
     .filter((part) => RENDERS.test(part.slice(part.indexOf("\n"))) || /^.*= pageAnswer\(/.test(part))

@@ -1,5 +1,5 @@
 /**
- * Every page of the broker and of a deployed server, in every state that looks different: what
+ * Every page of the broker, of a deployed server and of the platform, in every state that looks different: what
  * scenarios/pages/accessibility.test.ts shows a browser. A new page that is missing here fails there.
  */
 import { PassThrough } from "node:stream";
@@ -19,6 +19,7 @@ import { createPresentation, type Presentation } from "../../../packages/mcp-aut
 import { PRE_REGISTERED, SERVER, SEVERAL } from "../../../packages/mcp-auth/src/testing/environments.ts";
 import { ENGLISH_ERRORS } from "../../../packages/service/src/http/error-texts.ts";
 import { PREFETCHED } from "../../../packages/service/src/http/http-layer.ts";
+import { statesOfPlatform } from "./platform-states.ts";
 import { refuseTarget, refuseUnreadable } from "../../../packages/service/src/listener/refusals.ts";
 
 export type Language = "en" | "de";
@@ -171,6 +172,7 @@ async function statesOfBroker(): Promise<readonly PageState[]> {
     ...(await errorStates(errorPageWith(wayBack))).map(([name, { body }]) =>
       state("errorPage", `broker, ${name}`, body),
     ),
+    ...statesOfPlatform().map(([by, name, html]) => state(by, name, html)),
     state("refuseTarget", "no plain path", await refusedTarget()),
     state("TOO_LONG", "too many cookies", await refusedHeader()),
     state("PREFETCHED", "not opened by its user", PREFETCHED.body),

@@ -25,7 +25,7 @@ form{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0 1rem}form .button{ma
 dl{margin:1.25rem 0;border-top:1px solid var(--line)}dl div{display:flex;flex-wrap:wrap;gap:0 1rem;padding:.55rem 0;border-bottom:1px solid var(--line)}
 dt{flex:0 0 9rem;color:var(--quiet)}dd{flex:1 1 14rem;margin:0;overflow-wrap:anywhere;font-weight:600}dd.plain{font-weight:400}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-td code,.word{white-space:nowrap}
+td code,.word{white-space:nowrap}caption{text-align:left}td ul{margin:0;padding-left:1.1rem}
 .field{flex:1 1 100%}label{display:block;font-weight:600;margin-bottom:.25rem}label.choice{flex:1 1 100%;font-weight:400}
 input[type=text],input[type=password],select{width:100%;min-height:2.75rem;padding:.5rem .6rem;font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--quiet);border-radius:8px}
 input:focus-visible,select:focus-visible{outline:3px solid var(--ink);outline-offset:2px}input[aria-invalid],select[aria-invalid]{border:2px solid var(--bad)}

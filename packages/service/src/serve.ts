@@ -88,7 +88,7 @@ export interface ListenOptions {
  * @throws Error with `code` EADDRINUSE, EACCES, …
  */
 export async function listen(
-  app: Hono,
+  app: Pick<Hono, "fetch">,
   {
     host,
     port,

@@ -21,6 +21,5 @@ export type {
   ScriptedVendor,
   VendorAnswer,
 } from "./scripted-vendor.ts";
-export { PAGE_HEADERS, renderPage } from "./layout.ts";
 export { startSandboxVendor, startSandboxVendors } from "./sandbox-vendors.ts";
-export type { PlaceholderOffer, SandboxVendor, SandboxVendorOptions, VendorOffer } from "./sandbox-app.ts";
+export type { SandboxVendor, SandboxVendorOptions, VendorOffer } from "./sandbox-app.ts";

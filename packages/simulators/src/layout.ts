@@ -1,6 +1,5 @@
 /**
- * The page frame for everything the sandbox shows to a browser: the vendor's sign-in and consent,
- * and the sample platform. Server-rendered, no scripts, one inline stylesheet that the
+ * The page frame of the practice vendors: their sign-in and consent. Server-rendered, no scripts, one inline stylesheet that the
  * Content-Security-Policy allows by its hash.
  */
 import { createHash } from "node:crypto";
@@ -12,8 +11,6 @@ export type Markup = ReturnType<typeof html>;
 
 export interface Page {
   readonly title: string;
-  /** Vendor and platform look different, so that a newcomer sees whose page it is. */
-  readonly side: "vendor" | "platform";
   /** Shown in the header, beside the mark. */
   readonly brand: string;
   /** One line under the brand: what this page is, and that it is not the real thing. */
@@ -57,7 +54,7 @@ export async function renderPage(page: Page): Promise<string> {
         <title>${page.title}</title>
         ${STYLE_ELEMENT}
       </head>
-      <body class="${page.side}">
+      <body>
         <a class="skip" href="#main">Skip to the content</a>
         <header>
           <span class="mark" aria-hidden="true">${page.brand.split(" ").at(-1)?.slice(0, 1).toUpperCase()}</span>

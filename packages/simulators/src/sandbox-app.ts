@@ -14,7 +14,7 @@ export interface VendorOffer {
   readonly placeholders?: readonly PlaceholderOffer[];
 }
 
-export interface PlaceholderOffer {
+interface PlaceholderOffer {
   /** As the vendor's entry calls it. */
   readonly name: string;
   readonly label: string;

@@ -92,7 +92,6 @@ export async function renderVendorError(code: string, description: string, homeU
 }
 
 const FRAME = {
-  side: "vendor",
   brand: "Sandbox vendor",
   note: "A practice vendor on this machine. Not a real company, no real account.",
 } as const;

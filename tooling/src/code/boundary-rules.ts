@@ -147,35 +147,21 @@ export const ZONES: readonly {
   // Reads the registry's data as text: with the registry's own code it would share its mistakes.
   { zone: "entry vendor", files: /^packages\/simulators\/src\/entry-vendor\//, mayImport: ["simulators"] },
   { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
-  // The broker's other side in its sandbox: a platform around broker-client, shown in the
-  // simulators' frame.
+  // The reference platform: the broker's other side, which imports nothing of the broker.
   {
-    zone: "sample platform",
-    files: /^apps\/broker\/src\/sample-platform\//,
-    mayImport: [
-      "simulators",
-      "broker-client",
-      "core index",
-      "protocol",
-      "vendor-client",
-      "authorization-server",
-      "egress",
-      "app",
-      ...SERVICE,
-    ],
+    zone: "platform's simulators",
+    files: /^apps\/platform\/src\/sandbox\.ts$/,
+    mayImport: ["platform", "simulators"],
+  },
+  {
+    zone: "platform",
+    files: /^apps\/platform\//,
+    mayImport: ["platform's simulators", "broker-client", "token-store", ...CORE_AND_SERVICE],
   },
   {
     zone: "sandbox",
     files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
-    mayImport: [
-      "app",
-      "simulators",
-      "sample platform",
-      "mcp-auth",
-      "broker-client",
-      "token-store",
-      ...CORE_AND_SERVICE,
-    ],
+    mayImport: ["app", "simulators", "platform", "mcp-auth", "token-store", ...CORE_AND_SERVICE],
   },
   // Programs as others write them: what is published, and no other folder of this repository.
   { zone: "examples", files: /^examples\//, mayImport: ["broker-client", "mcp-auth"] },
@@ -190,7 +176,13 @@ export const ZONES: readonly {
  * Zones that load only on demand: `import()` of them is fine, a static import of values from
  * outside of them is not.
  */
-export const ON_DEMAND: readonly string[] = ["simulators", "entry vendor", "sample platform", "span exporter"];
+export const ON_DEMAND: readonly string[] = [
+  "simulators",
+  "entry vendor",
+  "platform",
+  "platform's simulators",
+  "span exporter",
+];
 
 /** What the root entries of packages must not reach, over any number of imports. */
 export const UNREACHABLE: readonly { readonly entry: string; readonly specifier: RegExp }[] = [
@@ -256,7 +248,6 @@ export const CONFINED_MODULES: readonly Confined[] = [
       /^packages\/service\/src\//,
       /^(apps|packages)\/[^/]+\/src\/app\.ts$/,
       /^apps\/[^/]+\/src\/(routes|pages)\//,
-      /^apps\/broker\/src\/sample-platform\/app\.ts$/,
     ],
     instead: "decide in a function of plain values and call it from http/, app.ts or routes/",
   },

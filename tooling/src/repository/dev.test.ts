@@ -81,7 +81,8 @@ it("restarts the sandbox at the same addresses, outlives invalid files, ends by 
 
 it("watches the sources of everything that the sandbox imports", () => {
   const read = (folder: string): Manifest => JSON.parse(copy.read(`${folder}/package.json`)) as Manifest;
-  const folderOf = (name: string): string => name.replace("@oauth-broker/", "packages/");
+  const folderOf = (name: string): string =>
+    name.replace("@oauth-broker/", name.endsWith("/platform") ? "apps/" : "packages/");
   // The sandbox is for development: what only it needs is a development dependency of the broker.
   const ours = ({ dependencies, devDependencies }: Manifest): string[] =>
     Object.keys({ ...dependencies, ...devDependencies }).filter((name) => name.startsWith("@oauth-broker/"));

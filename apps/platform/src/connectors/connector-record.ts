@@ -2,8 +2,8 @@
  * A connector as one record. Every change is one conditional write, so that no reader sees half of
  * a change.
  */
-import type { JsonObject, StoredRecord } from "@oauth-broker/oauth-core";
-import type { Connector, ConnectorSettings, ConnectorState, Deployment } from "./connector.ts";
+import { defined, type JsonObject, type StoredRecord } from "@oauth-broker/oauth-core";
+import type { Connector, ConnectorSettings, ConnectorState, Deployment, WithoutServer } from "./connector.ts";
 
 export const CONNECTOR = "connector";
 export const NEVER = 253_402_300_799;
@@ -23,6 +23,7 @@ export interface ConnectorData {
   /** Absent in records of the first release: `shared`. */
   readonly callback?: Connector["callback"];
   readonly deployment?: Deployment;
+  readonly withoutServer?: WithoutServer;
 }
 
 export interface Kept {
@@ -42,7 +43,6 @@ export function toJsonData(data: Partial<ConnectorData>): JsonObject {
 }
 
 export function toConnector({ id, state, data }: Kept): Connector {
-  const { name, serverUrl, callback = "shared", settings, createdAt, updatedAt } = data;
-  const address = serverUrl === undefined ? {} : { serverUrl };
-  return { id, name, state, ...address, callback, settings, createdAt, updatedAt };
+  const { name, serverUrl, callback = "shared", withoutServer, settings, createdAt, updatedAt } = data;
+  return { id, name, state, ...defined({ serverUrl, withoutServer }), callback, settings, createdAt, updatedAt };
 }

@@ -47,6 +47,25 @@ export interface ConnectorSettings {
   readonly placeholders: Readonly<Record<string, string>>;
 }
 
+/** A placeholder of the vendor that each user fills in: their tenant, their environment. */
+export interface AskedPlaceholder {
+  readonly name: string;
+  readonly label: string;
+  /** Offered, and taken for an input that is left empty. */
+  readonly value: string;
+  /** Absent: any text. */
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+}
+
+/** A connector to a vendor alone: no MCP server, users connect and see what their tokens are. */
+export interface WithoutServer {
+  /** One line about the vendor. */
+  readonly about: string;
+  readonly asked: readonly AskedPlaceholder[];
+  /** Of each authorization request. */
+  readonly request: { readonly prompt?: string; readonly resource?: string };
+}
+
 export interface Connector {
   /** Lower case letters, digits and `-`; the `name` in the server's service.yaml. */
   readonly id: string;
@@ -62,6 +81,8 @@ export interface Connector {
    * all other connectors share. See oauth/redirect-uri.ts.
    */
   readonly callback: "own" | "shared";
+  /** Present: has no server, and is active from its creation. */
+  readonly withoutServer?: WithoutServer;
   readonly settings: ConnectorSettings;
   readonly createdAt: EpochSeconds;
   readonly updatedAt: EpochSeconds;

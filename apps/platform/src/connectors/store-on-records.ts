@@ -3,7 +3,7 @@
  * and a list of the ids. Used with the SQLite store of the data folder (../storage.ts), by any
  * number of processes at once.
  */
-import { type Clock, type KeyWrapper, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
+import { type Clock, defined, type KeyWrapper, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { checkName } from "@oauth-broker/service/configuration";
 import { clientSecretPlace, openSecret, platformTokenPlace, sealSecret } from "./connector-secrets.ts";
@@ -85,17 +85,19 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       const kept = await find(id);
       return kept && toConnector(kept);
     },
-    create: async ({ id, name, settings = {}, callback = "own" }) => {
+    create: async ({ id, name, settings = {}, callback = "own", withoutServer }) => {
       requireNames(id, name);
       const platformToken = await sealSecret(keys, new Secret(randomToken(32)), platformTokenPlace(id));
       const at = now();
       const fresh = { v: 1, revision: randomToken(16), name, createdAt: at, updatedAt: at, platformToken } as const;
-      const empty: Kept = { id, state: "draft", data: { ...fresh, callback, settings: NEW_SETTINGS } };
+      const state = withoutServer === undefined ? "draft" : "active";
+      const kind = { callback, ...defined({ withoutServer }) };
+      const empty: Kept = { id, state, data: { ...fresh, ...kind, settings: NEW_SETTINGS } };
       const data = toJsonData({ ...empty.data, ...(await settingsChange(empty, settings)) });
       // The list is written first: an id without a connector does no harm, a connector without an
       // id would be lost.
       await listId(records, id);
-      const created = await records.create({ key: keyOf(id), stage: "draft", data, expiresAt: NEVER });
+      const created = await records.create({ key: keyOf(id), stage: state, data, expiresAt: NEVER });
       if (created === "exists")
         throw new OAuthError("invalid_request", "This connector already exists. Choose another name", {
           reason: "exists",

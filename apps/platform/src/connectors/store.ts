@@ -3,7 +3,7 @@
  * key file. Users' connections are in oauth/connections.ts.
  */
 import type { Secret } from "@oauth-broker/oauth-core";
-import type { Connector, ConnectorSettings, Deployment } from "./connector.ts";
+import type { Connector, ConnectorSettings, Deployment, WithoutServer } from "./connector.ts";
 
 /**
  * Input for settings: a secret goes in and never comes out to a page. An empty text counts as
@@ -18,6 +18,7 @@ export interface NewConnector extends Pick<Connector, "id" | "name"> {
   readonly settings?: SettingsChange;
   /** Default `own`. */
   readonly callback?: Connector["callback"];
+  readonly withoutServer?: WithoutServer;
 }
 
 export interface ConnectorStore {

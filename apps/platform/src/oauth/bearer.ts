@@ -63,7 +63,7 @@ export function createBearers(deps: BearerDeps): Bearers {
     const refreshed = await (await clientOfConnector(connector, deps)).refresh(tokens);
     switch (refreshed.outcome) {
       case "ok": {
-        await connections.save(connector, userId, refreshed.tokens, revision);
+        await connections.save(connector, userId, refreshed.tokens, { replacing: revision });
         // The refreshed tokens, or those of an authorization completed in the meantime.
         const kept = await connections.open(connector, userId);
         return kept === undefined ? notConnected() : bearerOf(kept);

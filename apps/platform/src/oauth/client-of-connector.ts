@@ -47,12 +47,15 @@ export interface ClientDeps extends Whereabouts {
   readonly broker?: BrokerAccess;
 }
 
+export type RevocableToken = "access_token" | "refresh_token";
+
 /** ConnectClient for one connector, which is the target of each call. */
 export interface ConnectorClient extends Pick<ConnectClient, "finish"> {
-  /** @param scope space-separated; requested in addition to the usual scope */
-  start(scope?: string): ReturnType<ConnectClient["start"]>;
+  /** @param more its scope, space-separated, is requested in addition to the usual scope */
+  start(more?: StartRequest): ReturnType<ConnectClient["start"]>;
   refresh(tokens: Tokens): ReturnType<ConnectClient["refresh"]>;
-  revoke(tokens: Tokens): ReturnType<ConnectClient["revoke"]>;
+  /** @param which default: the refresh token, if there is one */
+  revoke(tokens: Tokens, which?: RevocableToken): ReturnType<ConnectClient["revoke"]>;
 }
 
 /**
@@ -166,12 +169,12 @@ function onClient(client: ConnectClient, target: VendorTarget, request: StartReq
   // credentials.
   const own = defined({ byoc: target.byoc });
   return {
-    start: (more) =>
-      client.start({ ...target, ...request, ...scopeOf({ scope: computeScopeUnion(request.scope, more) }) }),
+    start: ({ scope, ...more } = {}) =>
+      client.start({ ...target, ...request, ...more, ...scopeOf({ scope: computeScopeUnion(request.scope, scope) }) }),
     finish: (callbackUrl, session) => client.finish(callbackUrl, session),
     refresh: ({ refreshToken = "", connection }) => client.refresh({ refreshToken, connection, ...own }),
-    revoke: ({ refreshToken, accessToken, connection }) =>
-      refreshToken === undefined
+    revoke: ({ refreshToken, accessToken, connection }, which = "refresh_token") =>
+      refreshToken === undefined || which === "access_token"
         ? client.revoke({ token: accessToken, tokenTypeHint: "access_token", connection, ...own })
         : client.revoke({ token: refreshToken, tokenTypeHint: "refresh_token", connection, ...own }),
   };

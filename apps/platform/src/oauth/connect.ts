@@ -4,8 +4,8 @@
  * Before it: routes/connect.ts. After it: connections.ts.
  */
 import { computeScopeUnion } from "@modelcontextprotocol/client";
-import { BrokerClientError } from "@oauth-broker/broker-client";
-import { defined, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { BrokerClientError, type StartRequest } from "@oauth-broker/broker-client";
+import { defined, type EpochSeconds, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Connector } from "../connectors/connector.ts";
@@ -13,7 +13,7 @@ import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import type { SignedIn } from "../users/session.ts";
 import { type ClientDeps, clientOfConnector, notDeployed } from "./client-of-connector.ts";
-import type { ConnectFailure, Connections } from "./connections.ts";
+import type { ConnectFailure, Connections, LastFlow } from "./connections.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
 export interface ConnectDeps extends ClientDeps {
@@ -30,18 +30,26 @@ export interface Finished {
 const KIND = "connect-flow";
 
 /**
+ * @param placeholders what the user has filled in
  * @returns the URL for the browser
  * @throws OAuthError invalid_request for a connector that cannot be connected; its failures and
  *   BrokerClientError otherwise
  */
-export async function startConnect(connector: Connector, by: SignedIn, deps: ConnectDeps): Promise<string> {
+export async function startConnect(
+  connector: Connector,
+  by: SignedIn,
+  deps: ConnectDeps,
+  placeholders: Readonly<Record<string, string>> = {},
+): Promise<string> {
   requireConnectable(connector);
   const owner = ownerOfFlow(by);
   const { scope, wantedScope } = await deps.connections.status(connector, by.user.id);
   //= mcp-2026-07-28/authorization#scope-challenge-handling
   const isMore = wantedScope !== undefined && mayAskFor(wantedScope, connector);
   const more = isMore ? computeScopeUnion(scope, wantedScope) : undefined;
-  const { url, session } = await (await clientOfConnector(connector, deps)).start(more);
+  const { url, session } = await (
+    await clientOfConnector(connector, deps)
+  ).start({ ...requestOf(connector, placeholders), ...defined({ scope: more }) });
   const id = hashOf(session.state);
   const sealed = await sealSecret(deps.keys, new Secret(JSON.stringify(session)), placeOf(id, owner));
   const data = {
@@ -50,10 +58,19 @@ export async function startConnect(connector: Connector, by: SignedIn, deps: Con
     user: by.user.id,
     connector: connector.id,
     recipient: recipientOfConnector(connector),
+    startedAt: deps.now(),
     sealed,
   };
   await deps.records.create({ key: { kind: KIND, id }, stage: "started", data, expiresAt: session.expiresAt });
   return url;
+}
+
+function requestOf(
+  { withoutServer, settings }: Connector,
+  filledIn: Readonly<Record<string, string>>,
+): Pick<StartRequest, "prompt" | "resource" | "placeholders"> {
+  const placeholders = { ...settings.placeholders, ...filledIn };
+  return { ...withoutServer?.request, ...(Object.keys(filledIn).length === 0 ? {} : { placeholders }) };
 }
 
 /**
@@ -86,11 +103,12 @@ export async function finishConnect(callbackUrl: string, by: SignedIn, deps: Con
   const flow = await takeFlow(stateOf(callbackUrl), ownerOfFlow(by), deps);
   const connector = await deps.connectors.find(flow.connectorId);
   if (connector === undefined) throw new OAuthError("not_found", "This connector does not exist");
+  const end = (isConnected: boolean) => endOf(callbackUrl, flow, { connector, isConnected, at: deps.now() });
   try {
     requireSameRecipient(flow, connector);
     const client = await clientOfConnector(connector, deps);
     const tokens = await client.finish(callbackUrl, flow.session);
-    await deps.connections.save(connector, user.id, tokens).catch(async (error: unknown) => {
+    await deps.connections.save(connector, user.id, tokens, { flow: end(true) }).catch(async (error: unknown) => {
       // No later disconnect could end tokens that are not stored. Best effort.
       await client.revoke(tokens).catch(() => undefined);
       throw error;
@@ -98,7 +116,7 @@ export async function finishConnect(callbackUrl: string, by: SignedIn, deps: Con
     return { connectorId: connector.id };
   } catch (error) {
     const failure = { ...describeFailure(error), at: deps.now() };
-    await deps.connections.recordFailure(connector, user.id, failure);
+    await deps.connections.recordFailure(connector, user.id, failure, end(false));
     return { connectorId: connector.id, failure };
   }
 }
@@ -110,17 +128,18 @@ export async function finishConnect(callbackUrl: string, by: SignedIn, deps: Con
 export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
   if (!(error instanceof OAuthError || error instanceof BrokerClientError)) throw error;
   const { code, description } = error;
-  const { reason, flowId }: BrokerClientError["details"] = error instanceof OAuthError ? error.extras : error.details;
-  return { error: code, description, ...defined({ reason, flowId }) };
+  const { reason, flowId, vendorError }: BrokerClientError["details"] =
+    error instanceof OAuthError ? error.extras : error.details;
+  return { error: code, description, ...defined({ reason, flowId, vendorError }) };
 }
 
-function requireConnectable({ state, serverUrl, settings }: Connector): void {
+function requireConnectable({ state, serverUrl, withoutServer, settings }: Connector): void {
   if (settings.authentication === "none") {
     throw new OAuthError("invalid_request", "This server needs no sign-in. Call its tools directly", {
       reason: "nothing_to_connect",
     });
   }
-  if (serverUrl === undefined) throw notDeployed();
+  if (serverUrl === undefined && withoutServer === undefined) throw notDeployed();
   if (state === "active") return;
   throw new OAuthError(
     "invalid_request",
@@ -129,6 +148,21 @@ function requireConnectable({ state, serverUrl, settings }: Connector): void {
       reason: "draft",
     },
   );
+}
+
+/** For the page of a connector without a server, which shows what was checked. */
+function endOf(
+  callbackUrl: string,
+  { startedAt }: Flow,
+  {
+    connector,
+    isConnected,
+    at,
+  }: { readonly connector: Connector; readonly isConnected: boolean; readonly at: EpochSeconds },
+): LastFlow | undefined {
+  if (connector.withoutServer === undefined) return undefined;
+  const id = new URL(callbackUrl).searchParams.get("flow_id") ?? undefined;
+  return { startedAt: startedAt ?? at, endedAt: at, isConnected, ...defined({ id }) };
 }
 
 /** The client changed: tokens of the former client would be stored as those of the new client. */
@@ -143,6 +177,8 @@ function requireSameRecipient({ recipient }: Pick<Flow, "recipient">, connector:
 interface Flow {
   readonly connectorId: string;
   readonly recipient: string;
+  /** Absent in a flow that an earlier release began. */
+  readonly startedAt?: EpochSeconds;
   readonly session: unknown;
 }
 
@@ -189,11 +225,12 @@ async function takeFlow(
       },
     );
   }
-  const { connector, recipient, sealed } = found.data;
+  const { connector, recipient, startedAt, sealed } = found.data;
   const opened = await openSecret(keys, sealed as JsonObject, placeOf(id, owner));
   return {
     connectorId: connector as string,
     recipient: recipient as string,
+    ...defined({ startedAt: startedAt as EpochSeconds | undefined }),
     session: JSON.parse(opened.reveal()) as unknown,
   };
 }

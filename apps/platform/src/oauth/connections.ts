@@ -35,7 +35,18 @@ export interface ConnectFailure {
   readonly reason?: string;
   /** Names the flow in the broker's log. */
   readonly flowId?: string;
+  /** The vendor's own code. */
+  readonly vendorError?: string;
   readonly at: EpochSeconds;
+}
+
+/** The last flow that came back, of a connector without a server. */
+export interface LastFlow {
+  /** The broker's name for it. */
+  readonly id?: string;
+  readonly startedAt: EpochSeconds;
+  readonly endedAt: EpochSeconds;
+  readonly isConnected: boolean;
 }
 
 /** What pages may show. */
@@ -49,6 +60,9 @@ export interface ConnectionStatus {
   /** Further scope that the server required for a call; the user grants it by connecting again. */
   readonly wantedScope?: string;
   readonly failure?: ConnectFailure;
+  readonly flow?: LastFlow;
+  /** By the user, who may still try what the tokens open. */
+  readonly revokedAt?: EpochSeconds;
 }
 
 export interface OpenConnection {
@@ -72,6 +86,8 @@ interface ConnectionData {
   readonly wantedScope?: string;
   readonly reason?: string;
   readonly failure?: ConnectFailure;
+  readonly flow?: LastFlow;
+  readonly revokedAt?: EpochSeconds;
 }
 
 export interface Connections {
@@ -79,11 +95,16 @@ export interface Connections {
   /** @returns undefined when no connection may be used */
   open(connector: Connector, userId: string): Promise<OpenConnection | undefined>;
   /**
-   * @param replacing for a refresh: the revision of the tokens it began with. If a new
+   * @param of.replacing for a refresh: the revision of the tokens it began with. If a new
    *   authorization or a disconnect replaced them in the meantime, the refreshed tokens belong to an
    *   abandoned grant and are dropped. Other changes of the connection are kept
    */
-  save(connector: Connector, userId: string, tokens: Tokens, replacing?: string): Promise<void>;
+  save(
+    connector: Connector,
+    userId: string,
+    tokens: Tokens,
+    of?: { readonly replacing?: string; readonly flow?: LastFlow | undefined },
+  ): Promise<void>;
   /**
    * Deletes the tokens.
    * @param used the revision of those that did not work: newer ones stay
@@ -95,7 +116,9 @@ export interface Connections {
    */
   wantScope(connector: Connector, userId: string, scope: string, used: string): Promise<void>;
   /** A failed attempt does not change an existing connection. */
-  recordFailure(connector: Connector, userId: string, failure: ConnectFailure): Promise<void>;
+  recordFailure(connector: Connector, userId: string, failure: ConnectFailure, flow?: LastFlow): Promise<void>;
+  /** @param used the revision of the tokens, which stay */
+  noteRevoked(connector: Connector, userId: string, used: string): Promise<void>;
   forget(connector: Connector, userId: string): Promise<void>;
 }
 
@@ -167,8 +190,8 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
     status: async (connector, userId) => {
       const kept = await read(connector, userId);
       if (kept === undefined) return { state: "none" };
-      const { connectedAt, scope, wantedScope, reason, failure } = kept.data;
-      const rest = defined({ connectedAt, scope, wantedScope, failure });
+      const { connectedAt, scope, wantedScope, reason, failure, flow, revokedAt } = kept.data;
+      const rest = defined({ connectedAt, scope, wantedScope, failure, flow, revokedAt });
       if (isOfOthers(kept, connector)) return { state: "reauthorize", reason: "credentials_changed", ...rest };
       return { state: kept.state, ...defined({ reason }), ...rest };
     },
@@ -186,12 +209,13 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
       return { tokens: JSON.parse(opened.reveal()) as Tokens, revision: tokensRevision };
     },
 
-    save: async (connector, userId, tokens, replacing) => {
+    save: async (connector, userId, tokens, { replacing, flow } = {}) => {
       const sealed = await sealSecret(keys, new Secret(JSON.stringify(tokens)), placeOf(connector, userId));
       const granted = { tokens: sealed, tokensRevision: randomToken(16), recipient: recipientOfConnector(connector) };
       const scope = tokens.scope === undefined ? {} : { scope: tokens.scope };
       await change(connector, userId, (kept) => {
-        if (replacing === undefined) return { state: "connected", ...granted, ...scope, connectedAt: now() };
+        if (replacing === undefined)
+          return { state: "connected", ...granted, ...scope, connectedAt: now(), ...defined({ flow }) };
         if (kept?.data.tokensRevision !== replacing) return undefined;
         return { ...unchanged(kept), state: "connected", ...granted, ...scope };
       });
@@ -201,8 +225,8 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
     markForReauthorization: async (connector, userId, reason, used) => {
       const isMarked = await change(connector, userId, (kept) => {
         if (kept?.data.tokensRevision !== used) return undefined;
-        const { connectedAt, wantedScope, failure } = kept.data;
-        return { state: "reauthorize", reason, ...defined({ connectedAt, wantedScope, failure }) };
+        const { connectedAt, wantedScope, failure, flow } = kept.data;
+        return { state: "reauthorize", reason, ...defined({ connectedAt, wantedScope, failure, flow }) };
       });
       if (isMarked) noteDead(connector, userId, reason, used);
     },
@@ -214,9 +238,16 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
       });
     },
 
-    recordFailure: async (connector, userId, failure) => {
+    recordFailure: async (connector, userId, failure, flow) => {
+      const ended = { failure, ...defined({ flow }) };
       await change(connector, userId, (kept) =>
-        kept === undefined ? { state: "none", failure } : { ...unchanged(kept), failure },
+        kept === undefined ? { state: "none", ...ended } : { ...unchanged(kept), ...ended },
+      );
+    },
+
+    noteRevoked: async (connector, userId, used) => {
+      await change(connector, userId, (kept) =>
+        kept?.data.tokensRevision === used ? { ...unchanged(kept), revokedAt: now() } : undefined,
       );
     },
 

@@ -113,7 +113,7 @@ describe("reconnect events of the platform", () => {
 
   it("say nothing of a refresh, a first connection, and tokens that others replaced", async () => {
     const used = await connect();
-    await connections.save(connector, USER, TOKENS, used);
+    await connections.save(connector, USER, TOKENS, { replacing: used });
     await connections.markForReauthorization(connector, USER, "invalid_grant", used);
     await events.sweep();
     expect(receiver.received).toEqual([]);

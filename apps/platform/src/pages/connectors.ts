@@ -1,9 +1,10 @@
 /** The list of connectors, and the page of one: its state for this user, Connect and Disconnect. */
 import { askFirst, html, type Markup } from "@oauth-broker/service/page";
-import type { Connector, Registration } from "../connectors/connector.ts";
+import type { AskedPlaceholder, Connector, Registration } from "../connectors/connector.ts";
 import type { ConnectionStatus } from "../oauth/connections.ts";
 import type { Disconnected } from "../oauth/disconnect.ts";
 import type { SignedIn } from "../users/session.ts";
+import { choiceField, inputField } from "./fields.ts";
 import { alert, form, platformPage, statusNotice, type Tab } from "./layout.ts";
 import { failureNotice, STATE_WORDS, statusLine, time } from "./status.ts";
 
@@ -22,7 +23,7 @@ export const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
 export function connectorsPage(listed: readonly ListedConnector[], session: SignedIn): string {
   const rows = listed.map(
     ({ connector, status }) =>
-      html`<tr><td><a href="/connectors/${connector.id}">${connector.name}</a></td><td class="word">${STATE_WORDS[connector.state]}</td><td>${needsNone(connector) ? "Needs no connection" : statusLine(status)}</td></tr>`,
+      html`<tr><td><a href="/connectors/${connector.id}">${connector.name}</a>${aboutOf(connector)}</td><td class="word">${STATE_WORDS[connector.state]}</td><td>${needsNone(connector) ? "Needs no connection" : statusLine(status)}</td></tr>`,
   );
   const table = html`<table><thead><tr><th scope="col">Connector</th><th class="word" scope="col">State</th><th scope="col">Your connection</th></tr></thead>
 <tbody>${rows}</tbody></table>`;
@@ -30,15 +31,22 @@ export function connectorsPage(listed: readonly ListedConnector[], session: Sign
   return platformPage({ title: "Connectors", session, content: listed.length === 0 ? none : table });
 }
 
+const aboutOf = ({ withoutServer }: Connector): Markup | undefined =>
+  withoutServer && html`<p class="quiet">${withoutServer.about}</p>`;
+
 /** The mode of a draft without settings is not known yet. */
 const needsNone = ({ state, settings }: Connector): boolean => state === "active" && settings.authentication === "none";
 
-export function tabsOf(id: string, current: "connection" | "settings" | "try", { user }: SignedIn): readonly Tab[] {
+export function tabsOf(
+  { id, withoutServer }: Connector,
+  current: "connection" | "settings" | "try",
+  { user }: SignedIn,
+): readonly Tab[] {
   const tab = (href: string, label: string, name?: string): Tab => ({ href, label, isCurrent: name === current });
   return [
     tab("/connectors", "All connectors"),
     tab(`/connectors/${id}`, "Connection", "connection"),
-    tab(`/connectors/${id}/try`, "Try", "try"),
+    ...(withoutServer === undefined ? [tab(`/connectors/${id}/try`, "Try", "try")] : []),
     ...(user.isAdministrator ? [tab(`/connectors/${id}/settings`, "Settings", "settings")] : []),
   ];
 }
@@ -46,37 +54,43 @@ export function tabsOf(id: string, current: "connection" | "settings" | "try", {
 export interface ConnectorPage extends ListedConnector {
   /** Facts about the connector itself. */
   readonly warning?: string | undefined;
+  /** Of a connector without a server: the user's tokens, and what their last flow checked. */
+  readonly tokens?: Markup | undefined;
 }
 
 export function connectorPage(
-  { connector, status, warning }: ConnectorPage,
+  { connector, status, warning, tokens }: ConnectorPage,
   session: SignedIn,
   notice?: Markup,
 ): string {
-  const { id, name, state, serverUrl, settings } = connector;
-  const { connectedAt, scope, failure } = status;
+  const { name, state, serverUrl, withoutServer, settings } = connector;
+  const { connectedAt, scope, failure, revokedAt } = status;
   const facts: [term: string, fact: Markup | string][] = [
     ["State", STATE_WORDS[state]],
     ["Registration", REGISTRATION_WORDS[settings.registration]],
-    ["Server", serverUrl === undefined ? "Not deployed yet" : html`<code>${serverUrl}</code>`],
   ];
+  if (withoutServer === undefined)
+    facts.push(["Server", serverUrl === undefined ? "Not deployed yet" : html`<code>${serverUrl}</code>`]);
   if (!needsNone(connector)) facts.push(["Your connection", statusLine(status)]);
   if (connectedAt !== undefined) facts.push(["Connected since", time(connectedAt)]);
+  if (revokedAt !== undefined) facts.push(["Revoked", time(revokedAt)]);
   if (scope !== undefined) facts.push(["Scope", scope]);
   return platformPage({
     title: name,
     session,
-    tabs: tabsOf(id, "connection", session),
-    content: html`${notice}
+    tabs: tabsOf(connector, "connection", session),
+    content: html`${aboutOf(connector)}
+${notice}
 ${warning === undefined ? undefined : alert(`Warning: ${warning}`)}
 ${failure === undefined ? undefined : failureNotice(failure)}
 <dl>${facts.map(([term, fact]) => html`<div><dt>${term}</dt><dd>${fact}</dd></div>`)}</dl>
-${actions(connector, status, session)}`,
+${actions(connector, status, session)}
+${tokens}`,
   });
 }
 
 function actions(connector: Connector, status: ConnectionStatus, { cookie }: SignedIn): Markup {
-  const { id, name, state } = connector;
+  const { id, name, state, withoutServer: { asked } = { asked: [] } } = connector;
   if (needsNone(connector)) return html`<p>This server needs no sign-in. Call its tools directly.</p>`;
   const button = (look: string, label: string): Markup => html`<button class="${look}" type="submit">${label}</button>`;
   const disconnect =
@@ -92,9 +106,20 @@ function actions(connector: Connector, status: ConnectionStatus, { cookie }: Sig
   }
   const label = status.state === "none" ? "Connect" : "Connect again";
   const look = status.state === "connected" ? "button plain" : "button";
-  return html`<div class="row">${form(`/connectors/${id}/connect`, cookie, button(look, label))}</div>
+  const connect = form(`/connectors/${id}/connect`, cookie, [...asked.map(askedField), button(look, label)]);
+  return html`${asked.length === 0 ? html`<div class="row">${connect}</div>` : connect}
 ${disconnect}`;
 }
+
+function askedField({ label, value, choices, ...placeholder }: AskedPlaceholder): Markup {
+  const name = inputNameOf(placeholder);
+  if (choices === undefined) return inputField({ name, label, value });
+  const words = Object.fromEntries(choices.map((choice) => [choice.value, choice.label]));
+  return choiceField(name, label, words, value);
+}
+
+/** A placeholder must not be taken for another field of the form. */
+export const inputNameOf = ({ name }: Pick<AskedPlaceholder, "name">): string => `placeholder.${name}`;
 
 /** What became of the tokens: here they are deleted in any case. */
 export function disconnectedNotice(outcome: Disconnected): Markup {

@@ -8,6 +8,7 @@ import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import { redirectUriOf } from "../oauth/redirect-uri.ts";
 import type { SignedIn } from "../users/session.ts";
 import { REGISTRATION_WORDS, tabsOf } from "./connectors.ts";
+import { attributesOf, choiceField, fieldWith, inputField } from "./fields.ts";
 import { alert, form, platformPage } from "./layout.ts";
 
 export interface SettingsPage {
@@ -68,7 +69,7 @@ export function settingsPage(
   return platformPage({
     title: `Settings of ${name}`,
     session,
-    tabs: tabsOf(id, "settings", session),
+    tabs: tabsOf(connector, "settings", session),
     content: html`${isSaved ? SAVED : undefined}
 ${problems.length === 0 ? undefined : alert("Nothing was saved. Correct the fields below.")}
 ${redirectHint({ ...connector, settings }, platformUrl)}
@@ -100,21 +101,6 @@ function writePlaceholders(placeholders: Readonly<Record<string, string>>): stri
     .join(", ");
 }
 
-export interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string | undefined;
-  readonly value: string;
-  readonly problem?: string | undefined;
-}
-
-export function inputField({ value, ...field }: Field): Markup {
-  return fieldWith(
-    field,
-    html`<input type="text" ${attributesOf(field)} value="${value}" autocomplete="off" spellcheck="false">`,
-  );
-}
-
 /** Always empty. */
 function secretField(isKept: boolean, problem: string | undefined): Markup {
   const hint = isKept
@@ -124,35 +110,4 @@ function secretField(isKept: boolean, problem: string | undefined): Markup {
   const forget = html`<label class="choice"><input type="checkbox" name="forgetSecret" value="yes"> Delete the stored secret</label>`;
   const input = html`<input type="password" ${attributesOf(field)} autocomplete="new-password">`;
   return html`${fieldWith(field, input)}${isKept ? forget : undefined}`;
-}
-
-function choiceField(
-  name: string,
-  label: string,
-  choices: Readonly<Record<string, string>>,
-  chosen: string,
-  problem: string | undefined,
-): Markup {
-  const options = Object.entries(choices).map(
-    ([value, word]) => html`<option value="${value}"${value === chosen ? " selected" : undefined}>${word}</option>`,
-  );
-  const field = { name, label, problem };
-  return fieldWith(field, html`<select ${attributesOf(field)}>${options}</select>`);
-}
-
-type FieldFrame = Omit<Field, "value">;
-
-function fieldWith({ name, label, hint, problem }: FieldFrame, control: Markup): Markup {
-  const said = hint === undefined ? undefined : html`<p class="quiet" id="${name}-hint">${hint}</p>`;
-  const wrong =
-    problem === undefined ? undefined : html`<p class="problem" id="${name}-problem">${label} ${problem}</p>`;
-  return html`<div class="field"><label for="${name}">${label}</label>${control}${said}${wrong}</div>`;
-}
-
-function attributesOf({ name, hint, problem }: FieldFrame): Markup {
-  const describedBy = [hint === undefined ? "" : `${name}-hint`, problem === undefined ? "" : `${name}-problem`]
-    .filter((id) => id !== "")
-    .join(" ");
-  const described = describedBy === "" ? undefined : html` aria-describedby="${describedBy}"`;
-  return html`id="${name}" name="${name}"${described}${problem === undefined ? undefined : html` aria-invalid="true"`}`;
 }

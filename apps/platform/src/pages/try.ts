@@ -8,8 +8,8 @@ import type { LinkAnswer, LinkQuestion } from "../agent/link-question.ts";
 import type { Connector } from "../connectors/connector.ts";
 import type { SignedIn } from "../users/session.ts";
 import { tabsOf } from "./connectors.ts";
+import { inputField } from "./fields.ts";
 import { alert, form, platformPage } from "./layout.ts";
-import { inputField } from "./settings.ts";
 
 export interface TryPage {
   readonly connector: Connector;
@@ -44,7 +44,7 @@ ${inputField({ name: "input", label: "Input", hint: "A JSON object.", value: inp
   return platformPage({
     title: `Try: ${name}`,
     session,
-    tabs: tabsOf(id, "try", session),
+    tabs: tabsOf(connector, "try", session),
     content: html`${problem === undefined ? undefined : alert(problem, toConnection)}
 ${called === undefined ? undefined : answer(called)}
 ${asked === undefined ? undefined : questionsOf(asked, connector, session)}

@@ -2,14 +2,26 @@
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { redirectAnswer } from "@oauth-broker/oauth-core/http";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Route } from "@oauth-broker/service/http";
+import type { AskedPlaceholder, Connector } from "../connectors/connector.ts";
 import { describeFailure, finishConnect, startConnect } from "../oauth/connect.ts";
 import { disconnect } from "../oauth/disconnect.ts";
 import { OWN_CALLBACK, SHARED_CALLBACK } from "../oauth/redirect-uri.ts";
-import { disconnectedNotice } from "../pages/connectors.ts";
+import { disconnectedNotice, inputNameOf } from "../pages/connectors.ts";
 import type { PageDeps } from "./deps.ts";
 import { requireConnector, requireForm } from "./guard.ts";
 import { showConnector } from "./pages.ts";
+
+/** An input that was left empty keeps the value that is offered. */
+function readPlaceholders({ withoutServer }: Connector, fields: Parameters): Readonly<Record<string, string>> {
+  const asked = withoutServer?.asked ?? [];
+  const valueOf = (one: AskedPlaceholder): string => {
+    const typed = fields.get(inputNameOf(one))?.trim() ?? "";
+    return typed === "" ? one.value : typed;
+  };
+  return Object.fromEntries(asked.map((one) => [one.name, valueOf(one)]));
+}
 
 export function connectRoutes(deps: PageDeps): Route[] {
   return [
@@ -18,10 +30,10 @@ export function connectRoutes(deps: PageDeps): Route[] {
       path: "/connectors/:id/connect",
       surface: "browser",
       handle: async (c) => {
-        const { session } = await requireForm(c, deps);
+        const { session, fields } = await requireForm(c, deps);
         const connector = await requireConnector(c, deps);
         try {
-          return redirectAnswer(await startConnect(connector, session, deps));
+          return redirectAnswer(await startConnect(connector, session, deps, readPlaceholders(connector, fields)));
         } catch (error) {
           if (!(error instanceof OAuthError || error instanceof BrokerClientError)) throw error;
           const failure = { ...describeFailure(error), at: deps.now() };

@@ -5,11 +5,15 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { faviconRoute, type Route } from "@oauth-broker/service/http";
-import { type Markup, STYLE_HASH } from "@oauth-broker/service/page";
+import { html, type Markup, STYLE_HASH } from "@oauth-broker/service/page";
 import type { Context } from "hono";
+import type { Connector } from "../connectors/connector.ts";
+import type { ConnectionStatus } from "../oauth/connections.ts";
 import { callbackWarning } from "../oauth/redirect-uri.ts";
 import { connectorPage, connectorsPage } from "../pages/connectors.ts";
+import { legsPanel } from "../pages/legs.ts";
 import { signInPage } from "../pages/sign-in.ts";
+import { tokensPanel } from "../pages/tokens.ts";
 import type { SignedIn } from "../users/session.ts";
 import { findUser, USERS } from "../users/users.ts";
 import type { PageDeps } from "./deps.ts";
@@ -87,10 +91,23 @@ export async function asUser(
   return session === undefined ? redirectAnswer("/") : answer(session);
 }
 
+async function tokensOf(
+  connector: Connector,
+  { flow }: ConnectionStatus,
+  session: SignedIn,
+  { connections, timeline, now }: PageDeps,
+): Promise<Markup> {
+  const open = await connections.open(connector, session.user.id);
+  const legs = flow?.id === undefined ? [] : ((await timeline?.(flow.id).catch(() => [])) ?? []);
+  return html`${open === undefined ? undefined : tokensPanel(connector, { ...open, now: now() }, session)}
+${flow === undefined ? undefined : legsPanel(connector, { flow, legs, hasIdToken: open?.tokens.vendorIdToken !== undefined })}`;
+}
+
 export async function showConnector(c: Context, deps: PageDeps, session: SignedIn, notice?: Markup): Promise<Answer> {
   const connector = await requireConnector(c, deps);
   const status = await deps.connections.status(connector, session.user.id);
+  const tokens = connector.withoutServer && (await tokensOf(connector, status, session, deps));
   // Connect redirects on to the vendor's own hosts.
   const warning = callbackWarning(connector, deps.platformUrl);
-  return formPageAnswer(connectorPage({ connector, status, warning }, session, notice), STYLE_HASH, {});
+  return formPageAnswer(connectorPage({ connector, status, warning, tokens }, session, notice), STYLE_HASH, {});
 }

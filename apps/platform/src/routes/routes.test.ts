@@ -62,7 +62,7 @@ describe("signing in", () => {
   it("has no Secure cookie on loopback's http, where a browser would drop it", async () => {
     const plain = await openTestPlatform("http://127.0.0.1:8789");
     const set = (await plain.visitor().signIn("admin")).headers.get("set-cookie");
-    expect(set).toMatch(/^platform-session=/);
+    expect(set).toMatch(/^platform-session-8789=/);
     expect(set).not.toContain("Secure");
     await plain.close();
   });
@@ -94,17 +94,22 @@ it("the name is the Host a browser sends", async () => {
 });
 
 describe("a form", () => {
-  it.each(["/sign-out", `${PATH}/connect`, `${PATH}/disconnect`, `${PATH}/settings`, `${PATH}/try`])(
-    "to %s needs the token of its page, in this browser",
-    async (path) => {
-      expect((await user.post(path, {})).status).toBe(403);
-      expect((await test.visitor().post(path, { csrf: "x" })).status).toBe(403);
-      const page = await (await administrator.get("/connectors")).text();
-      const [, foreign = ""] = /name="csrf" value="([^"]+)"/.exec(page) ?? [];
-      expect(foreign).not.toBe("");
-      expect((await user.post(path, { csrf: foreign })).status).toBe(403);
-    },
-  );
+  it.each([
+    "/sign-out",
+    `${PATH}/connect`,
+    `${PATH}/disconnect`,
+    `${PATH}/settings`,
+    `${PATH}/try`,
+    `${PATH}/refresh`,
+    `${PATH}/revoke`,
+  ])("to %s needs the token of its page, in this browser", async (path) => {
+    expect((await user.post(path, {})).status).toBe(403);
+    expect((await test.visitor().post(path, { csrf: "x" })).status).toBe(403);
+    const page = await (await administrator.get("/connectors")).text();
+    const [, foreign = ""] = /name="csrf" value="([^"]+)"/.exec(page) ?? [];
+    expect(foreign).not.toBe("");
+    expect((await user.post(path, { csrf: foreign })).status).toBe(403);
+  });
 });
 
 describe("pages", () => {

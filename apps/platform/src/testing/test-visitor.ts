@@ -1,7 +1,8 @@
 /** The platform's pages with a browser without scripts, in one process. */
+import { defined } from "@oauth-broker/oauth-core";
 import { createVisitor, type Visitor as PageVisitor } from "@oauth-broker/simulators";
 import { createLog } from "@oauth-broker/service";
-import { createPlatform, type Platform } from "../app.ts";
+import { createPlatform, type Platform, type PlatformOptions, type PlatformParts } from "../app.ts";
 import { openTestConnect, type TestConnect } from "./test-connect.ts";
 
 export const PLATFORM_URL = "https://platform.example";
@@ -18,11 +19,17 @@ export interface Visitor extends PageVisitor {
   signIn(userId: string): Promise<Response>;
 }
 
-export async function openTestPlatform(platformUrl = PLATFORM_URL): Promise<TestPlatform> {
+export async function openTestPlatform(
+  platformUrl = PLATFORM_URL,
+  { fetch, ...options }: Partial<PlatformOptions> & Pick<PlatformParts, "fetch"> = {},
+): Promise<TestPlatform> {
   const desk = await openTestConnect();
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
-  const platform = createPlatform({ platformUrl, allowCidrs: [] }, { storage: desk, log, now: desk.now });
+  const platform = createPlatform(
+    { ...options, platformUrl, allowCidrs: [] },
+    { storage: desk, log, now: desk.now, ...defined({ fetch }) },
+  );
   return {
     platform,
     desk,

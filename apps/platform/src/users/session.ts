@@ -28,17 +28,21 @@ export interface Sessions {
 const KIND = "browser-session";
 const SESSION_SECONDS = 12 * 3600;
 
-/** @param deps.isHttps binds the cookie to exactly this host */
+/**
+ * @param deps.platformUrl an https one binds the cookie to exactly this host. Browsers do not keep
+ *   the cookies of two ports apart, so the name of other ones does
+ */
 export function createSessions({
   records,
   now,
-  isHttps,
+  platformUrl,
 }: {
   readonly records: RecordStore;
   readonly now: Clock;
-  readonly isHttps: boolean;
+  readonly platformUrl: string;
 }): Sessions {
-  const name = isHttps ? "__Host-platform-session" : "platform-session";
+  const { protocol, port } = new URL(platformUrl);
+  const name = protocol === "https:" ? "__Host-platform-session" : `platform-session${port === "" ? "" : `-${port}`}`;
   const cookieOf: Sessions["cookieOf"] = (sent) => readCookie(sent, name);
   return {
     cookieOf,

@@ -72,7 +72,7 @@ export function serveConsent(
 
   const show = async (c: Context<VendorEnv>, title: string, main: Markup, status = 200): Promise<Response> => {
     const note = "A practice copy on this machine. Not the real company, no real account.";
-    const page = await renderPage({ side: "vendor", brand, note, title, main });
+    const page = await renderPage({ brand, note, title, main });
     return c.body(page, { status: status as 200, headers: PAGE_HEADERS });
   };
   /** A page that ends here. */
