@@ -120,8 +120,7 @@ export function brokerYaml(
     authorization_endpoint: ${vendor.authorizationEndpoint}
     token_endpoint: ${vendor.tokenEndpoint}
 ${vendor.issuer === undefined ? "" : `    issuer: ${vendor.issuer}\n    jwks_uri: ${vendor.issuer}/jwks\n`}    pkce: S256
-    rotates_refresh_tokens: ${vendor.rotatesRefreshTokens ?? false}
-    credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
+${vendor.rotatesRefreshTokens === true ? "    rotates_refresh_tokens: true\n" : ""}    credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
 `,
   );
   const proxies = trustedProxies === undefined ? "" : `, trusted_proxies: ${trustedProxies}`;
