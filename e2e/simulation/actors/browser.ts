@@ -50,7 +50,11 @@ export function fieldsOf(page: string): Readonly<Record<string, string>> {
   return Object.fromEntries(fields.map(([, name = "", value = ""]) => [name, value.replaceAll("&amp;", "&")]));
 }
 
-/** Those of the form with this button, on a page with several. */
-export function formWith(page: string, button: string): Readonly<Record<string, string>> {
-  return fieldsOf(page.split("<form").find((form) => form.includes(`value="${button}"`)) ?? "");
+/** Those of the form with this button, on a page with several. @param vendor that the form is for; default: any */
+export function formWith(page: string, button: string, vendor?: string): Readonly<Record<string, string>> {
+  const forms = page
+    .split("<form")
+    .slice(1)
+    .filter((form) => form.includes(`value="${button}"`));
+  return forms.map(fieldsOf).find((fields) => vendor === undefined || fields["vendor"] === vendor) ?? {};
 }

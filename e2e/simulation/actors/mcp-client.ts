@@ -42,11 +42,13 @@ export function createSeat(user: string, world: ServerWorld, options: { readonly
   };
 }
 
-export async function liveClient(seat: Seat, rounds: number): Promise<void> {
+/** @param visit what the user does now and then, beside the client */
+export async function liveClient(seat: Seat, rounds: number, visit: (seat: Seat) => Promise<void>): Promise<void> {
   let session = await signIn(seat, ATTEMPTS);
   for (let round = 0; round < rounds; round += 1) {
     await pause(seat, 60_000);
     session = await useTool(seat, session, ATTEMPTS);
+    if (chance(seat, 40)) await visit(seat);
   }
 }
 
@@ -177,18 +179,28 @@ const MOST_STEPS = 12;
  * @returns the code with which the browser goes back to the client
  */
 export async function follow(seat: Seat, path: string, button?: "decision"): Promise<string | undefined> {
-  let answer = await seat.browser.open(path);
+  return (await walk(seat, path, await seat.browser.open(path), button)).code;
+}
+
+/** The same from an answer on. @returns the code, or the page on which it ends */
+export async function walk(
+  seat: Seat,
+  path: string,
+  first: Answer | undefined,
+  button?: "decision",
+): Promise<{ readonly code?: string | undefined; readonly page?: Answer }> {
+  let answer = first;
   let from = path;
   for (let step = 0; step < MOST_STEPS && answer !== undefined; step += 1) {
     const to = redirectOf(answer);
     if (to === undefined) {
       const isQuestion = button !== undefined && answer.status === 200 && answer.text.includes('value="approve"');
-      if (!isQuestion) return undefined;
+      if (!isQuestion) return { page: answer };
       const at = from.split("?", 1)[0] ?? from;
       answer = await seat.browser.submit(at, { ...formWith(answer.text, "approve"), decision: "approve" });
       continue;
     }
-    if (to.origin === new URL(REDIRECT_URI).origin) return to.searchParams.get("code") ?? undefined;
+    if (to.origin === new URL(REDIRECT_URI).origin) return { code: to.searchParams.get("code") ?? undefined };
     from = visit(seat, to);
     await pause(seat, 1_500);
     const open = (): Promise<Answer | undefined> => seat.browser.open(from);
@@ -196,9 +208,14 @@ export async function follow(seat: Seat, path: string, button?: "decision"): Pro
     const reloads = chance(seat, 15) ? [open()] : [];
     const answers = await Promise.all([open(), ...reloads]);
     if (chance(seat, 10)) void open();
-    answer = answers.find((one) => one !== undefined && !redirectOf(one)?.searchParams.has("error")) ?? answers[0];
+    answer = answers.find(isOn) ?? answers[0];
   }
-  return undefined;
+  return {};
+}
+
+/** Of two answers to one URL, that with which the user goes on. */
+function isOn(answer: Answer | undefined): boolean {
+  return answer !== undefined && answer.status < 400 && redirectOf(answer)?.searchParams.has("error") !== true;
 }
 
 /** @returns the path to open next: the redirect's own, or that of the vendor's answer */

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { redirectOf, type Loot } from "../world/network.ts";
 import type { Random } from "../world/random.ts";
 import { fieldsOf } from "./browser.ts";
+import { formAt, isDisconnected, openConnections } from "./connections.ts";
 import { authorizePath, callTool, follow, pause, postToken, redeem, type Seat, signIn, visit } from "./mcp-client.ts";
 
 /** @param others whose browsers open what the attacker sends them */
@@ -20,7 +21,18 @@ export async function attackServers(own: Seat, others: readonly Seat[], rounds: 
     if (recent.length > 0) await replay(own, random.pick(recent), random);
     if (random.happens(20) && others.length > 0)
       await random.pick(others).browser.open((await ownCallback(own)) ?? "/connections");
+    if (random.happens(15) && others.length > 0) await forgeDisconnect(own, random.pick(others));
   }
+}
+
+/** The form of the attacker's own page, posted in the browser of another user. */
+async function forgeDisconnect(own: Seat, { browser }: Seat): Promise<void> {
+  const page = await openConnections(own);
+  if (page === undefined) return;
+  const [linked, free] = [formAt(page, "disconnect"), formAt(page, "connect")];
+  const form = { ...(linked["csrf"] === undefined ? free : linked), action: "disconnect" };
+  if (isDisconnected(await browser.submit("/connections", form)))
+    own.world.promises.broke("a forged form was taken for the user's");
 }
 
 async function replay(own: Seat, found: Loot, random: Random): Promise<void> {

@@ -1,4 +1,5 @@
 /** One run of deployed servers, from one number. */
+import { visitConnections } from "../actors/connections.ts";
 import { checkRecovery, createSeat, liveClient } from "../actors/mcp-client.ts";
 import { attackServers } from "../actors/server-attacker.ts";
 import { createRandom } from "../world/random.ts";
@@ -25,7 +26,7 @@ export async function runServerSeed(seed: number, options: SeedOptions = {}): Pr
   const attacker = actors.includes(ATTACKER) ? createSeat(ATTACKER, world, { keepsCookies: true }) : undefined;
   const live = async (): Promise<unknown> =>
     Promise.all([
-      ...users.map((user) => liveClient(user, 2 + random.below(3))),
+      ...users.map((user) => liveClient(user, 2 + random.below(3), visitConnections)),
       attacker && attackServers(attacker, users, 12),
     ]);
   const recover = async (): Promise<unknown> => Promise.all(users.map((user) => checkRecovery(user)));

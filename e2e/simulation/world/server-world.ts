@@ -64,7 +64,7 @@ export function createSurroundings(choose: Choose, random: Random | undefined, w
       takesLostCodes: true,
     });
   const vendors = new Map(["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]));
-  return { ...beginning, store, rows: createSharedRows(distance), keyService, vendors };
+  return { ...beginning, store, rows: createSharedRows(beginning), keyService, vendors };
 }
 
 export async function createServerWorld(options: ServerWorldOptions): Promise<ServerWorld> {

@@ -16,7 +16,7 @@ import { requireSignIn } from "../../../packages/mcp-auth/src/hosted/sessions/si
 import type { HostedSettings, HostedVendorSettings } from "../../../packages/mcp-auth/src/settings.ts";
 import { hostedSettings, SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
 import type { Promises } from "../invariants/promises.ts";
-import type { Distance } from "./distance.ts";
+import { checkRow } from "../invariants/stages.ts";
 import {
   clockOf,
   egressOf,
@@ -29,6 +29,7 @@ import {
   whileAlive,
 } from "./fleet.ts";
 import type { KeyService } from "./key-service.ts";
+import type { Beginning } from "./network.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
 import type { SimulatedVendor, VendorClient } from "./vendor.ts";
@@ -111,7 +112,11 @@ export interface SharedRows {
   of(process: string): TokenRows;
 }
 
-export function createSharedRows(distance: Distance): SharedRows {
+export function createSharedRows({
+  storeDistance: distance,
+  scheduler,
+  promises,
+}: Pick<Beginning, "storeDistance" | "scheduler" | "promises">): SharedRows {
   const rows = memoryTokenRows({ table: TABLE });
   return {
     of: (process) => {
@@ -122,7 +127,15 @@ export function createSharedRows(distance: Distance): SharedRows {
       return {
         table: rows.table,
         get: (key) => call("read tokens", () => rows.get(key), key),
-        change: (key, ...given) => call("write tokens", () => rows.change(key, ...given), key),
+        change: (key, ...given) => {
+          const change = async (): ReturnType<TokenRows["change"]> => {
+            const before = await rows.get(key);
+            const outcome = await rows.change(key, ...given);
+            checkRow(before, await rows.get(key), clockOf(scheduler)(), promises);
+            return outcome;
+          };
+          return call("write tokens", change, key);
+        },
         delete: (key, ...given) => call("delete tokens", () => rows.delete(key, ...given), key),
         partition: (pk) => call("list tokens", () => rows.partition(pk)),
         scan: (options) => call("scan tokens", () => rows.scan(options)),

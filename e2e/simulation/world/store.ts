@@ -2,6 +2,7 @@
 import type { Clock, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { currentRequest, type Promises } from "../invariants/promises.ts";
+import { checkStage } from "../invariants/stages.ts";
 import type { Distance } from "./distance.ts";
 
 /** Takes a defence away, to see the simulator find it. */
@@ -71,7 +72,10 @@ export function createSharedStore({ distance, tell, weaken, promises }: StorePar
         advance: (key, from, patch) =>
           call(`move ${key.kind} from ${from.stage} to ${patch.stage}`, key, async () => {
             const advanced = await store.advance(key, from, patch);
-            if (advanced.outcome === "moved") check(advanced.record);
+            if (advanced.outcome === "moved") {
+              check(advanced.record);
+              checkStage(key, from.stage, patch.stage, promises);
+            }
             return advanced;
           }),
         delete: (key) => call(`delete ${key.kind}`, key, () => store.delete(key)),

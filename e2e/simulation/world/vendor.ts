@@ -56,6 +56,8 @@ export interface SimulatedVendor {
   issue(owner: Owner): { readonly accessToken: string; readonly refreshToken: string };
   /** Whether a grant of the user is alive. */
   holds(user: string): boolean;
+  /** The user was answered that the link is ended: what was granted before it began is no tool's any more. */
+  disconnected(user: string, beganMs: number): void;
   /** The attacker has put this code into the attacker's own flow. */
   expectStolen(code: string): void;
 }
@@ -73,6 +75,7 @@ interface Code extends Owner {
 }
 interface Grant extends Owner {
   readonly vendorClient: string;
+  readonly sinceMs: number;
   isAlive: boolean;
   refreshToken: string;
 }
@@ -129,15 +132,19 @@ export function createVendor({
   const grants = new Map<string, Grant>();
   const sent = new Map<string, Sent>();
   const stolen = new Set<string>();
-  const users = new Map<string, string>();
+  const opened = new Map<string, Grant>();
+  const endedLinks = new Map<string, { readonly beganMs: number; readonly answeredMs: number }>();
   let count = 0;
   const mint = (what: string, { user }: Owner): string => `${what}-${++count}-of-${user}-at-${name}-${"x".repeat(20)}`;
 
+  const grantTo = ({ client, user }: Owner, vendorClient: string): Grant => {
+    return { client, user, vendorClient, sinceMs: scheduler.nowMs(), isAlive: true, refreshToken: "" };
+  };
   const issueTo = (grant: Grant): ReturnType<SimulatedVendor["issue"]> => {
     const [accessToken, refreshToken] = [mint("access", grant), mint("refresh", grant)];
     grant.refreshToken = refreshToken;
     grants.set(refreshToken, grant);
-    users.set(accessToken, grant.user);
+    opened.set(accessToken, grant);
     for (const token of [accessToken, refreshToken]) promises.belongs(token, grant);
     return { accessToken, refreshToken };
   };
@@ -164,7 +171,7 @@ export function createVendor({
       form.get("redirect_uri") === code.redirectUri;
     if (code.isUsed || !isOfFlow || code.vendorClient !== vendorClient) return refuse();
     code.isUsed = true;
-    return tokensFor({ client: code.client, user: code.user, vendorClient, isAlive: true, refreshToken: "" });
+    return tokensFor(grantTo({ client: code.client, user: code.user }, vendorClient));
   };
   const refresh = (token: string, vendorClient: string): Response => {
     const grant = grants.get(token);
@@ -185,8 +192,13 @@ export function createVendor({
   };
   const answer = (url: URL, form: URLSearchParams, headers: Headers): Response => {
     if (url.pathname === "/me") {
-      const user = users.get(headers.get("authorization")?.slice("Bearer ".length) ?? "");
-      return user === undefined ? refuse(401) : Response.json({ account: accountOf(user) });
+      const grant = opened.get(headers.get("authorization")?.slice("Bearer ".length) ?? "");
+      if (grant === undefined) return refuse(401);
+      const { user, sinceMs } = grant;
+      const { beganMs = -1, answeredMs = 0 } = endedLinks.get(user) ?? {};
+      const isLater = (currentRequest.getStore()?.sinceMs ?? 0) > answeredMs;
+      if (sinceMs < beganMs && isLater) promises.broke(`a tool got a token of ${user} after the link was ended`);
+      return Response.json({ account: accountOf(user) });
     }
     const { id, secret } = credentialsIn(form, headers);
     if (secrets.get(id)?.includes(secret) !== true) return Response.json({ error: "invalid_client" }, { status: 401 });
@@ -292,7 +304,8 @@ export function createVendor({
         if (record.process === process && isRecent) record.isLost = true;
       }
     },
-    issue: (owner) => issueTo({ ...owner, vendorClient: clients[0]?.id ?? "", isAlive: true, refreshToken: "" }),
+    disconnected: (user, beganMs) => void endedLinks.set(user, { beganMs, answeredMs: scheduler.nowMs() }),
+    issue: (owner) => issueTo(grantTo(owner, clients[0]?.id ?? "")),
     holds: (user) => [...grants.values()].some((grant) => grant.user === user && grant.isAlive),
     expectStolen: (code) => void stolen.add(code),
   };
