@@ -7,6 +7,7 @@ import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { createRateLimit, readForm, readJsonText, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
 import { onBehalfOf } from "@oauth-broker/oauth-core/egress";
+import { flowIdOfHandle } from "@oauth-broker/oauth-core/server";
 import type { Context } from "hono";
 import { type CallerAddress, createCallerAddress } from "../caller-address.ts";
 import type { PlatformCallback, ServerCallback } from "../settings.ts";
@@ -115,6 +116,7 @@ function serverRoutes(
       ...deps,
       findClient: clients.findHolder,
       redeemCode: (parameters, client, trace) => redeemOwnCode(parameters, client, deps, trace),
+      flowIdOf: flowIdOfHandle,
       markUsed: (client) => markUsed(client, hosted),
     }),
     ...(registration === undefined ? [] : [registrationRoute(registration, hosted, addressOf)]),
@@ -154,7 +156,13 @@ function tokenRoutes(deps: TokenDeps): Route[] {
       method: "POST",
       path: PATHS.token,
       surface: "api",
-      handle: async (c, trace) => answerToken(await request(c), deps, trace),
+      handle: async (c, trace) => {
+        const sent = await request(c);
+        // Every refusal names its flow. Nothing is looked up by it.
+        const flowId = deps.flowIdOf?.(sent.parameters.get("code") ?? "");
+        if (flowId !== undefined) trace.flowId = flowId;
+        return answerToken(sent, deps, trace);
+      },
     },
     {
       method: "POST",

@@ -80,7 +80,9 @@ describe("the consent page", () => {
   it("bar#AS-10 shows no character of a sentence that hides or turns others, and no endless one", () => {
     const sentence = `Read\u202e ${"all ".repeat(60)}`;
     const meanings = new Map([["stub", new Map([["read", { sentence }]])]]);
-    const shown = String(createPresentation({ language: "en" }, { name: "Test server" }, meanings).scopes("stub", ["read"]));
+    const shown = String(
+      createPresentation({ language: "en" }, { name: "Test server" }, meanings).scopes("stub", ["read"]),
+    );
     expect(shown).toMatch(/^Read all [al ]+… <code>read<\/code>$/);
     expect(shown.length).toBeLessThan(200);
   });
