@@ -11,7 +11,7 @@ describe("in every order of the answers", { timeout: LIMIT_MS }, () => {
   it.each(Object.entries(SCENARIOS))("%s keeps every promise", async (_, scenario) => {
     const { orders, broken, story } = await runEveryOrder(scenario);
     expect({ broken, story: broken.length > 0 ? story : [] }).toEqual({ broken: [], story: [] });
-    expect(orders).toBeGreaterThan(5);
+    expect(orders).toBeGreaterThan(3);
   });
 
   it("finds the order in which a store without conditions gives a code twice", async () => {

@@ -147,6 +147,16 @@ describe("a row that was written without the key", () => {
     expect(await store.get(KEY)).toBeUndefined();
   });
 
+  it("bar#TS-3 is not made good by an advance of what this process verified before", async () => {
+    const { store, refused, plant, data } = openTable();
+    await store.create(RECORD);
+    await store.get(KEY);
+    await plant({ data: { ...(await data()), user: "victim" } });
+    expect(await store.advance(KEY, FROM, NEXT)).toEqual({ outcome: "absent" });
+    expect(refused).toContain(KEY.kind);
+    expect(await store.get(KEY)).toBeUndefined();
+  });
+
   it("is a record when it is an older copy of that very record: no MAC detects it", async () => {
     const { store, table } = openTable();
     await store.create(RECORD);
@@ -190,7 +200,9 @@ describe("keys that rotate", () => {
   it("bar#TS-3 are not mixed up: neither a retired key nor another one's name counts", async () => {
     const { table, known, store } = rotating();
     await store.create(RECORD);
+    await store.get(KEY);
     known.splice(0, 1, NEW);
+    expect((await store.advance(KEY, FROM, NEXT)).outcome).toBe("absent");
     expect(await store.get(KEY)).toBeUndefined();
     const data = (await table.get(KEY))?.data ?? {};
     await table.delete(KEY);
@@ -215,7 +227,7 @@ describe("authenticated records", () => {
     await expect(store.create({ ...RECORD, data: { mac: "A" } })).rejects.toThrow(TypeError);
   });
 
-  it("are read once by a get, and once more by an advance", async () => {
+  it("are read by a get, and by an advance only if this process does not know them as they stand", async () => {
     const calls: string[] = [];
     const table = memoryRecordStore({ now: fixedClock(NOW) });
     const counted: RecordStore = {
@@ -223,12 +235,36 @@ describe("authenticated records", () => {
       get: (...args) => (calls.push("get"), table.get(...args)),
       advance: (...args) => (calls.push("advance"), table.advance(...args)),
     };
-    const store = over(counted);
+    const [store, other] = [over(counted), over(table)];
     await store.create(RECORD);
     await store.get(KEY);
     expect(calls.splice(0)).toEqual(["get"]);
-    await store.advance(KEY, FROM, NEXT);
-    expect(calls).toEqual(["get", "advance"]);
+    const back = { stage: "live", expect: { hash: "h2" } };
+    expect((await store.advance(KEY, FROM, NEXT)).outcome).toBe("moved");
+    expect((await store.advance(KEY, back, { stage: "live", set: { hash: "h1" } })).outcome).toBe("moved");
+    expect(calls.splice(0)).toEqual(["advance", "advance"]);
+    await other.advance(KEY, FROM, { stage: "away", set: {} });
+    await other.advance(KEY, { ...FROM, stage: "away" }, { stage: "live", set: { user: "another" } });
+    expect(await store.advance(KEY, FROM, NEXT)).toMatchObject({
+      outcome: "moved",
+      record: { data: { hash: "h2", user: "another" } },
+    });
+    expect(calls.splice(0)).toEqual(["advance", "get", "advance"]);
+    expect((await store.advance(KEY, FROM, NEXT)).outcome).toBe("absent");
+    expect(calls).toEqual(["get"]);
+  });
+
+  it("bar#CB-3 are used once, also by two processes that both know them", async () => {
+    const table = memoryRecordStore({ now: fixedClock(NOW) });
+    const [one, other] = [over(table), over(table)];
+    await one.create(RECORD);
+    await Promise.all([one.get(KEY), other.get(KEY)]);
+    const spend = (store: RecordStore) => store.advance(KEY, FROM, { stage: "spent", set: {} });
+    const outcomes = (await Promise.all([spend(one), spend(other)])).map(({ outcome }) => outcome);
+    expect(outcomes.toSorted()).toEqual(["moved", "replayed"]);
+    expect((await spend(one)).outcome).toBe("replayed");
+    await table.delete(KEY);
+    expect((await other.advance(KEY, { stage: "spent", expect: {} }, NEXT)).outcome).toBe("absent");
   });
 
   it("are advanced also while others change what was not expected", async () => {

@@ -4,18 +4,30 @@
  * a valid MAC does not count as a record: `get` and `advance` find nothing, and `create` leaves it
  * unchanged. An older copy of a record, restored to its place, is valid.
  *
- * The MAC covers the whole record, so an advance reads first; then one conditional write on the MAC
- * that was read decides. A read that loses to another write begins again.
+ * The MAC covers the whole record, so an advance needs the record as it stands: as this process last
+ * verified it, or else read. One conditional write on its MAC decides. What loses to another write
+ * begins again, with a read.
  */
-import { type JsonValue, OAuthError, type Patch, type RecordStore, type StoredRecord } from "@oauth-broker/oauth-core";
+import {
+  type From,
+  type JsonValue,
+  OAuthError,
+  type Patch,
+  type RecordKey,
+  type RecordStore,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
+import { LRUCache } from "lru-cache";
 import { inOrder } from "../crypto/canonical-json.ts";
 import { type Authenticated, isRecordMac, isSameRecord, recordMac } from "../crypto/record-mac.ts";
-import { isAsExpected, patchedData, requireAdvance } from "./record-rules.ts";
+import { isAsExpected, patchedData, recordName, requireAdvance } from "./record-rules.ts";
 
 /** The field that holds the MAC. Callers cannot use its name. */
 const MAC = "mac";
 /** In each round another writer has moved the record between two states that match the request. */
 const TRIES = 50;
+/** Enough for the calls under way: an advance comes soon after the get before it. */
+const MOST_VERIFIED = 1_000;
 
 /** A key of MACs: 32 bytes, used for this purpose only. */
 export interface MacKey {
@@ -43,6 +55,12 @@ export function oneMacKey(key: () => Promise<Buffer>): MacKeys {
   };
 }
 
+interface Verified {
+  readonly record: StoredRecord;
+  /** As stored. */
+  readonly mac: string;
+}
+
 /** The store beneath, and the keys of the MACs. */
 export interface AuthenticatedRecordsOptions {
   readonly records: RecordStore;
@@ -60,16 +78,30 @@ export function authenticatedRecords({
   keys,
   onRefused = () => undefined,
 }: AuthenticatedRecordsOptions): RecordStore {
+  const verified = new LRUCache<string, Verified>({ max: MOST_VERIFIED });
   /** @returns the record without its MAC; undefined for a row that is not ours */
-  const open = async (
-    row: StoredRecord,
-  ): Promise<{ readonly record: StoredRecord; readonly mac: string } | undefined> => {
+  const open = async (row: StoredRecord): Promise<Verified | undefined> => {
     const record = withoutMac(row);
     const { kid, text } = splitMac(row.data[MAC]);
     const key = await keys.find(kid);
-    if (key !== undefined && isRecordMac(text, record, key)) return { record, mac: joinMac(kid, text) };
-    onRefused(row.key.kind);
-    return undefined;
+    if (key === undefined || !isRecordMac(text, record, key)) {
+      verified.delete(recordName(row.key));
+      onRefused(row.key.kind);
+      return undefined;
+    }
+    const opened = { record, mac: joinMac(kid, text) };
+    verified.set(recordName(row.key), opened);
+    return opened;
+  };
+  /** @returns undefined if it was not verified here, is not as expected, or its key counts no more */
+  const recall = async (name: RecordKey, from: From): Promise<Verified | undefined> => {
+    const known = verified.get(recordName(name));
+    if (known?.record.stage !== from.stage || !isAsExpected(known.record.data, from)) return undefined;
+    return (await keys.find(splitMac(known.mac).kid)) === undefined ? undefined : known;
+  };
+  const read = async (name: RecordKey): Promise<Verified | undefined> => {
+    const row = await records.get(name);
+    return row === undefined ? undefined : open(row);
   };
   const macOf = async (record: Authenticated): Promise<string> => {
     const { kid, key } = await keys.active();
@@ -89,19 +121,22 @@ export function authenticatedRecords({
       requireAdvance(from, patch);
       requireNotReserved([...Object.keys(from.expect), ...Object.keys(patch.set), ...(patch.remove ?? [])]);
       for (let tries = 0; tries < TRIES; tries += 1) {
-        const row = await records.get(name);
-        const opened = row === undefined ? undefined : await open(row);
+        const opened = (tries === 0 ? await recall(name, from) : undefined) ?? (await read(name));
         if (opened === undefined || !isAsExpected(opened.record.data, from)) return { outcome: "absent" };
         const { record, mac } = opened;
         if (record.stage !== from.stage) return { outcome: "replayed", record };
         const next = patched(record, patch);
-        const set = { ...patch.set, [MAC]: await macOf(next) };
+        const newMac = await macOf(next);
+        const set = { ...patch.set, [MAC]: newMac };
         const expect = { ...from.expect, [MAC]: mac };
         const advanced = await records.advance(name, { ...from, expect }, { ...patch, set });
         if (advanced.outcome !== "moved") continue;
-        // An attacker who writes the table may have changed the row but not its MAC since it was read.
+        // An attacker who writes the table may have changed the row but not its MAC since it was verified.
         const moved = withoutMac(advanced.record);
-        if (isSameRecord(moved, next)) return { outcome: "moved", record: moved };
+        if (isSameRecord(moved, next)) {
+          verified.set(recordName(name), { record: moved, mac: newMac });
+          return { outcome: "moved", record: moved };
+        }
         onRefused(name.kind);
       }
       throw new OAuthError("temporarily_unavailable", "The record is being changed", { detail: "it kept changing" });

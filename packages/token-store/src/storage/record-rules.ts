@@ -3,7 +3,7 @@
  * the same. A violation is a mistake in the calling code, never in a request, hence TypeError and
  * not OAuthError.
  */
-import type { From, JsonObject, JsonValue, NewRecord, Patch } from "@oauth-broker/oauth-core";
+import type { From, JsonObject, JsonValue, NewRecord, Patch, RecordKey } from "@oauth-broker/oauth-core";
 import { inOrder } from "../crypto/canonical-json.ts";
 
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
@@ -73,6 +73,11 @@ function withoutFields(data: JsonObject, names: readonly string[]): Record<strin
     if (value !== undefined && !names.includes(name)) kept[name] = value;
   }
   return kept;
+}
+
+/** Prefixed with the length: no two keys have one name, with any characters in them. */
+export function recordName({ kind, id }: RecordKey): string {
+  return `${kind.length}:${kind}${id}`;
 }
 
 /** `keepUntil` as stored: never before `expiresAt`. */

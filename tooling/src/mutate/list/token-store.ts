@@ -89,10 +89,12 @@ export const TOKEN_STORE_DEFENCES: Defences = {
   },
   "storage/authenticated-records.ts": {
     "An advance verifies the MAC of what it read":
-      ": [-await open(row-]{+((await open(row)) ?? { record: row, mac: row.data[MAC] as string }+}",
+      ": [-open(row-]{+((await open(row)) ?? { record: row, mac: row.data[MAC] as string }+});",
+    "An advance of what was verified before needs a key that still counts":
+      "return [-(await keys.find(splitMac(known.mac).kid)) === undefined ? undefined : -]known;",
     "An advance is one write on the condition of the MAC that was read":
       'const expect = { ...from.expect, [-[MAC]: mac-]{+...(mac === "" ? { [MAC]: mac } : {})+} };',
-    "The advanced row is compared with what its MAC was made for": "if (isSameRecord(moved, [-next-]{+moved+})) return",
+    "The advanced row is compared with what its MAC was made for": "if (isSameRecord(moved, [-next-]{+moved+})) {",
     "Callers cannot name the field that holds the MAC": "if (names.includes([-MAC-]{+`${MAC}s`+})) throw",
   },
   "storage/sqlite/engine.ts": {

@@ -12,7 +12,15 @@ import {
   type RecordStore,
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
-import { isAsExpected, keepUntilOf, patchedData, requireAdvance, requireNewRecord, toJson } from "../record-rules.ts";
+import {
+  isAsExpected,
+  keepUntilOf,
+  patchedData,
+  recordName,
+  requireAdvance,
+  requireNewRecord,
+  toJson,
+} from "../record-rules.ts";
 import { storeUnavailable } from "../../errors.ts";
 
 interface Row {
@@ -58,7 +66,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
   return {
     get: async (key, options) => {
       requireOpen();
-      const row = rows.get(rowId(key));
+      const row = rows.get(recordName(key));
       if (row === undefined || (row.expiresAt <= now() && options?.includeExpired !== true)) return undefined;
       return toRecord(key, row);
     },
@@ -66,7 +74,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
       requireNewRecord(record);
       const data = normalizedObject(record.data);
       requireOpen();
-      const id = rowId(record.key);
+      const id = recordName(record.key);
       const old = rows.get(id);
       if (old !== undefined && old.expiresAt > now()) return "exists";
       rows.set(id, { stage: record.stage, data, expiresAt: record.expiresAt, keepUntil: keepUntilOf(record) });
@@ -76,7 +84,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
     advance: async (key, from, patch) => {
       requireAdvance(from, patch);
       requireOpen();
-      const id = rowId(key);
+      const id = recordName(key);
       const row = rows.get(id);
       if (row === undefined || row.expiresAt <= now()) return { outcome: "absent" };
       if (!isAsExpected(row.data, from)) return { outcome: "absent" };
@@ -97,7 +105,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
     },
     delete: async (key) => {
       requireOpen();
-      rows.delete(rowId(key));
+      rows.delete(recordName(key));
     },
     ping: async () => requireOpen(),
     close: async () => {
@@ -105,11 +113,6 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
       rows.clear();
     },
   };
-}
-
-/** Prefixed with the length: no two keys share an id, with any characters in them. */
-function rowId(key: RecordKey): string {
-  return `${key.kind.length}:${key.kind}${key.id}`;
 }
 
 function toRecord(key: RecordKey, row: Row): StoredRecord {

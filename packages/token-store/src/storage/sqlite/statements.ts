@@ -7,7 +7,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import type { From, JsonObject, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
 import { APPLICATION_ID, type Durability } from "./file.ts";
-import { isAsExpected, keepUntilOf, patchedData, toJson } from "../record-rules.ts";
+import { isAsExpected, keepUntilOf, patchedData, recordName, toJson } from "../record-rules.ts";
 
 export interface Statements {
   /** The stored record, expired or not. */
@@ -80,7 +80,7 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
   const see = (key: RecordKey, row: unknown): StoredRecord | undefined => {
     if (row === undefined) return undefined;
     const [stage, data, expiresAt, keepUntil] = row as [string, string, number, number];
-    seen.set(nameOf(key), { stage, data, expiresAt, keepUntil });
+    seen.set(recordName(key), { stage, data, expiresAt, keepUntil });
     return toRecord(key, { stage, data, expiresAt, keepUntil });
   };
   /**
@@ -90,7 +90,7 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
    * @returns undefined when the row was not seen, does not match `from`, or has changed since
    */
   const swapSeen = (key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined => {
-    const name = nameOf(key);
+    const name = recordName(key);
     const old = seen.get(name);
     if (old === undefined || old.stage !== from.stage || old.expiresAt <= now) return undefined;
     const data = JSON.parse(old.data) as JsonObject;
@@ -115,7 +115,7 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
       const { key, stage, expiresAt } = record;
       const keepUntil = keepUntilOf(record);
       const isNew = insert.run(key.kind, key.id, stage, data, expiresAt, keepUntil, now).changes === 1;
-      if (isNew) seen.set(nameOf(key), { stage, data, expiresAt, keepUntil });
+      if (isNew) seen.set(recordName(key), { stage, data, expiresAt, keepUntil });
       return isNew;
     },
     advance: (key, from, patch, now) => {
@@ -142,7 +142,7 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
       return see(key, statement.all(...values)[0]);
     },
     remove: (key) => {
-      seen.delete(nameOf(key));
+      seen.delete(recordName(key));
       return (remove.all(key.kind, key.id)[0] as unknown as [number] | undefined)?.[0];
     },
     sweep: (now, rows) => {
@@ -185,11 +185,6 @@ function prepare(db: DatabaseSync, sql: string): StatementSync {
 
 function toRecord({ kind, id }: RecordKey, { stage, data, expiresAt, keepUntil }: Row): StoredRecord {
   return { key: { kind, id }, stage, data: JSON.parse(data) as JsonObject, expiresAt, keepUntil };
-}
-
-/** Prefixed with the length: no two keys have one name. */
-function nameOf({ kind, id }: RecordKey): string {
-  return `${kind.length}:${kind}${id}`;
 }
 
 /** Names are letters, digits and `_` (requireFieldName), so nothing in them can end the quotes. */
