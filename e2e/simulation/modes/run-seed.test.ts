@@ -10,7 +10,7 @@ import { type WorldName, WORLDS } from "./worlds.ts";
 const SEEDS: Readonly<Record<WorldName, number>> = { brokers: 160, servers: 40 };
 const BATCH = 20;
 /** A batch takes some three seconds of a quiet core, and twice that with servers. */
-const LIMIT_MS = patience(12_000);
+const LIMIT_MS = patience(20_000);
 
 describe.each(Object.keys(SEEDS) as WorldName[])("%s, a store, vendors and an attacker", (world) => {
   const runSeed = WORLDS[world];
