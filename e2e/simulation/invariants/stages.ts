@@ -19,7 +19,8 @@ const DRAWINGS: Readonly<Record<string, Drawing>> = {
   // It ends at the callback.
   linking: { started: ["redeeming", "failed"], redeeming: ["spent", "failed"] },
   ticket: { open: ["approved", "denied", "ended"], approved: ["linked", "denied", "ended"] },
-  refresh: { calling: ["settled", "released"] },
+  // A failed one is taken over by a later caller.
+  refresh: { calling: ["settled", "released"], settled: ["calling"] },
   session: { live: ["live", "ended"] },
   client: { unused: ["used"] },
 };
