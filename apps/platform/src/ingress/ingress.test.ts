@@ -23,7 +23,7 @@ function echo(seen: IncomingMessage[] = []) {
 }
 
 describe("requests that may pass", () => {
-  it.each(["/mcp", "/", "/healthz", "/tokens", "/token/", "/%74oken"])(
+  it.each(["/mcp", "/", "/healthz", "/tokens", "/token/"])(
     "rfc6750#2.1 without a bearer token %s is 401, and nothing reaches the server",
     async (path) => {
       const seen: IncomingMessage[] = [];
@@ -40,6 +40,8 @@ describe("requests that may pass", () => {
     "/.well-known/../mcp",
     "/.well-known/..%2fmcp",
     "/.well-known/%2e%2e/mcp",
+    "/%74oken",
+    "/%6dcp",
     "/token\\..\\mcp",
     "http://127.0.0.1/token",
   ])("bar#HT-7 a target that is not a plain path is 404, also with a token, unsent: %s", async (path) => {
@@ -142,7 +144,7 @@ describe("clients that are web pages", () => {
     ingress = await startIngress(echo(seen));
     expect((await sendRaw(ingress.url, preflight())).status).toBe(200);
     expect(seen.map(({ method, headers }) => [method, headers.origin])).toEqual([["OPTIONS", APP]]);
-    for (const path of ["/", "/mcp/", "/mcp/x", "/MCP", "/%6dcp", "/healthz"]) {
+    for (const path of ["/", "/mcp/", "/mcp/x", "/MCP", "/healthz"]) {
       expect([path, (await sendRaw(ingress.url, { ...preflight(), path })).status]).toEqual([path, 401]);
     }
     for (const method of ["POST", "GET"]) {

@@ -29,7 +29,8 @@ const FAILURES: Readonly<Record<string, string>> = {
 /** The text about a failed attempt: the standardized error, and what to do. */
 export function failureNotice({ error, description, reason, flowId, vendorError, at }: ConnectFailure): Markup {
   const flow = flowId === undefined ? undefined : html`, flow <code>${flowId}</code>`;
-  const own = vendorError === undefined ? undefined : html` (the vendor's own: <code>${vendorError}</code>)`;
+  const isOther = vendorError !== undefined && vendorError !== error;
+  const own = isOther ? html` (the vendor's own: <code>${vendorError}</code>)` : undefined;
   // A vendor's file gives a reason if the user has not cancelled.
   const isOwnSentence = FAILURES[error] === undefined || (error === "access_denied" && reason !== undefined);
   return html`<div class="notice" role="alert"><p>${isOwnSentence ? `${description}.` : FAILURES[error]}</p>
