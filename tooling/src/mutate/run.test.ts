@@ -97,7 +97,7 @@ describe.each(RUNS)("%s", () => {
 
   it("by rule is noticed by one of the tests that were found, or survives", async () => {
     const tests = ["packages/door/src/twin-only.test.ts", "packages/door/src/door.test.ts"];
-    const byRule = { byRule: true, replace: "void (age satisfies string);" };
+    const byRule = { byRule: true, isOneEnough: true, replace: "void (age satisfies string);" };
     expect(await run(door({ ...byRule, tests }))).toBe(0);
     expect(lines.join("\n")).toContain("| packages/door/src/door.test.ts: lets no child in |");
     expect(await run(door({ ...byRule, tests: tests.slice(0, 1) }))).toBe(1);
