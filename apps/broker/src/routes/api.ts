@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
-import { authenticateClient, flowIdOfHandle, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
+import { authenticateClient, flowIdOfForm, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
 import { type BodyLimit, readFormText, type Route, type Trace } from "@oauth-broker/service/http";
 import { jsonAnswer, jwtAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
@@ -63,7 +63,10 @@ function apiRoute(
     path,
     surface: "api",
     handle: async (c: Context, trace: Trace) => {
-      const parameters = readParameters(await readFormText(c, deps.limit), trace);
+      const form = await readFormText(c, deps.limit);
+      const flowId = flowIdOfForm(form);
+      if (flowId !== undefined) trace.flowId = flowId;
+      const parameters = parseParameters(form);
       const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
       trace.clientId = client.clientId;
       // Before anything is recorded: a client beyond its limit must not fill the disk.
@@ -73,28 +76,6 @@ function apiRoute(
       return call(parameters, client, trace);
     },
   };
-}
-
-/**
- * Reads the flow id from the caller's own code, so that every refusal names its flow. Nothing is
- * looked up by it.
- *
- * @throws OAuthError invalid_request
- */
-function readParameters(sent: string, trace: Trace): Parameters {
-  const nameFlow = (code: string): void => {
-    const flowId = flowIdOfHandle(code);
-    if (flowId !== undefined) trace.flowId = flowId;
-  };
-  try {
-    const parameters = parseParameters(sent);
-    nameFlow(parameters.get("code") ?? "");
-    return parameters;
-  } catch (error) {
-    const [code = "", ...more] = new URLSearchParams(sent).getAll("code");
-    if (more.length === 0) nameFlow(code);
-    throw error;
-  }
 }
 
 //= rfc6749#5.2

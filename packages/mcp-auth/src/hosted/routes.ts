@@ -3,11 +3,19 @@
  * check of Host and Origin.
  */
 import { toOAuthError } from "@oauth-broker/oauth-core";
-import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
 import type { Answer } from "@oauth-broker/oauth-core/http";
-import { createRateLimit, readForm, readJsonText, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
+import {
+  createRateLimit,
+  readForm,
+  readFormText,
+  readJsonText,
+  readQuery,
+  type Route,
+  type Trace,
+} from "@oauth-broker/service/http";
 import { onBehalfOf } from "@oauth-broker/oauth-core/egress";
-import { flowIdOfHandle } from "@oauth-broker/oauth-core/server";
+import { flowIdOfForm } from "@oauth-broker/oauth-core/server";
 import type { Context } from "hono";
 import { type CallerAddress, createCallerAddress } from "../caller-address.ts";
 import type { PlatformCallback, ServerCallback } from "../settings.ts";
@@ -116,7 +124,7 @@ function serverRoutes(
       ...deps,
       findClient: clients.findHolder,
       redeemCode: (parameters, client, trace) => redeemOwnCode(parameters, client, deps, trace),
-      flowIdOf: flowIdOfHandle,
+      flowIdOf: flowIdOfForm,
       markUsed: (client) => markUsed(client, hosted),
     }),
     ...(registration === undefined ? [] : [registrationRoute(registration, hosted, addressOf)]),
@@ -147,28 +155,24 @@ function registrationRoute(
 }
 
 function tokenRoutes(deps: TokenDeps): Route[] {
-  const request = async (c: Context) => ({
-    parameters: await readForm(c, LIMIT),
-    authorization: c.req.header("authorization"),
-  });
+  const read = async (c: Context, trace: Trace) => {
+    const form = await readFormText(c, LIMIT);
+    const flowId = deps.flowIdOf?.(form);
+    if (flowId !== undefined) trace.flowId = flowId;
+    return { parameters: parseParameters(form), authorization: c.req.header("authorization") };
+  };
   return [
     {
       method: "POST",
       path: PATHS.token,
       surface: "api",
-      handle: async (c, trace) => {
-        const sent = await request(c);
-        // Every refusal names its flow. Nothing is looked up by it.
-        const flowId = deps.flowIdOf?.(sent.parameters.get("code") ?? "");
-        if (flowId !== undefined) trace.flowId = flowId;
-        return answerToken(sent, deps, trace);
-      },
+      handle: async (c, trace) => answerToken(await read(c, trace), deps, trace),
     },
     {
       method: "POST",
       path: PATHS.revoke,
       surface: "api",
-      handle: async (c, trace) => revoke(await request(c), deps, trace),
+      handle: async (c, trace) => revoke(await read(c, trace), deps, trace),
     },
   ];
 }

@@ -38,9 +38,20 @@ export function createHandle(flowId: string): Handle {
   return { flowId, value, hash: hashOf(value) };
 }
 
-/** @returns undefined when the value cannot be from us */
-export function flowIdOfHandle(value: string): string | undefined {
+function flowIdOfHandle(value: string): string | undefined {
   return HANDLE.exec(value)?.[1];
+}
+
+/**
+ * The flow that the code of a form names, so that every refusal names its flow, also that of a form
+ * that cannot be read. Nothing is looked up by it.
+ *
+ * @param form as sent
+ * @returns undefined without exactly one code that can be from us
+ */
+export function flowIdOfForm(form: string): string | undefined {
+  const [code = "", ...more] = new URLSearchParams(form).getAll("code");
+  return more.length === 0 ? flowIdOfHandle(code) : undefined;
 }
 
 /** @returns undefined when the value cannot be from us */

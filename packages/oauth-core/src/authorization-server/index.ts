@@ -27,6 +27,6 @@ export {
   type ResponseEncryption,
   type ResponseEncryptionAlg,
 } from "./encrypted-response.ts";
-export { createFlowId, flowIdOfHandle, hashOf, isFlowId, parseHandle } from "./handle.ts";
+export { createFlowId, flowIdOfForm, hashOf, isFlowId, parseHandle } from "./handle.ts";
 export { authorizationServerMetadata } from "./metadata.ts";
 export { readPushedRequest, requireAllowedParameters } from "./pushed-request.ts";

@@ -131,6 +131,22 @@ describe("bar#AS-6 errors the client can correct do not spend the code", () => {
     expect((await fixture.redeem(code, { resource: `${SERVER}/mcp` })).status).toBe(200);
   });
 
+  it("rfc6749#3.2 a parameter that is sent twice, and the answer names the flow of the one code", async () => {
+    const code = await codeOf();
+    const sent = new URLSearchParams({ grant_type: "authorization_code", client_id: "desk", code });
+    for (const [name, flowId] of [
+      ["client_id", code.split(".")[0]],
+      ["code", undefined],
+    ] as const) {
+      const body = new URLSearchParams([...sent, [name, sent.get(name) ?? ""]]);
+      const answer = await fixture.request("/token", { method: "POST", body });
+      expect(answer.status).toBe(400);
+      const { error, flow_id: named } = (await answer.json()) as Readonly<Record<string, unknown>>;
+      expect([error, named]).toEqual(["invalid_request", flowId]);
+    }
+    expect((await fixture.redeem(code, { resource: `${SERVER}/mcp` })).status).toBe(200);
+  });
+
   it("OAuth 2.1 §10.2: a redirect URI may be left out, also as an empty one", async () => {
     for (const redirect_uri of [undefined, ""]) {
       const code = await codeOf();
