@@ -18,7 +18,7 @@ export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: T
 export interface TokenDeps extends HostedDeps {
   readonly findClient: FindClient;
   readonly redeemCode: RedeemCode;
-  /** The flow that a code of ours in a form names; absent if codes are the vendor's. */
+  /** The flow that our code in a form names; absent if codes are the vendor's. */
   readonly flowIdOf?: (form: string) => string | undefined;
   /** Called for every client that got tokens. */
   readonly markUsed?: (client: HostedClient) => Promise<void>;
