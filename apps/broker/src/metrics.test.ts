@@ -9,7 +9,7 @@ async function linesOf(metrics: ReturnType<typeof createMetrics>): Promise<strin
 
 describe("createMetrics", () => {
   it("counts requests by route pattern, method and status, and times them by route", async () => {
-    const metrics = createMetrics({ processMetrics: false });
+    const metrics = createMetrics({});
     metrics.countRequest("/v1/custom/:context/callback", "GET", 303, 0.004);
     metrics.countRequest("/v1/custom/:context/callback", "GET", 303, 0.2);
     metrics.countRequest("/v1/token", "POST", 400, 20);
@@ -22,7 +22,7 @@ describe("createMetrics", () => {
   });
 
   it("bar#OB-1 counts refusals, vendor calls and refresh replays", async () => {
-    const metrics = createMetrics({ vendors: ["github"], processMetrics: false });
+    const metrics = createMetrics({ vendors: ["github"] });
     metrics.countRefusal("callback", "state_replayed");
     metrics.countVendorCall("github", "refresh", "ok");
     metrics.countRefreshReplay();
@@ -34,7 +34,7 @@ describe("createMetrics", () => {
   });
 
   it("bar#OB-2 makes no label of what callers send", async () => {
-    const metrics = createMetrics({ vendors: ["github"], processMetrics: false });
+    const metrics = createMetrics({ vendors: ["github"] });
     metrics.countRequest(`/v1/callback?code=${CANARY}`, CANARY, 400, 0.001);
     metrics.countRefusal(CANARY, `wrong ${CANARY}`);
     metrics.countVendorCall(CANARY, "redeem", `said "${CANARY}"`);
@@ -46,7 +46,7 @@ describe("createMetrics", () => {
   });
 
   it("keeps the number of series bounded even when a label is not", async () => {
-    const metrics = createMetrics({ processMetrics: false });
+    const metrics = createMetrics({});
     const letters = (index: number): string =>
       index.toString(26).replace(/\d/g, (digit) => "qrstuvwxyz".charAt(Number(digit)));
     for (let index = 0; index < 5_000; index += 1) {

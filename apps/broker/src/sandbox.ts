@@ -1,8 +1,8 @@
 /**
- * The sandbox: a real OpenID provider, a simulator of every first-class vendor and the
- * reference platform beside the broker, all on loopback, so that a newcomer clicks through whole flows
- * without an account anywhere. The only file that knows the simulators and the
- * platform, which imports nothing of the broker.
+ * The sandbox: a real OpenID provider, a simulator of every first-class vendor and the reference
+ * platform beside the broker, all on loopback, so that a newcomer clicks through whole flows without
+ * an account anywhere. The only file that knows the simulators and the platform, which imports
+ * nothing of the broker.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";

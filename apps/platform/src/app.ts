@@ -39,7 +39,7 @@ export interface PlatformParts {
   readonly storage: Pick<Storage, "connectors" | "records" | "keys">;
   readonly log: Log;
   readonly now?: Clock;
-  /** Default: an egress of its own. */
+  /** Instead of the platform's egress. */
   readonly fetch?: Fetch;
 }
 

@@ -130,7 +130,7 @@ interface BrokerPlaces {
   readonly keys: string;
 }
 
-/** Writes broker.yaml; each process has a port of its own in its environment. */
+/** Writes broker.yaml; the port of each process is in its environment. */
 function configureBroker({ folder, balancer: { url }, vendor, ...places }: BrokerPlaces): BrokerTarget {
   const parties = createParties(vendor.url, "", { rotatesRefreshTokens: true });
   const place = { ...places, baseUrl: url, port: Number(new URL(url).port) };

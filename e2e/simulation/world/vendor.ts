@@ -56,7 +56,7 @@ export interface SimulatedVendor {
   issue(owner: Owner): { readonly accessToken: string; readonly refreshToken: string };
   /** Whether a grant of the user is alive. */
   holds(user: string): boolean;
-  /** The user was answered that the link is ended: what was granted before it began is no tool's any more. */
+  /** The user was answered that the link is ended: no tool gets what was granted before it began. */
   disconnected(user: string, beganMs: number): void;
   /** The attacker has put this code into the attacker's own flow. */
   expectStolen(code: string): void;

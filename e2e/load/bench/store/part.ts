@@ -1,7 +1,7 @@
 /**
  * The store's part of the bench: what a call of the token store and of the record store costs on
  * DynamoDB beside the requests it cannot do without, and how often KMS is called. The client has a
- * process of its own, and so have the engines behind it.
+ * separate process, and so do the engines behind it.
  */
 import { join } from "node:path";
 import { LANES } from "../../lanes.ts";

@@ -21,7 +21,6 @@ const definition = { name: "test", version: "1.0.0", tools: [post] };
 const settings = loadSettings(PRE_REGISTERED);
 const vendor = settings.vendor.vendor.id;
 const quiet = createLog({ write: () => undefined });
-const NO_PROCESS = { processMetrics: false };
 
 const linesOf = async (metrics: Pick<ServerMetrics, "render">): Promise<string[]> =>
   (await metrics.render()).body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -49,7 +48,7 @@ describe("the metrics of a deployed server", () => {
   });
 
   it("bar#OB-1 count calls, questions, refreshes, vendors' answers, storage and keys", async () => {
-    const metrics = createServerMetrics(definition, settings, NO_PROCESS);
+    const metrics = createServerMetrics(definition, settings);
     const lines: string[] = [];
     const log = metrics.countCalls(createLog({ write: (line) => void lines.push(line) }));
     log.info("tool_call", { tool: "post", vendor });
@@ -85,7 +84,7 @@ describe("the metrics of a deployed server", () => {
   });
 
   it("bar#OB-2 have no label of what users, clients, tools or vendors send", async () => {
-    const metrics = createServerMetrics(definition, settings, NO_PROCESS);
+    const metrics = createServerMetrics(definition, settings);
     const log = metrics.countCalls(quiet);
     log.info("tool_call", { tool: CANARY, vendor: `${vendor},${CANARY}`, clientId: CANARY, reason: CANARY });
     log.info("link_asked", { tool: CANARY, vendor: CANARY, clientId: CANARY, mode: CANARY });
@@ -130,7 +129,7 @@ describe("METRICS_PORT", () => {
 it("a hosted server's requests, storage and keys are measured", async () => {
   const folder = mkdtempSync(join(tmpdir(), "mcp-metrics-"));
   const hosted = loadSettings({ ...HOSTED, DATA_DIR: folder });
-  const metrics = createServerMetrics(definition, hosted, NO_PROCESS);
+  const metrics = createServerMetrics(definition, hosted);
   const log = metrics.countStorageEvents(quiet);
   const environment = { DATA_DIR: folder };
   const storage = await openStorage({ now: systemClock, log, environment, onTiming: metrics.timeStorage });

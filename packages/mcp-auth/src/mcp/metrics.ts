@@ -25,19 +25,10 @@ export interface ServerMetrics extends ServiceMetrics {
   timeStorage(timing: StorageTiming): void;
 }
 
-export interface ServerMetricsOptions {
-  /** As createServiceMetrics has it. */
-  readonly processMetrics?: boolean;
-}
-
-export function createServerMetrics(
-  { tools }: Pick<ServerDefinition, "tools">,
-  settings: Settings,
-  options: ServerMetricsOptions = {},
-): ServerMetrics {
+export function createServerMetrics({ tools }: Pick<ServerDefinition, "tools">, settings: Settings): ServerMetrics {
   const vendors = vendorsOf(settings);
   const vendor = knownLabel(vendors);
-  const base = createServiceMetrics({ prefix: "mcp", vendors, ...options });
+  const base = createServiceMetrics({ prefix: "mcp", vendors });
   const countCall = base.counter(
     "tool_calls_total",
     "Calls of tools, by what came of them, and their promises that failed unawaited",

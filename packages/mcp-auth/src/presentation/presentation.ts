@@ -39,7 +39,7 @@ export interface Presentation {
 
 const TEXTS: Readonly<Record<Language, PageTexts>> = { en: ENGLISH, de: GERMAN };
 
-/** @param server its title, or its name if nothing of the title can be seen, stands for an operator without a name */
+/** @param server without the name of an operator its title is shown, or its name if no title can be seen */
 export function createPresentation(
   { name, icon, language, ...links }: OperatorSettings,
   server: Pick<ServerDefinition, "name" | "title">,

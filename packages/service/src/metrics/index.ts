@@ -33,10 +33,6 @@ export interface ServiceMetricsOptions {
   readonly prefix: string;
   /** Ids that may be a `vendor` label. */
   readonly vendors?: Iterable<string>;
-  /**
-   * CPU, memory, event loop and garbage collection of the process. Default true.
-   */
-  readonly processMetrics?: boolean;
 }
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]);
@@ -49,14 +45,10 @@ const MOST_ROUTES = 64;
 const MOST_REASONS = 128;
 
 /** Its own registry per instance, beside that of the process; nothing is shared with other libraries. */
-export function createServiceMetrics({
-  prefix,
-  vendors = [],
-  processMetrics = true,
-}: ServiceMetricsOptions): ServiceMetrics {
+export function createServiceMetrics({ prefix, vendors = [] }: ServiceMetricsOptions): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const rendered = processMetrics ? [metricsOfProcess(), registry] : [registry];
+  const rendered = [metricsOfProcess(), registry];
 
   const count = <Label extends string>(
     name: string,

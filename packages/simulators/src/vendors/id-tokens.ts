@@ -19,7 +19,7 @@ const shared = new Map<string, Promise<Key>>();
 /**
  * One RS256 key, made when first needed.
  *
- * @param vendor all simulators of it in this process have the same key; default: a key of its own
+ * @param vendor all simulators of it in this process have the same key; default: a separate key
  */
 export function createIdTokenSigner(vendor?: string): IdTokenSigner {
   const keys = vendor === undefined ? new Map<string, Promise<Key>>() : shared;

@@ -148,9 +148,9 @@ function requireNamed(issuer: string, { authorization_servers: named }: JsonObje
 }
 
 /**
- * An MCP server that keeps the endpoints of its entry has the same endpoints in its metadata. One that
- * differs is not followed, and the stored one, which the vendor may have left, gets nothing either.
- * What the metadata leaves out, and what an operator names, is compared with nothing.
+ * An MCP server that keeps the endpoints of its entry has the same endpoints in its metadata. One
+ * that differs is not followed, and the stored one, which the vendor may have left, gets nothing
+ * either. What the metadata leaves out, and what an operator names, is compared with nothing.
  *
  * @throws OAuthError vendor_response_invalid, `endpoint_mismatch`
  */
