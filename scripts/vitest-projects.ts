@@ -47,6 +47,8 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
       name,
       include: ofKind.map(({ path }) => path),
       isolate: false,
+      // Node.js loads the files as it loads the product. Only Vite can replace a module.
+      experimental: { viteModuleRunner: name === "replacing" },
       setupFiles: name === "replacing" ? [join(import.meta.dirname, "test-setup-fresh-modules.ts")] : [],
     },
   }));
