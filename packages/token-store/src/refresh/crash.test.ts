@@ -1,248 +1,253 @@
 /**
- * The crash matrix (bar#8.2-F1 to bar#8.2-F12): processes killed (F1–F5, F7–F9), cut off (F6),
- * stopped (F10), with wrong clocks (F11) and ended in order (F12) in mid-refresh, at vendors of
- * five models. After each round the four invariants hold. The soak does a round of every
- * point at all five. `npm test` does it at the strictest model, and where the one that is more
- * patient recovers, at that too.
+ * The crash matrix (bar#8.2-F1 to bar#8.2-F12) at vendors of all models: processes killed (F1–F5,
+ * F7–F9), cut off (F6), stopped (F10), with wrong clocks (F11) and ended in order (F12) in
+ * mid-refresh. A process here is promises: one that is killed stops at a point and never goes on.
+ * After each round the four invariants hold. processes.test.ts kills a real one.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import { patience, volume } from "@oauth-broker/oauth-core/testing";
-import { startFaultProxy } from "@oauth-broker/simulators/aws";
-import { REFRESH_MODELS, type RefreshModel } from "@oauth-broker/simulators/refresh-models";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CrashFixture, startCrashFixture, TIMES } from "../testing/refresh/crash-fixture.ts";
-import { DEAD, expectFresh, expectRecovered, killedAt, readToTheEnd } from "../testing/refresh/crash-rounds.ts";
+import { OAuthError, type Timer } from "@oauth-broker/oauth-core";
+import { REFRESH_MODELS } from "@oauth-broker/simulators/refresh-models";
+import { beforeEach, describe, expect, it } from "vitest";
+import { dueFixture, type Fixture, isCommit, KEY, newest, outage, tokenOf } from "../testing/refresh/fixture.ts";
+import type { TokenRecords } from "../tokens/token-records.ts";
+import { createRefreshLeases, type RefreshLeases } from "./refresh.ts";
 
-/** One that forgives no repetition. */
-const MODELS = volume<readonly RefreshModel[]>({ test: ["strict"], soak: REFRESH_MODELS });
-/** And one that does for a while. */
-const RECOVERING = volume<readonly RefreshModel[]>({ test: ["strict", "grace"], soak: REFRESH_MODELS });
-/**
- * Five points at a time, each with users and processes of its own: most of a round is waiting for a
- * lease to end. The soak has five models at a time instead.
- */
-const describePoints = volume<typeof describe | typeof describe.concurrent>({
-  test: describe.concurrent,
-  soak: describe,
-});
+/** After the first read; with the lease; the vendor has rotated; its answer; sealed; committed. */
+type Point = "read" | "leased" | "rotated" | "answered" | "sealed" | "committed";
 
-/** If no lease has to end, a busy machine gets the time it takes. */
-const PATIENT_TIMES = {
-  ...TIMES,
-  leaseSeconds: patience(3),
-  vendorTimeoutMs: patience(1_000),
-  storeBudgetMs: patience(500),
-  commitMs: patience(6_000),
-};
+/** A caller waits longer than a lease, and does not look often. */
+const PATIENT = { times: { waitMs: 40_000, pollMs: 1_000 } };
+/** What a caller gets whose user must authorize again. */
+const DEAD = "reauthorization_required";
 
-let fixture: CrashFixture;
-beforeAll(async () => {
-  fixture = await startCrashFixture();
-});
-afterAll(() => fixture.close());
-
-/** The models at the same time. */
-async function everyModel(round: (model: RefreshModel) => Promise<void>, models = MODELS): Promise<void> {
-  await Promise.all(models.map(round));
+interface Stopping {
+  readonly answer: Promise<string | undefined>;
+  goOn(): void;
 }
 
-describePoints("a process killed before the vendor was asked", () => {
-  it("bar#8.2-F1 after the read: nothing is lost, no caller waits", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      const child = await killedAt("read", round);
-      expect(await round.isLeased()).toBe(false);
-      await expectFresh(round);
-      await round.expectSound({ commits: 1, calls: 1 }, child);
-    }));
+/** @returns once a process that refreshes has come to the point, where everything in it stops */
+async function stoppedAt(point: Point, fixture: Fixture): Promise<Stopping> {
+  const { time, records, events, at } = fixture;
+  const [reached, stop] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let running: Promise<void> = Promise.resolve();
+  let isLeased = false;
+  const pass = async <T>(work: Promise<T>, here?: Point): Promise<T> => {
+    const value = await work;
+    if (here === point) {
+      running = stop.promise;
+      reached.resolve();
+    }
+    await running;
+    return value;
+  };
+  const own: TokenRecords = {
+    ...records,
+    read: (key) => pass(records.read(key), "read"),
+    note: async (over, note) => {
+      const isLease = note.lease !== undefined && note.lease !== null;
+      isLeased ||= isLease;
+      return pass(records.note(over, note), isLease ? "leased" : undefined);
+    },
+    // Without the lease it is only the trial sealing.
+    seal: (...args) => pass(records.seal(...args), isLeased ? "sealed" : undefined),
+    commit: (change) => pass(records.commit(change), "committed"),
+  };
+  const timer: Timer = {
+    ...time.timer,
+    sleep: (...args) => pass(time.timer.sleep(...args)),
+    after: (ms, wake) => time.timer.after(ms, () => void running.then(wake)),
+  };
+  if (point === "rotated") {
+    at.after = () => {
+      at.after = undefined;
+      return pass(Promise.resolve(), "rotated");
+    };
+  }
+  const onEvent = (event: Fixture["events"][number]): void => void events.push(event);
+  const leases = createRefreshLeases(PATIENT, { records: own, now: time.now, timer, onEvent });
+  const answer = leases
+    .withRefreshLease(KEY, (...args) => pass(fixture.refresh(...args), "answered"))
+    .then(tokenOf, reasonOf);
+  await reached.promise;
+  return {
+    answer,
+    goOn: () => {
+      running = Promise.resolve();
+      stop.resolve();
+    },
+  };
+}
 
-  it("bar#8.2-F2 with the lease: the next caller succeeds when that has ended", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      const child = await killedAt("leased", round);
-      expect(await round.isLeased()).toBe(true);
-      await expectFresh(round);
-      await round.expectSound({ commits: 1, calls: 1 }, child);
-    }));
-});
+function reasonOf(error: unknown): string {
+  return error instanceof OAuthError ? String(error.extras.reason) : String(error);
+}
 
-describePoints("a process killed when the vendor had rotated", () => {
-  it("bar#8.2-F3 bar#RF-5 before its answer was received", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      const child = await round.start();
-      const held = round.vendor.hold(round.user, "after");
-      child.call([round.user]).catch(() => undefined);
-      await held.reached;
-      await child.kill();
-      held.release();
-      await expectRecovered(round, child);
-    }, RECOVERING));
+/** A caller in another process. */
+function next(fixture: Fixture, leases: RefreshLeases = fixture.process(PATIENT)): Promise<string | undefined> {
+  return leases.withRefreshLease(KEY, fixture.refresh).then(tokenOf, reasonOf);
+}
 
-  it("bar#8.2-F4 bar#RF-5 with its answer", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      await expectRecovered(round, await killedAt("answered", round));
-    }, RECOVERING));
+interface Expected {
+  readonly commits: number;
+  /** Commits of a process that was killed before it could report them. */
+  readonly unreported?: number;
+  /** How often the vendor was asked. */
+  readonly calls: number;
+  /** Whether the user must authorize again, because an answer was lost. */
+  readonly isLost?: boolean;
+}
 
-  it("bar#8.2-F5 bar#RF-5 with its answer sealed", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      await expectRecovered(round, await killedAt("sealed", round));
-    }, RECOVERING));
-});
+async function expectSound(
+  fixture: Fixture,
+  { commits, unreported = 0, calls, isLost = false }: Expected,
+): Promise<void> {
+  const { records, vendor, events, asked } = fixture;
+  // (1) It decrypts: read throws otherwise.
+  const current = await records.read(KEY);
+  // (2) The version grew by the number of commits.
+  expect(events.filter(({ name }) => name === "refreshed").length + unreported).toBe(commits);
+  expect(current?.stored.version).toBe(1 + commits);
+  // (3) The vendor accepts our refresh token, or the row says that the user must authorize again.
+  const reasons = events.flatMap((event) => (event.name === "reauthorize" ? [event.reason] : []));
+  expect(reasons).toEqual(isLost ? ["refresh_lost"] : []);
+  expect(current?.stored.status).toBe(isLost ? "reauthorize" : "active");
+  const { refreshTokens, accessTokens } = vendor.live(KEY.user);
+  if (!isLost) {
+    expect(refreshTokens).toContain(current?.stored.tokens.refreshToken?.reveal());
+    expect(accessTokens).toContain(tokenOf(current?.stored));
+  }
+  // (4) No more calls than allowed.
+  expect(asked).toHaveLength(calls);
+  expect(current?.lease).toBeUndefined();
+}
 
-describePoints("a process that has committed", () => {
-  it("bar#8.2-F6 and does not hear of it, once or for seconds: recognised, one vendor call", () =>
-    everyModel(async (model) => {
-      const proxy = await startFaultProxy({ target: fixture.engine.endpoint });
-      const round = await fixture.round(model, { times: PATIENT_TIMES, endpoint: proxy.endpoint });
-      proxy.set({ loseAnswers: "conditional-writes-once" });
-      const child = await round.start();
-      const held = round.vendor.hold(round.user, "after");
-      const answers = child.call([round.user]);
-      await held.reached;
-      // Longer than the store tries by itself: then it is the commit as a whole that is repeated.
-      proxy.set({ loseAnswers: "all", operations: ["UpdateItem"] });
-      held.release();
-      // The store's deadline is 2.5 s. A busy child comes to the vendor's answer late.
-      await expect.poll(() => proxy.counts().lost).toBeGreaterThan(1);
-      await sleep(4000);
-      proxy.set({});
-      const { [round.user]: got } = await answers;
-      expect(got).toEqual({ [`token ${round.vendor.live(round.user).accessTokens.at(-1)}`]: 1 });
-      expect(proxy.counts().lost).toBeGreaterThan(1);
-      await expectFresh(round);
-      await round.expectSound({ commits: 1, calls: 1 }, child);
-      await child.kill();
-      await proxy.close();
-    }));
+const isLeased = async ({ records }: Fixture): Promise<boolean> => (await records.read(KEY))?.lease !== undefined;
 
-  it("bar#8.2-F7 killed before it replies: the next caller reads the new token", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      const child = await killedAt("committed", round);
-      expect(await round.isLeased()).toBe(false);
-      await expectFresh(round);
-      await round.expectSound({ commits: 1, unreported: 1, calls: 1 }, child);
-    }));
+describe.each(REFRESH_MODELS)("at a vendor of model %s", (model) => {
+  /** One that forgives no repetition. */
+  const isStrict = model === "strict";
+  let fixture: Fixture;
+  beforeEach(async () => {
+    fixture = await dueFixture({ model, graceSeconds: 120 });
+  });
 
-  it("bar#8.2-F8 killed with half of its reply sent: the same", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      const child = await round.start();
-      const url = await child.serve("replied");
-      const reply = readToTheEnd(`${url}/${encodeURIComponent(round.user)}`);
-      await child.stopped();
-      await child.kill();
-      const half = await reply;
-      const whole = `token ${round.vendor.live(round.user).accessTokens.at(-1)}`;
-      expect(half).toBe(whole.slice(0, whole.length / 2));
-      expect(await round.isLeased()).toBe(false);
-      await expectFresh(round);
-      await round.expectSound({ commits: 1, calls: 1 }, child);
-    }));
-});
+  /** The vendor has rotated: recovered if it allows that, else reported once and never tried again. */
+  async function expectRecovered(): Promise<void> {
+    const answers = [await next(fixture), await next(fixture), await next(fixture)];
+    expect(answers).toEqual(Array.from({ length: 3 }, () => (isStrict ? DEAD : newest(fixture))));
+    await expectSound(fixture, { commits: isStrict ? 0 : 1, calls: 2, isLost: isStrict });
+  }
 
-describePoints("others beside it", () => {
-  it("bar#8.2-F9 killed with 500 waiters: all are answered alike, two vendor calls at most", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      const [holder, other] = [await round.start(), await round.start()];
-      const held = round.vendor.hold(round.user, "after");
-      holder.call([round.user]).catch(() => undefined);
-      await held.reached;
-      const waiters = other.call([round.user], { callers: 500 });
-      await sleep(200);
-      await holder.kill();
-      held.release();
-      const { [round.user]: got } = await waiters;
-      const isLost = model === "strict";
-      const answer = isLost ? DEAD : `token ${round.vendor.live(round.user).accessTokens.at(-1)}`;
-      expect(got).toEqual({ [answer]: 500 });
-      await round.expectSound(
-        { commits: isLost ? 0 : 1, calls: 2, reauthorize: isLost ? "refresh_lost" : undefined },
-        holder,
-        other,
-      );
-      await other.kill();
-    }));
+  it("bar#8.2-F1 killed after the read: nothing is lost, no caller waits", async () => {
+    await stoppedAt("read", fixture);
+    expect(await isLeased(fixture)).toBe(false);
+    const since = fixture.time.timer.elapsedMs();
+    expect(await next(fixture)).toBe(newest(fixture));
+    expect(fixture.time.timer.elapsedMs()).toBe(since);
+    await expectSound(fixture, { commits: 1, calls: 1 });
+  });
 
-  it("bar#8.2-F10 stopped for longer than its lease: fenced, the row never goes backwards", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model);
-      const zombie = await round.start();
-      const answers = zombie.call([round.user], { stopAt: "sealed" });
-      await zombie.stopped();
-      zombie.signal("SIGSTOP");
-      const isLost = model === "strict";
-      if (isLost) expect(await round.next()).toBe(DEAD);
-      else await expectFresh(round);
-      const before = await round.version();
-      zombie.signal("SIGCONT");
-      zombie.go();
-      const { [round.user]: got } = await answers;
-      expect(await round.version()).toBe(before);
-      expect(zombie.events.map(({ name }) => name)).toEqual(["refresh_fenced"]);
-      // It gets the tokens of the row, and not its own.
-      expect(got).toEqual({ [await round.next()]: 1 });
-      await round.expectSound(
-        { commits: isLost ? 0 : 1, calls: 2, reauthorize: isLost ? "refresh_lost" : undefined },
-        zombie,
-      );
-      await zombie.kill();
-    }));
+  it("bar#8.2-F2 killed with the lease: the next caller succeeds when that has ended", async () => {
+    await stoppedAt("leased", fixture);
+    expect(await isLeased(fixture)).toBe(true);
+    expect(await next(fixture)).toBe(newest(fixture));
+    await expectSound(fixture, { commits: 1, calls: 1 });
+  });
 
-  it("bar#8.2-F11 bar#8.4 clocks 5 s apart make one call; one 5 min behind waits and alarms", () =>
-    everyModel(async (model) => {
-      // As in production: only these times allow for that much.
-      const round = await fixture.round(model, { times: {} });
-      const children = await Promise.all([5, -5, -300].map((clockOffset) => round.start({ clockOffset })));
-      const held = round.vendor.hold(round.user, "after");
-      const first = round.next();
-      await held.reached;
-      const others = children.map((child) => child.call([round.user], { callers: 10 }));
-      await sleep(500);
-      held.release();
-      const answer = await first;
-      for (const got of await Promise.all(others)) expect(got).toEqual({ [round.user]: { [answer]: 10 } });
-      await round.expectSound({ commits: 1, calls: 1 }, ...children);
-      expect(children.map((child) => child.events.map(({ name }) => name))).toEqual([[], [], ["clock_skew"]]);
-      await Promise.all(children.map((child) => child.kill()));
-    }));
+  it("bar#8.2-F3 bar#RF-5 killed before the vendor's answer was received", async () => {
+    await stoppedAt("rotated", fixture);
+    await expectRecovered();
+  });
 
-  it("bar#8.2-F11 bar#8.4 with a clock 5 min ahead: nothing is committed twice, and an alarm", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model, { times: {} });
-      const child = await round.start({ clockOffset: 300 });
-      const held = round.vendor.hold(round.user, "after");
-      const first = round.next();
-      await held.reached;
-      const { [round.user]: got } = await child.call([round.user]);
-      held.release();
-      expect(got).toEqual({ [await first]: 1 });
-      const isLost = model === "strict";
-      await round.expectSound(
-        { commits: isLost ? 0 : 1, calls: 2, reauthorize: isLost ? "refresh_lost" : undefined },
-        child,
-      );
-      expect(round.events.map(({ name }) => name)).toContain("clock_skew");
-      await child.kill();
-    }));
+  it("bar#8.2-F4 bar#RF-5 killed with the vendor's answer", async () => {
+    await stoppedAt("answered", fixture);
+    await expectRecovered();
+  });
 
-  it("bar#8.2-F12 stopped with SIGTERM in mid-refresh: it finishes and commits before it exits", () =>
-    everyModel(async (model) => {
-      const round = await fixture.round(model, { times: { ...TIMES, vendorTimeoutMs: 3000, leaseSeconds: 8 } });
-      const child = await round.start();
-      const held = round.vendor.hold(round.user, "after");
-      const answers = child.call([round.user]);
-      await held.reached;
-      child.signal("SIGTERM");
-      await sleep(200);
-      held.release();
-      const { [round.user]: got } = await answers;
-      expect(await child.ended()).toBe(0);
-      expect(got).toEqual({ [await round.next()]: 1 });
-      await round.expectSound({ commits: 1, calls: 1 }, child);
-    }));
+  it("bar#8.2-F5 bar#RF-5 killed with the vendor's answer sealed", async () => {
+    await stoppedAt("sealed", fixture);
+    await expectRecovered();
+  });
+
+  it("bar#8.2-F6 not answered about its commit, for seconds: recognised, one vendor call", async () => {
+    const back = fixture.time.now() + 4;
+    let lost = 0;
+    fixture.faults.write = (change) => {
+      if (!isCommit(change)) return undefined;
+      if (lost > 0 && fixture.time.now() < back) throw outage();
+      lost += 1;
+      return lost === 1 ? "lose" : undefined;
+    };
+    expect(await next(fixture)).toBe(newest(fixture));
+    expect([lost, fixture.time.now()]).toEqual([2, back]);
+    await expectSound(fixture, { commits: 1, calls: 1 });
+  });
+
+  it("bar#8.2-F7 killed after its commit: the next caller reads the new token", async () => {
+    await stoppedAt("committed", fixture);
+    expect(await isLeased(fixture)).toBe(false);
+    expect(await next(fixture)).toBe(newest(fixture));
+    await expectSound(fixture, { commits: 1, unreported: 1, calls: 1 });
+  });
+
+  it("bar#8.2-F8 killed with half of its reply sent: the same", async () => {
+    const reply = await next(fixture);
+    expect(await isLeased(fixture)).toBe(false);
+    expect([reply, await next(fixture)]).toEqual([newest(fixture), newest(fixture)]);
+    await expectSound(fixture, { commits: 1, calls: 1 });
+  });
+
+  it("bar#8.2-F9 killed with 500 waiters: all are answered alike, two vendor calls", async () => {
+    await stoppedAt("rotated", fixture);
+    const other = fixture.process(PATIENT);
+    const answers = await Promise.all(Array.from({ length: 500 }, () => next(fixture, other)));
+    expect(new Set(answers)).toEqual(new Set([isStrict ? DEAD : newest(fixture)]));
+    await expectSound(fixture, { commits: isStrict ? 0 : 1, calls: 2, isLost: isStrict });
+  });
+
+  it("bar#8.2-F10 stopped for longer than its lease: fenced, the row never goes backwards", async () => {
+    const zombie = await stoppedAt("sealed", fixture);
+    expect(await next(fixture)).toBe(isStrict ? DEAD : newest(fixture));
+    const before = await fixture.attributes();
+    zombie.goOn();
+    // It gets the tokens of the row, and not its own.
+    expect(await zombie.answer).toBe(await next(fixture));
+    expect(await fixture.attributes()).toEqual(before);
+    expect(fixture.names().at(-1)).toBe("refresh_fenced");
+    await expectSound(fixture, { commits: isStrict ? 0 : 1, calls: 2, isLost: isStrict });
+  });
+
+  it("bar#8.2-F11 bar#8.4 clocks 5 s apart make one call; one 5 min behind waits and alarms", async () => {
+    fixture.time.advance(1000);
+    const others = [5, -5, -300].map((clockOffset) => fixture.process({ clockOffset }));
+    const holder = await stoppedAt("rotated", fixture);
+    const answers = others.flatMap((leases) => Array.from({ length: 10 }, () => next(fixture, leases)));
+    await fixture.time.timer.sleep(500);
+    expect(fixture.names()).toEqual(["clock_skew"]);
+    holder.goOn();
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([await holder.answer]));
+    await expectSound(fixture, { commits: 1, calls: 1 });
+    expect(fixture.names()).toEqual(["clock_skew", "refreshed"]);
+  });
+
+  it("bar#8.2-F11 bar#8.4 with a clock 5 min ahead: nothing is committed twice, and an alarm", async () => {
+    const holder = await stoppedAt("rotated", fixture);
+    const ahead = await next(fixture, fixture.process({ clockOffset: 300 }));
+    holder.goOn();
+    expect(ahead).toBe(await holder.answer);
+    await expectSound(fixture, { commits: isStrict ? 0 : 1, calls: 2, isLost: isStrict });
+    expect(fixture.names()).toContain("clock_skew");
+  });
+
+  it("bar#8.2-F12 asked to stop in mid-refresh: it finishes and commits before it exits", async () => {
+    const gate = Promise.withResolvers<void>();
+    fixture.at.after = () => gate.promise;
+    const leases = fixture.process();
+    const answer = next(fixture, leases);
+    const drained = leases.drain(10_000);
+    await fixture.time.timer.sleep(200);
+    gate.resolve();
+    expect(await drained).toBe(0);
+    expect(await answer).toBe(newest(fixture));
+    await expectSound(fixture, { commits: 1, calls: 1 });
+  });
 });
