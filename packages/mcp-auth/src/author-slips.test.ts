@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   httpAnswer,
   type LoopbackServer,
@@ -20,30 +20,30 @@ import { startServer } from "./start.ts";
 import { defineTool } from "./tool.ts";
 
 let vendor: LoopbackServer;
-const stops: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   const account = JSON.stringify({ sub: "alice" });
   vendor = await startLoopbackServer(
     (socket) => void socket.end(httpAnswer(account, { "content-type": "application/json" })),
   );
 });
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 afterAll(() => vendor.close());
+
+const environmentOf = ({ origin }: LoopbackServer) => ({
+  OAUTH_MODE: "pre-registered",
+  VENDOR: "mine",
+  VENDOR_AUTHORIZATION_URL: `${origin}/authorize`,
+  VENDOR_TOKEN_URL: `${origin}/token`,
+  VENDOR_USERINFO_URL: `${origin}/userinfo`,
+  EGRESS_ALLOW_LOOPBACK: "true",
+  PORT: "0",
+});
 
 async function start(environment: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [join(import.meta.dirname, "testing", "slips-server.ts")], {
     env: {
       PATH: process.env["PATH"],
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-      OAUTH_MODE: "pre-registered",
-      VENDOR: "mine",
-      VENDOR_AUTHORIZATION_URL: `${vendor.origin}/authorize`,
-      VENDOR_TOKEN_URL: `${vendor.origin}/token`,
-      VENDOR_USERINFO_URL: `${vendor.origin}/userinfo`,
-      EGRESS_ALLOW_LOOPBACK: "true",
-      PORT: "0",
+      ...environmentOf(vendor),
       ...environment,
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -56,12 +56,8 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
     (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
   );
   const exited = once(child, "exit") as Promise<[number | null]>;
-  stops.push(async () => {
-    child.kill("SIGKILL");
-    await exited;
-  });
-  await expect.poll(() => lines.find(({ event }) => event === "listening"), { timeout: patience(6_000) }).toBeDefined();
-  const url = String(lines.find(({ event }) => event === "listening")?.["url"]);
+  const listening = await vi.waitUntil(() => lines.find(({ event }) => event === "listening"), patience(6_000));
+  const url = String(listening["url"]);
   const call = async (name: string): Promise<string> => {
     const answer = await fetch(`${url}/mcp`, callOf(name));
     return answer.text();
@@ -72,27 +68,28 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
     await expect.poll(found).toBeDefined();
     return found() ?? {};
   };
-  return { call, lineOf, lines, exited, stderr: () => stderr };
+  return {
+    call,
+    lineOf,
+    lines,
+    exited,
+    stderr: () => stderr,
+    rejectOutside: () => child.kill("SIGUSR2"),
+    end: async () => {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
 }
 
-describe("a promise that nobody awaits", () => {
-  it("is a failure of its tool, and the process goes on", async () => {
-    const server = await start();
-    for (const name of ["floating", "later"]) {
-      // oxlint-disable no-await-in-loop -- one process, one slip after the other
-      for (let round = 0; round < 3; round += 1) expect(await server.call(name)).toContain("returned");
-      const line = await server.lineOf("tool_rejection", name);
-      expect(line).toMatchObject({ level: "error", reason: "tool_failed" });
-      expect(line["trace_id"]).toMatch(/^[0-9a-f]{32}$/);
-      // oxlint-enable no-await-in-loop
-    }
-    expect(await server.call("fine")).toContain("fine");
-    expect(JSON.stringify(server.lines)).not.toContain("message of");
-    expect(server.stderr()).not.toContain("message of");
+describe("a server, of whose author", () => {
+  let server: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    server = await start({ METRICS_PORT: "0" });
   });
+  afterAll(() => server.end());
 
-  it("bar#OB-1 is counted as a failure of its tool, beside the call that was answered", async () => {
-    const server = await start({ METRICS_PORT: "0" });
+  it("bar#OB-1 an unawaited promise is counted as a failure, beside the call that was answered", async () => {
     await server.call("floating");
     await server.lineOf("tool_rejection");
     const { metrics_url: metricsUrl } = await server.lineOf("metrics_listening");
@@ -104,23 +101,46 @@ describe("a promise that nobody awaits", () => {
     ]);
   });
 
-  it("outside of a tool ends the process, as before", async () => {
-    const server = await start({ SLIP: "outside" });
+  it("an unawaited promise is a failure of its tool, and the process goes on", async () => {
+    for (const name of ["floating", "later"]) {
+      // oxlint-disable no-await-in-loop -- one process, one slip after the other
+      for (let round = 0; round < 3; round += 1) expect(await server.call(name)).toContain("returned");
+      const line = await server.lineOf("tool_rejection", name);
+      expect(line).toMatchObject({ level: "error", reason: "tool_failed" });
+      expect(line["trace_id"]).toMatch(/^[0-9a-f]{32}$/);
+      // oxlint-enable no-await-in-loop
+    }
+    expect(await server.call("fine")).toContain("fine");
+  });
+
+  it("an error is a place in the log, under the reference that the model got", async () => {
+    const [referenceId = ""] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(await server.call("throwing")) ?? [];
+    await expect.poll(() => server.lines.find((line) => line["reference_id"] === referenceId)).toBeDefined();
+    expect(server.lines.find((line) => line["reference_id"] === referenceId)).toMatchObject({
+      tool: "throwing",
+      reason: "tool_failed",
+      error_name: "TypeError",
+      stack_top: expect.stringMatching(/^testing\/slips-server\.ts:\d+/),
+    });
+  });
+
+  it("a timer that throws ends the process, and the log names the tool", async () => {
+    expect(await server.call("timer")).toContain("returned");
     expect(await server.exited).toEqual([1, null]);
-    expect(await server.lineOf("uncaught")).toMatchObject({ error_name: "Error" });
+    expect(await server.lineOf("uncaught")).toMatchObject({ tool: "timer" });
+    expect(JSON.stringify(server.lines)).not.toContain("message of");
+    expect(server.stderr()).not.toContain("message of");
   });
 });
 
-it("a timer that throws ends the process, and the log names the tool", async () => {
-  const server = await start();
-  expect(await server.call("timer")).toContain("returned");
-  expect(await server.exited).toEqual([1, null]);
-  expect(await server.lineOf("uncaught")).toMatchObject({ tool: "timer" });
-});
+describe("a server under npm run dev", () => {
+  let server: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    server = await start({ [UNDER_DEV]: "true" });
+  });
+  afterAll(() => server.end());
 
-describe("the error of a tool", () => {
-  it("under npm run dev is shown to the author, and the log and the model still have none of it", async () => {
-    const server = await start({ [UNDER_DEV]: "true" });
+  it("shows its author the errors, and the log and the model still have none of them", async () => {
     const answer = await server.call("throwing");
     await server.call("floating");
     await expect.poll(server.stderr).toContain("message of the floating promise");
@@ -130,31 +150,15 @@ describe("the error of a tool", () => {
     expect(answer + JSON.stringify(server.lines)).not.toContain("message of");
   });
 
-  it("otherwise is a place in the log, under the reference that the model got", async () => {
-    const server = await start();
-    const [referenceId = ""] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(await server.call("throwing")) ?? [];
-    await expect.poll(() => server.lines.find((line) => line["reference_id"] === referenceId)).toBeDefined();
-    expect(server.lines.find((line) => line["reference_id"] === referenceId)).toMatchObject({
-      tool: "throwing",
-      reason: "tool_failed",
-      error_name: "TypeError",
-      stack_top: expect.stringMatching(/^testing\/slips-server\.ts:\d+/),
-    });
-    expect(server.stderr()).not.toContain("message of");
+  it("is ended by a promise outside of a tool, as before", async () => {
+    server.rejectOutside();
+    expect(await server.exited).toEqual([1, null]);
+    expect(await server.lineOf("uncaught")).toMatchObject({ error_name: "Error" });
   });
 });
 
 it("a call that a stop cuts has its signal, and time to clean up", async () => {
-  const environment = {
-    OAUTH_MODE: "pre-registered",
-    VENDOR: "mine",
-    VENDOR_AUTHORIZATION_URL: `${vendor.origin}/authorize`,
-    VENDOR_TOKEN_URL: `${vendor.origin}/token`,
-    VENDOR_USERINFO_URL: `${vendor.origin}/userinfo`,
-    EGRESS_ALLOW_LOOPBACK: "true",
-    PORT: "0",
-  };
-  const settings = loadSettings(environment);
+  const settings = loadSettings(environmentOf(vendor));
   const seen: string[] = [];
   const wait = defineTool({
     name: "wait",

@@ -42,10 +42,10 @@ describe("calls cross (twin of bar#RS-8)", () => {
     ["vendor", "the vendor as the first caller serves all"],
     ["read", "a read under way serves who comes next"],
   ])("where %s is shared: %s", async (what) => {
-    const mixed = await openMixedCalls(20);
+    const mixed = await openMixedCalls(10);
     shared.what = what;
-    const found = findCrossed(await mixed.run(200));
-    expect(found.length).toBeGreaterThan(10);
+    const found = findCrossed(await mixed.run(40));
+    expect(found).not.toEqual([]);
     expect(found.every(({ answered }) => typeof answered !== "string")).toBe(true);
     await mixed.close();
   });

@@ -55,4 +55,4 @@ await runServer({
 });
 
 // A failure of this program, in no call.
-if (process.env["SLIP"] === "outside") setTimeout(() => void Promise.reject(new Error("outside")), 5);
+process.on("SIGUSR2", () => void Promise.reject(new Error("outside")));

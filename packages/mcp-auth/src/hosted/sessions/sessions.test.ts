@@ -10,7 +10,7 @@ import type { Sessions } from "./session.ts";
 
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant" });
 const DAY = 24 * 3600;
-const AT_ONCE = 20;
+const AT_ONCE = 8;
 
 describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
   let stores: RecordStores;
@@ -70,10 +70,10 @@ describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
     expect(await here.find(other.tokens.refreshToken)).toBeUndefined();
   });
 
-  it("bar#AS-14 fifty refreshes with one token, from two processes, are one", async () => {
+  it("bar#AS-14 ten refreshes with one token, from two processes, are one", async () => {
     const { tokens } = await here.start(WHO);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? here : there).refresh(tokens.refreshToken, SAME)),
+      Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? here : there).refresh(tokens.refreshToken, SAME)),
     );
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     const [answer] = answers;
@@ -125,11 +125,11 @@ describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
   });
 
   it("end by id, and all of a user's at once, those of others not", async () => {
-    const started = await Promise.all(Array.from({ length: 12 }, (_, index) => (index % 2 ? here : there).start(WHO)));
+    const started = await Promise.all(Array.from({ length: 4 }, (_, index) => (index % 2 ? here : there).start(WHO)));
     const other = await here.start({ ...WHO, user: "T1:U2" });
     await here.end(started[0]?.session.id ?? "");
     await here.end("AAAAAAAAAAAAAAAAAAAAAA");
-    expect(await there.endAll(WHO.user)).toBe(11);
+    expect(await there.endAll(WHO.user)).toBe(3);
     expect(await there.endAll(WHO.user)).toBe(0);
     for (const { tokens } of started) expect(await here.identify(tokens.accessToken)).toBeUndefined();
     expect(await here.identify(other.tokens.accessToken)).toBeDefined();
