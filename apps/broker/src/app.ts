@@ -87,12 +87,8 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
   const { allowLoopback, allowCidrs, operatorUrls = [] } = config.egress;
   // Several clients can wait for one vendor's document, so that call is charged to none of them.
   const fetchDocuments: Fetch = (input, init) => onBehalfOf({}, () => egress.fetch(input, init));
-  const onStoredEndpoints = ({ id }: Pick<Vendor, "id">): void => {
-    log.warn("stored_endpoints_used", { vendor: id });
-    metrics.countVendorCall(id, "discover", "stored");
-  };
   const onLesserAnswer = (event: string, { id }: Pick<Vendor, "id">): void => log.warn(event, { vendor: id });
-  const own = { takesFormPost: true, onStoredEndpoints, onLesserAnswer };
+  const own = { takesFormPost: true, onLesserAnswer };
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,

@@ -557,7 +557,7 @@ resource "aws_cloudwatch_metric_alarm" "counter_vendor_credentials_invalid" {
 resource "aws_cloudwatch_metric_alarm" "counter_vendors_responses_changed" {
   count               = local.has_metrics ? 1 : 0
   alarm_name          = "${var.table_name}-CounterVendorsResponsesChanged"
-  alarm_description   = "vendor's responses changed: any outcome=\"vendor_response_invalid\". Look at: detail in the log"
+  alarm_description   = "vendor's responses changed: any outcome=\"vendor_response_invalid\". Look at: detail in the log; endpoint_mismatch: an MCP server has moved, and npm run vendor -- probe ID says where"
   comparison_operator = "GreaterThanThreshold"
   threshold           = 0
   evaluation_periods  = 1
@@ -575,34 +575,6 @@ resource "aws_cloudwatch_metric_alarm" "counter_vendors_responses_changed" {
       dimensions = {
         job     = "oauth-broker"
         outcome = "vendor_response_invalid"
-      }
-      stat   = "Sum"
-      period = 300
-    }
-  }
-}
-
-resource "aws_cloudwatch_metric_alarm" "counter_an_mcp_servers_metadata_is_not_there" {
-  count               = local.has_metrics ? 1 : 0
-  alarm_name          = "${var.table_name}-CounterAnMCPServersMetadataIsNotThere"
-  alarm_description   = "an MCP server's metadata is not there: any outcome=\"stored\". Look at: stored_endpoints_used in the log names the vendor: compare its endpoints with npm run vendor -- probe ID"
-  comparison_operator = "GreaterThanThreshold"
-  threshold           = 0
-  evaluation_periods  = 1
-  treat_missing_data  = "notBreaching"
-  alarm_actions       = local.has_alarm_topic ? [var.alarm_topic_arn] : null
-  ok_actions          = local.has_alarm_topic ? [var.alarm_topic_arn] : null
-
-  metric_query {
-    id          = "events"
-    return_data = true
-
-    metric {
-      namespace   = var.metrics_namespace
-      metric_name = "broker_vendor_calls_total"
-      dimensions = {
-        job     = "oauth-broker"
-        outcome = "stored"
       }
       stat   = "Sum"
       period = 300

@@ -101,10 +101,6 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
   const hasEvents = settings.mode === "hosted" && settings.events !== undefined;
   // A slow receiver holds no connection that a user waits for.
   const receiver = hasEvents ? openEgress({ ...settings.egress, timeoutMs: OAUTH_TIMEOUT_MS }) : undefined;
-  const onStoredEndpoints = (): void => {
-    log.warn("stored_endpoints_used", { vendor: entry.id });
-    metrics?.countVendorCall(entry.id, "discover", "stored");
-  };
   const onLesserAnswer = (event: string, { id }: Pick<ResolvedVendor, "id">): void => log.warn(event, { vendor: id });
   const vendorClient = watchedVendorClient(
     createVendorClient({
@@ -112,7 +108,6 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
       timer,
       now,
       ...settings.egress,
-      onStoredEndpoints,
       onLesserAnswer,
     }),
     { log, ...defined({ metrics }) },

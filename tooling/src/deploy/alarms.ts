@@ -93,7 +93,6 @@ function brokerQueries(): Readonly<Record<string, AlarmQuery>> {
     "vendor down": aboveNormal([calls("temporarily_unavailable")], "vendor"),
     "vendor credentials invalid": any(calls("vendor_credentials_rejected"), "vendor"),
     "vendor's responses changed": any(calls("vendor_response_invalid"), "vendor"),
-    "an MCP server's metadata is not there": any(calls("stored"), "vendor"),
     "the keys cannot be read": any(counter("broker_keyset_failures_total"), "instance"),
     "nothing can be recorded": any(counter("broker_refusals_total", { reason: "audit_unavailable" }), "instance"),
     "attack, or a broken client": aboveNormal([counter("broker_refusals_total", { leg: "callback" })], "reason"),

@@ -25,7 +25,7 @@ export function renderVendors(entries: readonly RegistryEntry[], facts: readonly
     `The registry has ${entries.length} vendors. ${firstClass.length} are first-class: each has a file of its own and a simulator. ${on.length} more of the catalogue are on, because two sources agree on their endpoints, no other address in the sources is left unexplained, and the broker supports everything they need. ${off.length} are off until an operator writes \`enabled: true\` under \`vendors.ID\`. The facts come from the sources, not from the vendors; the dates say when they were read.`,
     "On means that the two endpoints are certain enough to send a user there, and that the broker can do what the sources say the vendor needs. It does not mean that an account was connected: no vendor was asked. What the other facts of an entry rest on is [at the end](#what-the-facts-rest-on).",
     "`GET /v1/vendors/ID` of a broker shows one complete entry, with its sources, and what the operator changed. How to add one: [adding-a-vendor.md](adding-a-vendor.md).",
-    "Capabilities: PKCE method (S256 is also sent to vendors without documentation about PKCE), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own. `endpoints from metadata`: the live metadata of the MCP server decides them, and the entry has what it said before; `else stored`: that is used while the metadata cannot be reached.",
+    "Capabilities: PKCE method (S256 is also sent to vendors without documentation about PKCE), `oidc` ID tokens are checked and handed on, `dcr` clients can register themselves, `refresh`, `revocation` at the vendor, `byoc` an app of the customer's own. `endpoints compared with metadata`: the live metadata of the MCP server has to have them too, or flows end.",
     "## First-class",
     ...firstClass.map(firstClassSection),
     "## On",
@@ -158,13 +158,7 @@ function firstClassSection(entry: RegistryEntry): string {
 function capabilities(entry: RegistryEntry): string {
   const { pkce, ...others } = capabilitiesOf(entry);
   const named = Object.entries(others).flatMap(([name, has]) => (has ? [name] : []));
-  const { endpointsFrom, serverUrl } = entry.vendor;
-  const source =
-    endpointsFrom !== undefined
-      ? [`endpoints from ${endpointsFrom}`]
-      : serverUrl === undefined
-        ? []
-        : ["stored endpoints, compared with metadata"];
+  const source = entry.vendor.serverUrl === undefined ? [] : ["endpoints compared with metadata"];
   return [pkce === "none" ? "no PKCE" : `PKCE ${pkce}`, ...named, ...source].join(", ");
 }
 

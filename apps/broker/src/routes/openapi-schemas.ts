@@ -133,9 +133,6 @@ export const SCHEMAS: Record<string, Schema> = {
         additionalProperties: true,
       },
       reasons_off: texts("Why the entry is off, or was until the operator turned it on."),
-      endpoints_from: text("Of an MCP server: whether its live metadata decides its endpoints.", {
-        enum: ["metadata", "metadata, else stored"],
-      }),
       sunsets: {
         type: "array",
         description:

@@ -72,7 +72,7 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
     ...vendorSummary(entry, client),
     placeholders,
     ...reasonsOff(entry),
-    ...defined({ endpoints_from: entry.vendor.endpointsFrom, sunsets: ending, setup_note: setupNote }),
+    ...defined({ sunsets: ending, setup_note: setupNote }),
   };
   if (verification === undefined) return summary;
   const { checkedOn, checks, endpoints, quirks, recalled, sources } = verification;

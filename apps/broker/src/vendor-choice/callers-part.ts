@@ -18,8 +18,7 @@ export function callersPartOf({ base, overrides, fillsDomain }: VendorEndpoints)
   const issuer = URL.parse(base.issuer ?? "")?.origin;
   const isForeign = (["authorizationEndpoint", "tokenEndpoint"] as const).some((name) => {
     const url = overrides[name];
-    const isUnknown = base[name] === undefined || base.endpointsFrom !== undefined;
-    return url !== undefined && !(isUnknown && new URL(url).origin === issuer);
+    return url !== undefined && !(base[name] === undefined && new URL(url).origin === issuer);
   });
   return isForeign ? "endpoint" : undefined;
 }

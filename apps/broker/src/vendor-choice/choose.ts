@@ -12,7 +12,7 @@ import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
 import { callersPartOf, requireAllowedPart } from "./callers-part.ts";
 import { readEndpoints } from "./endpoints.ts";
-import { chooseEntry, findCredentials, requireNotEnded, requireUsable } from "./entry.ts";
+import { chooseEntry, findCredentials, requireUsable } from "./entry.ts";
 import { isManual, ownCredentials, targetFields, type VendorRequest, type VendorTarget } from "./request.ts";
 import { requireForeignClient } from "./registrations.ts";
 import { isOfTenant, tenantRefused } from "./tenants.ts";
@@ -68,10 +68,7 @@ export async function chooseVendor(
   const { entry, credentials } = chooseEntry(request, client, deps);
   // 2. how far it is trusted, and whether it may be reached at all
   const begun = { ...deps, requireReachable: deps.isProxied };
-  const choice = await trustedChoice(request.target, entry, credentials, client, begun);
-  // 3. live metadata may name an endpoint that the vendor has ended
-  if (entry?.vendor.endpointsFrom !== undefined) requireNotEnded(entry, choice.vendor, deps);
-  return choice;
+  return trustedChoice(request.target, entry, credentials, client, begun);
 }
 
 /**

@@ -107,8 +107,7 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
   const own = (template: string | undefined, known: string | undefined) => {
     if (template === undefined) return undefined;
     const url = expandTemplate(template, values, specs);
-    // What live metadata decides is not known here, so that any endpoint of the request is its own.
-    return url === known && base.endpointsFrom === undefined ? undefined : requireForeignUrl(url, deps);
+    return url === known ? undefined : requireForeignUrl(url, deps);
   };
   const isChosen = (name: string) => !isListed(specs[name]) && values[name] !== specs[name]?.default;
   const chosen = ofEntry.filter((template) => namesInHost(template).some(isChosen));

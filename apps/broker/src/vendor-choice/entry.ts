@@ -98,7 +98,7 @@ function requireNewAuthorizationsAllowed({ vendor, setup }: VendorConfig, client
  *
  * @throws OAuthError unauthorized_client
  */
-export function requireNotEnded(
+function requireNotEnded(
   entry: VendorConfig,
   target: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint">,
   deps: Pick<Deps, "now">,
@@ -113,8 +113,7 @@ export function requireNotEnded(
 }
 
 /**
- * @param target its own endpoints take the place of the entry's; those of an entry that live
- *   metadata decides are known only here, once they are resolved
+ * @param target its own endpoints take the place of the entry's
  * @returns the first announced end that has come for an endpoint where flows start
  */
 export function endedSunset(
@@ -122,9 +121,7 @@ export function endedSunset(
   target: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint">,
   { now }: Pick<Deps, "now">,
 ): Sunset | undefined {
-  const known: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint"> =
-    vendor.endpointsFrom === undefined ? vendor : {};
-  const { authorizationEndpoint = known.authorizationEndpoint, tokenEndpoint = known.tokenEndpoint } = target;
+  const { authorizationEndpoint = vendor.authorizationEndpoint, tokenEndpoint = vendor.tokenEndpoint } = target;
   const used = [authorizationEndpoint, tokenEndpoint];
   return sunsets.find((sunset) => urlsThatEnd(used, sunset).length > 0 && hasEnded(sunset, now));
 }

@@ -123,37 +123,18 @@ describe("a direct client whose vendor moved", () => {
   });
 });
 
-describe("a direct client of an MCP server whose live metadata decides", () => {
+it("a direct client starts nothing at an MCP server whose live metadata has another endpoint", async () => {
   const issuer = "https://vendor.example";
-  const live: Fetch = async (input, init) => {
-    const { pathname } = new URL(input instanceof Request ? input.url : input);
-    if (pathname !== "/.well-known/oauth-authorization-server") return vendorAnswers(input, init);
-    return Response.json({ issuer, authorization_endpoint: `${issuer}/live/a`, token_endpoint: `${issuer}/live/t` });
-  };
-  const options = {
-    vendor: {
-      ...own,
-      issuer,
-      issuesIdTokens: false,
-      serverUrl: "https://mcp.vendor.example",
-      endpointsFrom: "metadata",
-    },
+  const client = direct({
+    vendor: { ...own, issuer, issuesIdTokens: false, serverUrl: "https://mcp.vendor.example" },
     credentials: { clientId: "deployment", clientSecret: "secret" },
     redirectUri: "https://platform.example/oauth/callback",
     now,
-  } as const;
-
-  it("sends user and code to the live pair", async () => {
-    const client = direct({ ...options, fetch: live });
-    expect((await client.start({})).url).toContain(`${issuer}/live/a?`);
-    await connectionOf(client);
-    expect((await client.refresh({ refreshToken: "rt" })).outcome).toBe("ok");
-    expect(asked.join()).toContain("/live/t");
-    expect(asked).not.toContain(own.tokenEndpoint);
+    fetch: async (input) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      if (pathname !== "/.well-known/oauth-authorization-server") return new Response("", { status: 404 });
+      return Response.json({ issuer, authorization_endpoint: `${issuer}/moved`, token_endpoint: own.tokenEndpoint });
+    },
   });
-
-  it("starts nothing where the metadata is not there", async () => {
-    const client = direct({ ...options, fetch: async () => new Response("", { status: 404 }) });
-    await expect(client.start({})).rejects.toMatchObject({ code: "temporarily_unavailable" });
-  });
+  await expect(client.start({})).rejects.toThrow("another authorization_endpoint");
 });

@@ -171,7 +171,7 @@ describe("a registry vendor", () => {
     );
   });
 
-  it("that is an MCP server keeps its live metadata, beside an account of the operator's", () => {
+  it("that is an MCP server is compared with its metadata, beside an account of the operator's", () => {
     const live = hosted({
       ...HOSTED,
       ...NO_URLS,
@@ -179,14 +179,13 @@ describe("a registry vendor", () => {
       VENDOR_USERINFO_URL: "https://gw.example.com/me",
     });
     expect(live.vendor.vendor).toMatchObject({
-      endpointsFrom: "metadata, else stored",
       serverUrl: "https://mcp.postman.com/mcp",
       operatorsEndpoints: ["userinfoEndpoint"],
       userinfoEndpoint: "https://gw.example.com/me",
     });
     const own = { VENDOR_TOKEN_URL: "https://mcp.postman.com/other", VENDOR_USERINFO_URL: "https://gw.example.com/me" };
     const stored = hosted({ ...HOSTED, ...NO_URLS, VENDOR: "postman-mcp", ...own });
-    expect(stored.vendor.vendor).not.toHaveProperty("endpointsFrom");
+    expect(stored.vendor.vendor).not.toHaveProperty("serverUrl");
     expect(stored.vendor.vendor.authorizationEndpoint).toBe("https://mcp.postman.com/authorize");
   });
 

@@ -182,23 +182,7 @@ describe("the catalogue", () => {
     }
   });
 
-  it("takes the endpoints of an MCP server from live metadata where its issuer is known", () => {
-    const live = CATALOGUE.filter(({ vendor }) => vendor.endpointsFrom !== undefined);
-    expect(live.length).toBeGreaterThan(30);
-    for (const entry of live) {
-      const { vendor, placeholders } = catalogueEntry(entry);
-      expect(entry.serverUrl, vendor.id).toBeDefined();
-      expect(vendor).toMatchObject({ serverUrl: entry.serverUrl, issuer: expect.any(String), pkce: "S256" });
-      // What no metadata says, or a caller fills, has no place in such an entry.
-      expect(placeholders).toEqual({});
-      for (const member of ["refreshEndpoint", "revocation", "issuerSpelling"] as const) {
-        expect(entry.vendor).not.toHaveProperty(member);
-      }
-      expect(entry.sunsets).toBeUndefined();
-    }
-  });
-
-  it("compares the endpoints of any other MCP server with live metadata, if there is an address to ask", () => {
+  it("compares the endpoints of an MCP server with live metadata, if there is an address to ask", () => {
     const servers = CATALOGUE.filter(({ quirks = [] }) => quirks.includes("mcp_authorization_server"));
     const alone = servers.filter((entry) => catalogueEntry(entry).vendor.serverUrl === undefined);
     expect(alone.map(({ vendor }) => vendor.id)).toEqual([
@@ -217,14 +201,6 @@ describe("the catalogue", () => {
       const { id, jwksUri, defaultScopes = [], offlineScopes = [] } = entry.vendor;
       const may = jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid");
       expect([id, capabilitiesOf(catalogueEntry(entry)).oidc && !may]).toEqual([id, false]);
-    }
-  });
-
-  it("falls back on stored endpoints only where sources were compared and two agree", () => {
-    const stored = CATALOGUE.filter(({ vendor }) => vendor.endpointsFrom === "metadata, else stored");
-    expect(stored.length).toBeGreaterThan(0);
-    for (const { vendor, adjudicated, confidence, agreeing } of stored) {
-      expect([vendor.id, adjudicated !== undefined, confidence, agreeing > 1]).toEqual([vendor.id, true, "high", true]);
     }
   });
 

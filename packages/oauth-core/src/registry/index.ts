@@ -44,7 +44,6 @@ export { hasEnded, type Sunset, urlsThatEnd } from "./entry/sunset.ts";
 export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,
-  type EndpointSource,
   type PkceMethod,
   type ResolvedVendor,
   type TokenEndpointAuthMethod,

@@ -21,9 +21,8 @@ export interface OperatorsVendor {
 /**
  * An entry with an operator's fields over its own.
  *
- * If live metadata decides the endpoints of an MCP server, or is compared with them, an operator
- * who names the issuer or an endpoint of flows takes the rest from the entry too; any other endpoint
- * takes precedence over the metadata alone.
+ * The endpoints of an MCP server are compared with its live metadata, unless an operator names the
+ * issuer or an endpoint of flows. Any other endpoint that an operator names is compared with nothing.
  *
  * An operator who names another token endpoint refreshes there. The entry's further endpoints then
  * stay only below the registrable domain of the new host: elsewhere they are the replaced host's,
@@ -39,7 +38,7 @@ export function withOperatorsFields(known: Vendor, own: Partial<Vendor>): Operat
 
 function withoutReplacedMetadata(known: Vendor, own: Partial<Vendor>): Vendor {
   if (known.serverUrl === undefined) return known;
-  const { endpointsFrom: _from, serverUrl: _server, ...stored } = known;
+  const { serverUrl: _server, ...stored } = known;
   const { issuer, authorizationEndpoint, tokenEndpoint, refreshEndpoint } = own;
   if ((issuer ?? authorizationEndpoint ?? tokenEndpoint ?? refreshEndpoint) !== undefined) return stored;
   const operatorsEndpoints = FURTHER_ENDPOINTS.filter((name) => own[name] !== undefined);

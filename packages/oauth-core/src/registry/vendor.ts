@@ -23,12 +23,6 @@ import type {
 export type PkceMethod = "S256" | "plain" | "none";
 /** How we authenticate at the vendor's token endpoint (RFC 7591 §2); `none`: as a public client. */
 export type TokenEndpointAuthMethod = "client_secret_basic" | "client_secret_post" | "none";
-/**
- * Whose word the endpoints of an MCP server are: its live metadata's, and if an entry says so
- * the stored ones while the metadata cannot be reached.
- */
-export type EndpointSource = "metadata" | "metadata, else stored";
-
 /** An endpoint of the standard's that flows do not go through. */
 export type FurtherEndpoint =
   | Exclude<Extract<keyof Vendor, `${string}Endpoint`>, "authorizationEndpoint" | "tokenEndpoint" | "refreshEndpoint">
@@ -73,12 +67,9 @@ export interface Vendor {
   readonly userinfoEndpoint?: string;
   readonly introspectionEndpoint?: string;
   /**
-   * For an MCP server with an issuer. Then the endpoints above are what its metadata has said
-   * before. Unset: they are the vendor's, and only absent ones are discovered. Those of an entry
-   * with `serverUrl` are compared with the metadata; a difference ends the flow.
+   * Of an MCP server's own authorization server: the server, whose document has to name the issuer.
+   * The endpoints above are compared with the issuer's metadata; a difference ends the flow.
    */
-  readonly endpointsFrom?: EndpointSource;
-  /** Of an MCP server's own authorization server: the server, whose document has to name the issuer. */
   readonly serverUrl?: string;
   /** With `serverUrl`: those of the members above that precede the metadata. */
   readonly operatorsEndpoints?: readonly FurtherEndpoint[];
@@ -235,7 +226,7 @@ export interface Vendor {
 }
 
 /** Endpoints of one vendor as they are used in a flow, after discovery. */
-export interface ResolvedVendor extends Omit<Vendor, "endpointsFrom" | "serverUrl" | "operatorsEndpoints"> {
+export interface ResolvedVendor extends Omit<Vendor, "serverUrl" | "operatorsEndpoints"> {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   /**

@@ -39,11 +39,6 @@ export interface VendorClientDeps {
   /** URLs that the operator wrote down: metadata may name any https port at the host of its issuer. */
   readonly operatorUrls?: readonly string[];
   /**
-   * Called when flows of a vendor use its stored endpoints because its metadata cannot be reached;
-   * at most once in ten minutes for one vendor.
-   */
-  readonly onStoredEndpoints?: (vendor: Pick<Vendor, "id">) => void;
-  /**
    * Called for each token answer that is passed on with less than the vendor has: its `scope` has no
    * usable shape, or the exchange for a long-lived token failed. The event is for the log.
    */

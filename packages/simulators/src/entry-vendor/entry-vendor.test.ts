@@ -172,7 +172,7 @@ describe("an account", () => {
 
 describe("an MCP server", () => {
   const SERVER = "https://mcp.acme.example/v1";
-  const LIVE = { ...VENDOR, issuer: "https://acme.example", endpointsFrom: "metadata" };
+  const LIVE = { ...VENDOR, issuer: "https://acme.example" };
   const QUIRKS = ["mcp_authorization_server"];
   const METADATA = "https://acme.example/.well-known/oauth-authorization-server";
   const RESOURCE = "https://mcp.acme.example/.well-known/oauth-protected-resource/v1";
@@ -214,16 +214,6 @@ describe("an MCP server", () => {
     expect((await get(METADATA)).body).toMatchObject({ issuer: LIVE.issuer });
     vendor.publish("another's metadata");
     expect((await get(METADATA)).body).toMatchObject({ issuer: "https://x-acme.example" });
-  });
-
-  it("has stored endpoints that change nothing, unless its entry falls back on them", () => {
-    const facts = (endpointsFrom: string): string[] =>
-      mutantsOf(readEntry({ vendor: { ...LIVE, endpointsFrom }, serverUrl: SERVER, quirks: QUIRKS })).map(
-        ({ fact }) => fact,
-      );
-    expect(facts("metadata")).not.toContain("tokenEndpoint");
-    expect(facts("metadata, else stored")).toContain("tokenEndpoint");
-    expect(facts("metadata")).toEqual(expect.arrayContaining(["serverUrl", "endpointsFrom", "issuer"]));
   });
 });
 

@@ -52,7 +52,7 @@ const row = (kind: string, behaviour: string, wrong: FactRow["wrong"]): FactRow 
   wrong,
 });
 
-const endpoint = (behaviour: string): FactRow => ({ ...row("endpoint", behaviour, wrongUrls), idle: isNeverUsed });
+const endpoint = (behaviour: string): FactRow => row("endpoint", behaviour, wrongUrls);
 
 /** Rows by member of an entry. */
 export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
@@ -68,13 +68,11 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   registrationEndpoint: {
     ...endpoint("registers clients here (identity.ts)"),
     idle: (facts) =>
-      facts.registrationEndpoint?.includes("{") === true
-        ? "registration comes before any tenant is known"
-        : isNeverUsed(facts),
+      facts.registrationEndpoint?.includes("{") === true ? "registration comes before any tenant is known" : undefined,
   },
   jwksUri: {
     ...endpoint("publishes the keys of ID tokens here (identity.ts)"),
-    idle: (facts) => issuesNoIdTokens(facts) ?? isNeverUsed(facts),
+    idle: issuesNoIdTokens,
   },
   userinfoEndpoint: endpoint("names the user here (identity.ts)"),
   introspectionEndpoint: endpoint("introspects here (identity.ts)"),
@@ -220,10 +218,6 @@ export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     }),
   ),
   serverUrl: row("MCP server", "says there whose its authorization server is (identity.ts)", wrongUrls),
-  endpointsFrom: row("MCP server", "moves its endpoints, or publishes nothing (state.ts)", (source: string) => ({
-    ...gone(),
-    ...others(source, ["metadata", "metadata, else stored"]),
-  })),
   issuerSpelling: row("issuer", "leaves the scheme out of ID tokens (token.ts)", (spelling: string) =>
     others(spelling, ["exact", "bare"]),
   ),
@@ -329,11 +323,6 @@ export function idleFactsOf(entry: Entry): readonly string[] {
 function factsOf({ stated }: Entry): readonly string[] {
   const always = Object.entries(FACT_TABLE).flatMap(([fact, { always }]) => (always === true ? [fact] : []));
   return [...new Set([...Object.keys(stated), ...always])].filter((name) => NOT_BEHAVIOUR[name] === undefined);
-}
-
-/** The entry has its endpoints to be compared with, and its metadata has the vendor's. */
-function isNeverUsed({ endpointsFrom }: Facts): string | undefined {
-  return endpointsFrom === "metadata" ? "live metadata decides it, and nothing else" : undefined;
 }
 
 function issuesNoIdTokens({ issuer, issuesIdTokens }: Facts): string | undefined {

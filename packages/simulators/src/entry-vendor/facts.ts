@@ -100,8 +100,6 @@ export interface Facts {
   readonly jwksUri?: string;
   readonly userinfoEndpoint?: string;
   readonly introspectionEndpoint?: string;
-  /** The endpoints above are those of an MCP server that may move them. */
-  readonly endpointsFrom?: "metadata" | "metadata, else stored";
   /** The URL of the MCP server, if the vendor is its authorization server. */
   readonly serverUrl?: string;
   readonly revocation?: RevocationFacts;
@@ -207,7 +205,6 @@ const DEFAULTS = {
 /** An entry as it is written down, in the catalogue or in first-class.json. */
 export interface WrittenEntry {
   readonly vendor: Readonly<Record<string, unknown>>;
-  /** A fact of the vendor whose endpoints come from live metadata. */
   readonly serverUrl?: string;
   /** A text is the description of a placeholder that is free within its place. */
   readonly placeholders?: Readonly<Record<string, unknown>>;
@@ -252,11 +249,6 @@ export function readEntry(
     quirks,
     ...(witness === undefined ? {} : { witness }),
   });
-}
-
-/** Whether the vendor's own metadata says where its endpoints are. */
-export function isLive({ endpointsFrom }: Facts): boolean {
-  return endpointsFrom !== undefined;
 }
 
 /** Whether the vendor's own metadata has to have its endpoints. */

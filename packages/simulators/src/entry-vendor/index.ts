@@ -2,7 +2,6 @@ export {
   type AccountWitness,
   type Entry,
   type Facts,
-  isLive,
   isOfMcpServer,
   type ErrorRule,
   type Json,

@@ -219,9 +219,6 @@ export const BROKER_DEFENCES: Defences = {
     "Credentials of the operator are never sent to an endpoint of the caller":
       'if (callersPart !== undefined{+ && callersPart !== "endpoint"+}) throw overrideNotAllowed',
   },
-  "vendor-choice/choose.ts: live-metadata": {
-    "An end that the vendor announced is compared with the live pair": "requireNotEnded(entry, [-choice.vendor-]{+{}+}",
-  },
   "vendor-choice/choose.ts": {
     "A kept choice is not used for a request that names endpoints or placeholders":
       "kept.entry !== entry || [-saysMore(target-]{+(saysMore(target) && target.vendor === ''+}",
@@ -229,8 +226,6 @@ export const BROKER_DEFENCES: Defences = {
       "[-=== kept.vendor-]{+!== undefined+} ? kept : undefined",
   },
   "vendor-choice/endpoints.ts": {
-    "bar#XA-2 Where live metadata decides, the broker's credentials go to no stored token endpoint of a request":
-      "return url === known [-&& base.endpointsFrom === undefined -]? undefined",
     "bar#ST-4 The query of an authorization endpoint of the request names no parameter of ours":
       'if (authorizationEndpoint [-=== undefined-]{+!== ""+}',
   },

@@ -48,22 +48,16 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
   "vendor-client/discovery/discover.ts": {
     "bar#DI-1 Where the callback takes no POST, metadata with form_post only is refused":
       "deps.takesFormPost [-=== true-]{+!== null+} ?",
+    "bar#DI-1 An endpoint in an MCP server's metadata that we never request is a difference":
+      '[-reason === "endpoint_forbidden"-]{+reason === ""+} && isOfMcpServer(vendor)',
   },
   "vendor-client/discovery/document.ts": {
     "bar#DI-2 Metadata names other ports at the host of its issuer alone":
       "[- === undefined || issuer.hostname === hostname-]{+?.hostname !== undefined || hostname !== undefined+}",
   },
   "vendor-client/discovery/live.ts": {
-    "bar#DI-1 Metadata of an MCP server that was reached and is wrong leads to no stored endpoints":
-      "if (!isFallBack[- || !isOutage(error)-]) throw error;",
-    "bar#DI-1 Stored endpoints of an MCP server are used only where the entry says so":
-      'const isFallBack = vendor.endpointsFrom [-=== "metadata, else stored"-]{+!== undefined+};',
     "bar#BY-4 A stored endpoint of an MCP server that its live metadata has elsewhere gets no code":
       "if (stored === undefined || live === undefined || isSameAddress([-stored-]{+live+}",
-    "bar#BY-4 Live metadata names the authorization and the token endpoint at hosts of the vendor":
-      "if (url === undefined || isOwn(url){+ || url.length > 0+}) continue;",
-    "bar#BY-4 A further endpoint that live metadata names elsewhere gets no token":
-      '!OPTIONAL.has(name) || (typeof url === "string" && isOwn[-(url)-]{+ !== undefined+}),',
   },
   "vendor-client/errors.ts: refusal": {
     "bar#VR-9 Codes of the browser and of access tokens mean a dead grant at a refresh alone":

@@ -34,13 +34,21 @@ export async function discoverIssuer(issuer: string, deps: DiscoveryDeps): Promi
 }
 
 /**
- * For an MCP server, as flows do: its own document has to name the entry's issuer, and the
- * endpoints are at the vendor's hosts. Stored endpoints take no one's place.
+ * For an MCP server: its own document has to name the entry's issuer, as in a flow. Endpoints that
+ * differ are the caller's to name.
  *
  * @throws OAuthError as discoverIssuer
  */
-export async function discoverLive(vendor: Vendor, deps: DiscoveryDeps): Promise<Discovered> {
-  return discover({ ...vendor, endpointsFrom: "metadata", pkce: "none" }, deps);
+export async function discoverServer(
+  vendor: Vendor & { readonly issuer: string },
+  deps: DiscoveryDeps,
+): Promise<Discovered> {
+  try {
+    await createVendorClient({ timer: systemTimer, ...deps }).resolve({ ...vendor, pkce: "none" });
+  } catch (error) {
+    if (!(error instanceof OAuthError) || error.extras.reason !== "endpoint_mismatch") throw error;
+  }
+  return discoverIssuer(vendor.issuer, deps);
 }
 
 const OF_SERVER = "/.well-known/oauth-protected-resource";

@@ -39,14 +39,6 @@ describe("vendor find", () => {
     expect((await runInProcess(["find", "auth0"])).stdout).toContain("  clients of              each tenant\n");
   });
 
-  it.each([
-    ["sentry mcp", "https://mcp.sentry.dev/mcp\n"],
-    ["postman mcp", "https://mcp.postman.com/mcp; while it cannot be reached, those below\n"],
-  ])("shows whose word the endpoints of an MCP server are: %s", async (word, source) => {
-    const { stdout } = await runInProcess(["find", ...word.split(" ")]);
-    expect(stdout).toContain(`  endpoints from          live metadata of ${source}`);
-  });
-
   it("names the nearest where no vendor has the word", async () => {
     expect(await runInProcess(["find", "hubspott"])).toEqual({
       code: 1,

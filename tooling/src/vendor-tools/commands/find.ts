@@ -37,7 +37,6 @@ function details(entry: RegistryEntry): string[] {
   const { confidence, superseded = [] } = verification.endpoints ?? {};
   return [
     summary(entry),
-    ...endpointSource(entry),
     `  authorization endpoint  ${vendor.authorizationEndpoint ?? "discovered"}`,
     `  token endpoint          ${vendor.tokenEndpoint ?? "discovered"}`,
     `  authentication          ${vendor.tokenEndpointAuthMethod}, PKCE ${pkce}`,
@@ -62,13 +61,6 @@ function arrangements({ vendor, placeholders, clientsOf, generationOf, setupNote
     ...(generationOf === undefined ? [] : [`  beside                  ${generationOf.id}, for ${generationOf.apps}`]),
     ...(setupNote === undefined ? [] : [`  first                   ${setupNote.text} (${setupNote.source})`]),
   ];
-}
-
-/** The endpoints of the entry are then what the metadata said before. */
-function endpointSource({ vendor: { endpointsFrom }, serverUrl = "" }: RegistryEntry): string[] {
-  if (endpointsFrom === undefined) return [];
-  const otherwise = endpointsFrom === "metadata" ? "" : "; while it cannot be reached, those below";
-  return [`  endpoints from          live metadata of ${serverUrl}${otherwise}`];
 }
 
 function placeholder({

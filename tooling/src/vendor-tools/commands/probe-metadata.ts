@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
-import { type Discovered, discoverIssuer, discoverLive, type DiscoveryDeps, listIn } from "./discovery.ts";
+import { type Discovered, discoverIssuer, discoverServer, type DiscoveryDeps, listIn } from "./discovery.ts";
 import { drift, type Finding, note, same, unasked } from "../finding.ts";
 import { explain } from "../refusal.ts";
 
@@ -20,8 +20,10 @@ export async function probeMetadata(vendor: Vendor, deps: DiscoveryDeps): Promis
   if (issuer === undefined) return { findings: [note(CHECK, "the entry names no issuer")] };
   if (issuer.includes("{")) return { findings: [note(CHECK, "not checked: the issuer is one per tenant")] };
   try {
-    const isLive = vendor.endpointsFrom !== undefined;
-    const discovered = isLive ? await discoverLive(vendor, deps) : await discoverIssuer(issuer, deps);
+    const discovered =
+      vendor.serverUrl === undefined
+        ? await discoverIssuer(issuer, deps)
+        : await discoverServer({ ...vendor, issuer }, deps);
     return { discovered, findings: [same(CHECK, discovered.address), ...compare(vendor, discovered)] };
   } catch (error) {
     return { findings: [unasked(CHECK, error) ?? unusable(vendor, error)] };
@@ -31,8 +33,8 @@ export async function probeMetadata(vendor: Vendor, deps: DiscoveryDeps): Promis
 /**
  * An entry that states its endpoints needs no metadata, but metadata of another issuer is an error.
  */
-function unusable({ endpointsFrom, authorizationEndpoint, tokenEndpoint }: Vendor, error: unknown): Finding {
-  const isNeeded = endpointsFrom !== undefined || authorizationEndpoint === undefined || tokenEndpoint === undefined;
+function unusable({ authorizationEndpoint, tokenEndpoint }: Vendor, error: unknown): Finding {
+  const isNeeded = authorizationEndpoint === undefined || tokenEndpoint === undefined;
   const isWrong = error instanceof OAuthError && error.extras.reason !== undefined;
   return (isNeeded || isWrong ? drift : note)(CHECK, explain(error));
 }
@@ -58,18 +60,6 @@ const OFFERED: readonly Named[] = [
   ["registration_endpoint", "registrationEndpoint"],
 ];
 
-/** For an MCP server whose metadata decides: the endpoints that its entry has from before. */
-function compareStored(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
-  return [...STATED, ...OFFERED].flatMap(([name, field]) => {
-    const [stored, live] = [vendor[field], resolved[field]];
-    if (stored === undefined && live === undefined) return [];
-    if (stored === undefined) return [note(name, `the entry leaves it to the metadata: ${live}`)];
-    if (stored === live) return [same(name, stored)];
-    const others = live === undefined ? "the metadata none" : `the metadata ${live}`;
-    return [drift(name, `has moved: the entry has ${stored}, ${others}, which flows use`)];
-  });
-}
-
 function compareEndpoints(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
   const stated = [...STATED, ...OFFERED].flatMap(([name, field]) => {
     const [entry, published] = [vendor[field], resolved[field]];
@@ -85,7 +75,7 @@ function compareEndpoints(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
 
 function compare(vendor: Vendor, { resolved, document }: Discovered): Finding[] {
   return [
-    ...(vendor.endpointsFrom === undefined ? compareEndpoints(vendor, resolved) : compareStored(vendor, resolved)),
+    ...compareEndpoints(vendor, resolved),
     ...pkce(vendor, listIn(document, "code_challenge_methods_supported")),
     ...among("token_endpoint_auth_methods_supported", [vendor.tokenEndpointAuthMethod], document),
     ...among("scopes_supported", [...vendor.defaultScopes, ...vendor.offlineScopes], document),

@@ -148,8 +148,8 @@ describe("vendor probe", () => {
     expect(code).toBe(0);
   });
 
-  describe("of an MCP server whose metadata decides", () => {
-    const live = async (change: (issuer: string) => object, stored: Readonly<Record<string, string>> = {}) => {
+  describe("of an MCP server", () => {
+    const probeServer = async (change: (issuer: string) => object) => {
       const { issuer } = await startMetadataServer((url) => ({ ...goodMetadata(url), ...change(url) }));
       const endpoints = {
         issuer,
@@ -157,25 +157,16 @@ describe("vendor probe", () => {
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
         registration_endpoint: `${issuer}/register`,
-        ...stored,
       };
-      const args = ["probe", ...atSimulator({ id: "postman-mcp", endpoints })];
-      return { issuer, ...(await runInProcess(args)) };
+      return { issuer, ...(await runInProcess(["probe", ...atSimulator({ id: "postman-mcp", endpoints })])) };
     };
 
-    it("reports the stored endpoints that have moved or are gone, and probes the live ones", async () => {
-      const { issuer, code, stdout } = await live((url) => ({ token_endpoint: `${url}/new/token` }));
-      const moved = `the entry has ${issuer}/token, the metadata ${issuer}/new/token, which flows use`;
-      expect(stdout).toContain(`drift  token_endpoint: has moved: ${moved}`);
-      const gone = `the entry has ${issuer}/register, the metadata none, which flows use`;
-      expect(stdout).toContain(`drift  registration_endpoint: has moved: ${gone}`);
+    it("reports each endpoint that has moved", async () => {
+      const { issuer, code, stdout } = await probeServer((url) => ({ token_endpoint: `${url}/new/token` }));
+      expect(stdout).toContain(
+        `drift  token_endpoint: the entry has ${issuer}/token, the metadata ${issuer}/new/token`,
+      );
       expect(stdout).toContain(`ok     authorization_endpoint: ${issuer}/authorize`);
-      expect(code).toBe(1);
-    });
-
-    it("reports a token endpoint at a host of another party", async () => {
-      const { code, stdout } = await live(() => ({ token_endpoint: "https://evil.example/token" }));
-      expect(stdout).toMatch(/^drift {2}metadata: .*token_endpoint.*credential_binding_mismatch/m);
       expect(code).toBe(1);
     });
   });

@@ -61,14 +61,10 @@ async function probe(vendor: Vendor, deps: DiscoveryDeps, onCheck: (check: strin
 }
 
 /**
- * The entry, and what it leaves to discovery; if live metadata decides, what that says.
+ * The entry, and what it leaves to discovery.
  * @returns undefined when no address is known
  */
 function withEndpoints(vendor: Vendor, discovered: Discovered | undefined): ResolvedVendor | undefined {
-  if (vendor.endpointsFrom !== undefined && discovered !== undefined) {
-    return { ...discovered.resolved, pkce: vendor.pkce };
-  }
-  if (vendor.endpointsFrom === "metadata") return undefined;
   const { authorizationEndpoint, tokenEndpoint } = { ...discovered?.resolved, ...vendor };
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
   const jwksUri = vendor.jwksUri ?? discovered?.resolved.jwksUri;

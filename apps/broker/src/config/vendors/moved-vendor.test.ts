@@ -109,44 +109,24 @@ describe("registration at a registry vendor", () => {
   });
 });
 
-describe("a registry vendor whose endpoints live metadata decides", () => {
-  const LIVE = {
-    ...KNOWN,
-    issuer: "https://www.known.example",
-    serverUrl: "https://mcp.known.example/mcp",
-    endpointsFrom: "metadata",
-  } as const;
-  const WHOLE = expect.stringContaining("no longer those of the vendor's live metadata");
+describe("a registry vendor whose endpoints are compared with live metadata", () => {
+  const SERVER = { ...KNOWN, issuer: "https://www.known.example", serverUrl: "https://mcp.known.example/mcp" };
 
   it.each([
     { issuer: "https://gateway.example" },
     { authorization_endpoint: "https://www.known.example/other" },
     { token_endpoint: "https://www.known.example/other" },
     { refresh_endpoint: "https://www.known.example/other" },
-  ])("has the endpoints of file and registry where the operator writes %j", (fields) => {
-    const { vendor, warnings } = moved(fields, LIVE);
-    expect(vendor).not.toHaveProperty("endpointsFrom");
+  ])("is compared no more where the operator writes %j", (fields) => {
+    const { vendor } = moved(fields, SERVER);
     expect(vendor).not.toHaveProperty("serverUrl");
     expect(vendor?.authorizationEndpoint).toBe(fields.authorization_endpoint ?? KNOWN.authorizationEndpoint);
-    expect(warnings).toContainEqual(WHOLE);
   });
 
-  it("keeps its metadata beside any other endpoint of the operator's, which precedes it", () => {
-    const { vendor, warnings } = moved({ userinfo_endpoint: "https://www.known.example/me" }, LIVE);
-    expect(vendor).toMatchObject({ endpointsFrom: "metadata", operatorsEndpoints: ["userinfoEndpoint"] });
+  it("is compared beside any other endpoint of the operator's, which is not", () => {
+    const { vendor, warnings } = moved({ userinfo_endpoint: "https://www.known.example/me" }, SERVER);
+    expect(vendor).toMatchObject({ serverUrl: SERVER.serverUrl, operatorsEndpoints: ["userinfoEndpoint"] });
     expect(warnings).toEqual([]);
-    expect(moved({ default_scopes: ["a"] }, LIVE).vendor).not.toHaveProperty("operatorsEndpoints");
-  });
-
-  it("may register clients, although the entry names no endpoint for it", () => {
-    const known = {
-      vendor: defineVendor({ id: "known", name: "K", ...LIVE }),
-      placeholders: {},
-      setup: "none",
-      byoc: true,
-    };
-    const registry: LoadOptions["registry"] = new Map([["known", { ...known, setup: "none" as const }]]);
-    const entry = load({ ...MINIMAL, vendors: { known: {} } }, { registry }).vendors.get("known");
-    expect(entry).not.toHaveProperty("registersNoClients");
+    expect(moved({ default_scopes: ["a"] }, SERVER).vendor).not.toHaveProperty("operatorsEndpoints");
   });
 });

@@ -84,11 +84,6 @@ export function buildVendor(
     known === undefined
       ? { vendor: defineVendor({ id, name: id, ...fields }), dropped: [] }
       : withOperatorsFields(withoutReplacedChecks(known.vendor, parsed), fields);
-  if (known?.vendor.endpointsFrom !== undefined && vendor.endpointsFrom === undefined) {
-    warnings.push(
-      `Vendor ${id} has an issuer or endpoints of yours: the others are those of the registry, and no longer those of the vendor's live metadata`,
-    );
-  }
   if (dropped.includes("revocationEndpoint")) {
     warnings.push(
       `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's revocation endpoint is at another domain and must not receive these tokens, so revocation answers unsupported_token_type`,
@@ -177,11 +172,10 @@ function namesAccount({ userinfo_endpoint: userinfo, account, identity }: Parsed
   return (userinfo ?? account?.identity) !== undefined || typeof identity === "object";
 }
 
-/** An issuer that the operator sets, or live metadata, may publish what the registry does not know. */
+/** An issuer that the operator sets may publish what the registry does not know. */
 function isKnownToRegisterNone(vendor: Vendor, { issuer }: ParsedVendor, known: VendorTemplate | undefined): boolean {
   return (
     known !== undefined &&
-    vendor.endpointsFrom === undefined &&
     vendor.registrationEndpoint === undefined &&
     (issuer ?? known.vendor.issuer) === known.vendor.issuer
   );

@@ -4,7 +4,7 @@ import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { expect, it } from "vitest";
 import { CREDENTIALS, SERVER } from "../../testing/hosted-fixture.ts";
-import { openOpenIdServerFixture, openServerFixture, STATE } from "../../testing/server-fixture.ts";
+import { openServerFixture, STATE } from "../../testing/server-fixture.ts";
 
 it("bar#AS-22 GitHub: a user connects, and one who cancels is access_denied", async () => {
   const github = await startGitHub();
@@ -35,24 +35,5 @@ it("bar#AS-22 GitHub: a user connects, and one who cancels is access_denied", as
   } finally {
     await fixture.close();
     await github.close();
-  }
-});
-
-it("a user connects where live metadata says, not at the stored pair", async () => {
-  const nowhere = "http://127.0.0.1:9";
-  const entry = {
-    endpointsFrom: "metadata, else stored",
-    serverUrl: `${nowhere}/mcp`,
-    authorizationEndpoint: `${nowhere}/authorize`,
-    tokenEndpoint: `${nowhere}/token`,
-  } as const;
-  const fixture = await openOpenIdServerFixture({ entry });
-  try {
-    const back = await fixture.browser().connect();
-    const { status, body } = await fixture.redeem(back.searchParams.get("code") ?? "");
-    expect(status).toBe(200);
-    expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({ clientId: "desk" });
-  } finally {
-    await fixture.close();
   }
 });

@@ -341,7 +341,6 @@ export const ENDPOINT_FIELDS = {
       pinned: { is: "text", optional: true },
     },
   },
-  endpointsFrom: { is: "choice", values: ["metadata", "metadata, else stored"], by: ["catalogue"] },
   serverUrl: { is: "url", by: [] },
   operatorsEndpoints: { is: "list", of: { is: "text" }, by: [] },
   apiHosts: {

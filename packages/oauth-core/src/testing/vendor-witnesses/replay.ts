@@ -94,11 +94,7 @@ async function idTokenOf({ issuer }: ResolvedVendor, { clientId }: VendorCredent
 /** With the endpoints of the entry: no metadata was witnessed. */
 function storedVendor({ vendor, placeholders }: RegistryEntry): ResolvedVendor {
   const named = withClientId(vendor, CLIENT_ID, placeholders);
-  const {
-    endpointsFrom: _from,
-    serverUrl: _server,
-    ...filled
-  } = expandVendor(named, sampleValues(placeholders), placeholders);
+  const { serverUrl: _server, ...filled } = expandVendor(named, sampleValues(placeholders), placeholders);
   const { authorizationEndpoint, tokenEndpoint } = filled;
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
     throw new Error(`${vendor.id} has no endpoints of its own`);

@@ -26,7 +26,6 @@ const DEFAULTS: Vendor = defineVendor({ id: "default", name: "default" });
 const LABELS: Readonly<Partial<Record<keyof Vendor, readonly string[]>>> = {
   issuer: ["issuer", "metadata"],
   jwksUri: ["metadata"],
-  endpointsFrom: ["metadata"],
   registrationEndpoint: ["registration", "metadata"],
   refreshEndpoint: ["refresh path", "refresh"],
   revocationEndpoint: ["revocation", "revocation path", "revoke path", "metadata"],

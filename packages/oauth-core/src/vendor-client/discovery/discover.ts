@@ -1,8 +1,8 @@
 /**
  * A vendor's endpoints from its issuer alone: its published metadata, read strictly and cached.
  * Runs when a flow starts, never at process start. An entry's own statements take precedence over
- * metadata; for a vendor whose entry states its endpoints, metadata is read when it is available.
- * For an MCP server live metadata takes precedence, or has to say the same (live.ts).
+ * metadata; for a vendor whose entry states its endpoints, metadata is read when it is available,
+ * and that of an MCP server has to say the same (live.ts).
  */
 import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
@@ -10,21 +10,12 @@ import type { Clock, Timer } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor, VendorDemand } from "../../registry/vendor.ts";
 import { METADATA_FIELDS } from "../../registry/fields.ts";
-import { without } from "../../registry/moved-vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
-import {
-  atHostsOf,
-  createLiveMetadata,
-  isLive,
-  isOfMcpServer,
-  type LiveMetadata,
-  type LiveVendor,
-  requireStoredEndpoints,
-} from "./live.ts";
+import { createLiveMetadata, isOfMcpServer, type ReadLiveMetadata, requireStoredEndpoints } from "./live.ts";
 
 export interface Discovery {
   /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
@@ -34,8 +25,6 @@ export interface Discovery {
    * changes.
    */
   readonly resolve: (vendor: Vendor) => Promise<ResolvedVendor>;
-  /** The metadata of a vendor whose endpoints it decides; undefined while the stored ones are used. */
-  readonly live: (vendor: LiveVendor) => Promise<VendorMetadata | undefined>;
 }
 
 export function createDiscovery(deps: VendorClientDeps): Discovery {
@@ -43,29 +32,23 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
     load: (issuer) => loadMetadata(issuer, deps),
     now: deps.now,
   });
-  const live = createLiveMetadata(deps);
-  const advertised = createAdvertised({ ...deps, documents, live });
+  const advertised = createAdvertised({ ...deps, documents, readLive: createLiveMetadata(deps) });
   const modes: ReadonlySet<string> = new Set(deps.takesFormPost === true ? ["query", "form_post"] : ["query"]);
   const resolved = new WeakMap<
     Vendor,
     { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }
   >();
   const metadataFor = (vendor: Vendor): Promise<VendorMetadata | undefined> | undefined => {
-    if (isLive(vendor)) return live.decide(vendor);
     if (needsDiscovery(vendor)) return documents.get(vendor.issuer);
     return hasAdvertised(vendor) ? advertised(vendor) : undefined;
   };
   return {
     metadata: documents.get,
-    live: live.decide,
     resolve: async (vendor) => {
       const from = await metadataFor(vendor);
       const known = resolved.get(vendor);
       if (known !== undefined && known.from === from) return known.vendor;
-      const made =
-        from !== undefined && isLive(vendor)
-          ? resolveLive(vendor, from, modes)
-          : resolveWith(vendor, from ?? { advertisesIss: false }, modes);
+      const made = resolveWith(vendor, from ?? { advertisesIss: false }, modes);
       resolved.set(vendor, { from, vendor: made });
       return made;
     },
@@ -76,20 +59,6 @@ function needsDiscovery(vendor: Vendor): vendor is Vendor & { readonly issuer: s
   return (
     vendor.issuer !== undefined && (vendor.authorizationEndpoint === undefined || vendor.tokenEndpoint === undefined)
   );
-}
-
-/** An endpoint that the metadata leaves out is one the vendor does not have. */
-function resolveLive(vendor: LiveVendor, metadata: VendorMetadata, modes: ReadonlySet<string>): ResolvedVendor {
-  const { operatorsEndpoints = [], ...entry } = vendor;
-  const rest = without(entry, [
-    ...METADATA_FIELDS.filter((name) => !isOneOf(name, operatorsEndpoints)),
-    "refreshEndpoint",
-  ]);
-  return resolveWith(rest, atHostsOf(vendor, metadata), modes);
-}
-
-function isOneOf(name: string, names: readonly string[]): boolean {
-  return names.includes(name);
 }
 
 /** @param ourModes the response modes that the callback takes */
@@ -109,7 +78,7 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata, ourModes: Readonl
     });
   }
   const endpoints = Object.fromEntries(METADATA_FIELDS.map((name) => [name, vendor[name] ?? metadata[name]]));
-  const { endpointsFrom: _from, serverUrl: _server, operatorsEndpoints: _own, ...rest } = vendor;
+  const { serverUrl: _server, operatorsEndpoints: _own, ...rest } = vendor;
   const demands = demandsOf(vendor, metadata, ourModes);
   return {
     ...rest,
@@ -167,12 +136,17 @@ function authMethod(
 
 interface AdvertisedDeps {
   readonly documents: RefreshingCache<VendorMetadata>;
-  readonly live: LiveMetadata;
+  readonly readLive: ReadLiveMetadata;
   readonly now: Clock;
   readonly timer: Timer;
 }
 
 type IssuingVendor = Vendor & { readonly issuer: string };
+
+/** Whether the document is there, and cannot be the one that the entry was made from. */
+function contradicts(vendor: IssuingVendor, { extras: { reason } }: OAuthError): boolean {
+  return reason === "issuer_mismatch" || (reason === "endpoint_forbidden" && isOfMcpServer(vendor));
+}
 
 /** A flow waits no longer than this for metadata; the endpoints are known without it. */
 const ADVERTISED_TIMEOUT_MILLISECONDS = 2_000;
@@ -190,7 +164,7 @@ const MAX_ISSUERS = 256;
  *   endpoint of an MCP server: either the entry or the document is wrong
  */
 function createAdvertised(deps: AdvertisedDeps): (vendor: IssuingVendor) => Promise<VendorMetadata | undefined> {
-  const { documents, live, now, timer } = deps;
+  const { documents, readLive, now, timer } = deps;
   const unavailable = createExpiringMap<true>(MAX_ISSUERS, now);
   const cut = new WeakMap<VendorMetadata, VendorMetadata>();
 
@@ -208,10 +182,10 @@ function createAdvertised(deps: AdvertisedDeps): (vendor: IssuingVendor) => Prom
     const { issuer } = vendor;
     if (unavailable.get(issuer)) return undefined;
     try {
-      return await (isOfMcpServer(vendor) ? live.read(vendor, deadline) : documents.get(issuer, deadline));
+      return await (isOfMcpServer(vendor) ? readLive(vendor, deadline) : documents.get(issuer, deadline));
     } catch (error) {
       //= bar#DI-1
-      if (!(error instanceof OAuthError) || error.extras.reason === "issuer_mismatch") throw error;
+      if (!(error instanceof OAuthError) || contradicts(vendor, error)) throw error;
       unavailable.set(issuer, true, now() + NEGATIVE_CACHE_SECONDS);
       return undefined;
     }

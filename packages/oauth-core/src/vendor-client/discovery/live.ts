@@ -1,88 +1,39 @@
 /**
- * The endpoints of an MCP server by its live metadata (docs/decisions/0043). The server's own
- * document has to name the issuer that the entry pins; the issuer's document names the endpoints.
- * Where metadata decides, they are accepted at the vendor's own hosts alone; any other entry has to
- * have the same endpoints. Called by discover.ts.
+ * The live metadata of an MCP server, with which the endpoints of its entry are compared
+ * (docs/decisions/0043). The server's own document has to name the issuer that the entry pins; the
+ * issuer's document has to have the same endpoints. Called by discover.ts.
  */
-import { registrableDomainOf } from "../../protocol/public-suffix.ts";
-import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { JsonObject } from "../../ports.ts";
 import { isOutage, OAuthError } from "../../protocol/errors.ts";
-import { METADATA_FIELDS, type MetadataField } from "../../registry/fields.ts";
+import { METADATA_FIELDS } from "../../registry/fields.ts";
 import { wireName } from "../../registry/fields/shape.ts";
-import type { EndpointSource, Vendor } from "../../registry/vendor.ts";
+import type { Vendor } from "../../registry/vendor.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { type Deadline, VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { translateVendorError } from "../errors.ts";
-import { createRefreshingCache, FRESH_SECONDS } from "./cache.ts";
+import { createRefreshingCache } from "./cache.ts";
 import { findMetadata, loadDocument, requireEndpoint, type VendorMetadata } from "./document.ts";
 
 /** The authorization server of an MCP server. */
 export type McpVendor = Vendor & { readonly issuer: string; readonly serverUrl: string };
 
-/** A vendor whose endpoints its live metadata decides. */
-export type LiveVendor = McpVendor & { readonly endpointsFrom: EndpointSource };
-
 export function isOfMcpServer(vendor: Vendor): vendor is McpVendor {
   return vendor.issuer !== undefined && vendor.serverUrl !== undefined;
 }
 
-export function isLive(vendor: Vendor): vendor is LiveVendor {
-  return isOfMcpServer(vendor) && vendor.endpointsFrom !== undefined;
-}
+/**
+ * Its issuer's metadata.
+ *
+ * @param deadline until when this caller waits
+ * @throws OAuthError vendor_response_invalid, `issuer_mismatch` when the server or the document names
+ *   another issuer; temporarily_unavailable when the metadata cannot be reached
+ */
+export type ReadLiveMetadata = (vendor: McpVendor, deadline: Deadline) => Promise<VendorMetadata>;
 
-export interface LiveMetadata {
-  /**
-   * @returns for a vendor, its issuer's metadata; undefined when it cannot be reached and the entry
-   *   says that the stored endpoints are used then
-   * @throws OAuthError vendor_response_invalid, `issuer_mismatch` when the server or the document
-   *   names another issuer; temporarily_unavailable when the metadata cannot be reached
-   */
-  readonly decide: (vendor: LiveVendor) => Promise<VendorMetadata | undefined>;
-  /**
-   * @param deadline until when this caller waits
-   * @throws OAuthError as `decide`, for any entry
-   */
-  readonly read: (vendor: McpVendor, deadline: Deadline) => Promise<VendorMetadata>;
-}
-
-/** After a failure the stored endpoints are used without another attempt for this long. */
-const STORED_SECONDS = 60;
-const MAX_SERVERS = 256;
-
-export function createLiveMetadata(deps: VendorClientDeps): LiveMetadata {
-  const { now, onStoredEndpoints } = deps;
-  const documents = createRefreshingCache<VendorMetadata>({
-    load: async (key) => loadLive(key, deps),
-    now,
-  });
-  const unreachable = createExpiringMap<true>(MAX_SERVERS, now);
-  const reported = createExpiringMap<true>(MAX_SERVERS, now);
-
-  const decide: LiveMetadata["decide"] = async (vendor) => {
-    const key = keyOf(vendor);
-    const isFallBack = vendor.endpointsFrom === "metadata, else stored";
-    if (isFallBack && unreachable.get(key) === true) return undefined;
-    try {
-      return await documents.get(key);
-    } catch (error) {
-      // Metadata that was reached and is wrong is no reason to use other endpoints.
-      //= bar#DI-1
-      if (!isFallBack || !isOutage(error)) throw error;
-      unreachable.set(key, true, now() + STORED_SECONDS);
-      if (reported.get(key) === undefined) {
-        reported.set(key, true, now() + FRESH_SECONDS);
-        onStoredEndpoints?.(vendor);
-      }
-      return undefined;
-    }
-  };
-  return { decide, read: (vendor, deadline) => documents.get(keyOf(vendor), deadline) };
-}
-
-/** A URL has no space. */
-function keyOf({ issuer, serverUrl }: McpVendor): string {
-  return `${issuer} ${serverUrl}`;
+export function createLiveMetadata(deps: VendorClientDeps): ReadLiveMetadata {
+  const documents = createRefreshingCache<VendorMetadata>({ load: async (key) => loadLive(key, deps), now: deps.now });
+  // A URL has no space.
+  return ({ issuer, serverUrl }, deadline) => documents.get(`${issuer} ${serverUrl}`, deadline);
 }
 
 async function loadLive(key: string, deps: VendorClientDeps): Promise<VendorMetadata> {
@@ -91,7 +42,7 @@ async function loadLive(key: string, deps: VendorClientDeps): Promise<VendorMeta
     requireIssuerOfServer(serverUrl, issuer, deps),
     findMetadata(issuer, "oauth-authorization-server", deps),
   ]);
-  // First: an outage of an issuer that the server has left must not lead to its stored endpoints.
+  // First: an outage of an issuer that the server has left must not hide the move.
   if (server.status === "rejected") throw server.reason;
   if (metadata.status === "rejected") throw metadata.reason;
   if (metadata.value !== undefined) return metadata.value;
@@ -148,9 +99,9 @@ function requireNamed(issuer: string, { authorization_servers: named }: JsonObje
 }
 
 /**
- * An MCP server that keeps the endpoints of its entry has the same endpoints in its metadata. One
- * that differs is not followed, and the stored one, which the vendor may have left, gets nothing
- * either. What the metadata leaves out, and what an operator names, is compared with nothing.
+ * An MCP server has the endpoints of its entry in its metadata. One that differs is not followed, and
+ * the stored one, which the vendor may have left, gets nothing either. What the metadata leaves out,
+ * and what an operator names, is compared with nothing.
  *
  * @throws OAuthError vendor_response_invalid, `endpoint_mismatch`
  */
@@ -177,48 +128,4 @@ export function requireStoredEndpoints(vendor: Vendor, metadata: VendorMetadata)
 /** A template is filled before its address is used. */
 function isSameAddress(stored: string, live: string): boolean {
   return stored.includes("{") || new URL(stored).href === new URL(live).href;
-}
-
-/** What a client sends codes, tokens or secrets to. Nothing of a user goes to `jwks_uri`. */
-const RECIPIENTS: readonly MetadataField[] = METADATA_FIELDS.filter((name) => name !== "jwksUri");
-/** Those of which a vendor may have none. */
-const OPTIONAL: ReadonlySet<string> = new Set(RECIPIENTS.filter((name) => !isNeeded(name)));
-
-function isNeeded(name: MetadataField): boolean {
-  return name === "authorizationEndpoint" || name === "tokenEndpoint";
-}
-
-/**
- * The part of the metadata at hosts of the vendor: below the issuer's registrable domain, and the
- * hosts that the entry itself names. A further endpoint elsewhere is left out.
- *
- * @throws OAuthError vendor_response_invalid, `credential_binding_mismatch`, when the authorization
- *   or the token endpoint is elsewhere
- */
-//= bar#BY-4
-export function atHostsOf(vendor: LiveVendor, metadata: VendorMetadata): VendorMetadata {
-  const isOwn = ownHosts(vendor);
-  for (const field of RECIPIENTS.filter(isNeeded)) {
-    const name = wireName(field);
-    const { [field]: url } = metadata;
-    if (url === undefined || isOwn(url)) continue;
-    throw new OAuthError(
-      "vendor_response_invalid",
-      `The vendor's metadata has its ${name} at a host of another party`,
-      {
-        reason: "credential_binding_mismatch",
-        detail: `state vendors.${vendor.id}.${name} if it is right`,
-      },
-    );
-  }
-  const kept = Object.entries(metadata).filter(
-    ([name, url]) => !OPTIONAL.has(name) || (typeof url === "string" && isOwn(url)),
-  );
-  return Object.fromEntries(kept) as unknown as VendorMetadata;
-}
-
-function ownHosts(vendor: LiveVendor): (url: string) => boolean {
-  const domain = registrableDomainOf(vendor.issuer);
-  const stated = RECIPIENTS.flatMap((name) => URL.parse(vendor[name] ?? "")?.host ?? []);
-  return (url) => registrableDomainOf(url) === domain || stated.includes(new URL(url).host);
 }

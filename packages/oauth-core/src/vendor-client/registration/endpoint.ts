@@ -6,7 +6,7 @@ import type { Vendor } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { VendorMetadata } from "../discovery/document.ts";
-import { isLive, isOfMcpServer, type LiveVendor } from "../discovery/live.ts";
+import { isOfMcpServer } from "../discovery/live.ts";
 import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 
 export interface RegistrationPlace {
@@ -25,14 +25,12 @@ export interface RegistrationPlaceDeps {
 const METADATA_TIMEOUT_MILLISECONDS = 2_000;
 
 /**
- * The entry's own endpoint, else the one its issuer's metadata names; the other way round if live
- * metadata decides.
+ * The entry's own endpoint, else the one its issuer's metadata names.
  *
  * @throws OAuthError invalid_request when the vendor has no registration endpoint;
  *   vendor_response_invalid, temporarily_unavailable when discovery fails
  */
 export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDeps): Promise<RegistrationPlace> {
-  if (isLive(vendor)) return liveRegistration(vendor, deps);
   // Compares the endpoint of an MCP server's entry.
   if (isOfMcpServer(vendor)) await deps.discovery.resolve(vendor);
   const metadata = await metadataOf(vendor, deps);
@@ -40,13 +38,6 @@ export async function findRegistration(vendor: Vendor, deps: RegistrationPlaceDe
   // A template is not an address: the tenant is not known yet.
   if (endpoint === undefined || isTemplate(endpoint)) throw noRegistration(vendor);
   const authMethods = metadata?.tokenEndpointAuthMethods;
-  return { endpoint, ...defined({ authMethods }) };
-}
-
-async function liveRegistration(vendor: LiveVendor, { discovery }: RegistrationPlaceDeps): Promise<RegistrationPlace> {
-  const { registrationEndpoint: endpoint } = await discovery.resolve(vendor);
-  const authMethods = (await discovery.live(vendor))?.tokenEndpointAuthMethods;
-  if (endpoint === undefined) throw noRegistration(vendor);
   return { endpoint, ...defined({ authMethods }) };
 }
 
