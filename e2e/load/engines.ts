@@ -1,6 +1,6 @@
 /**
- * The worker that provides DynamoDB and KMS for the store's bench: dynalite, or a DynamoDB Local
- * that already runs.
+ * DynamoDB and KMS for the store: dynalite, or a DynamoDB Local that already runs. Also the worker
+ * that provides them to a bench.
  */
 import { startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import type { TableAddress } from "../support/aws/environment.ts";
@@ -20,22 +20,29 @@ export type EngineCalls = {
   readonly kmsCalls: () => number;
 };
 
-const dynamoDb = await startDynamoDb();
-const kms = await startKms();
+/** In this process. */
+export async function createEngines(): Promise<{ readonly calls: EngineCalls; stop(): Promise<void> }> {
+  const dynamoDb = await startDynamoDb();
+  const kms = await startKms();
+  const calls: EngineCalls = {
+    open: async () => ({
+      name: dynamoDb.name,
+      region: dynamoDb.region,
+      endpoint: dynamoDb.endpoint,
+      table: await dynamoDb.createTable(),
+      kmsEndpoint: kms.endpoint,
+      keyArn: kms.createKey(),
+    }),
+    kmsCalls: () => Object.values(kms.calls()).reduce((sum, count) => sum + count, 0),
+  };
+  const stop = async (): Promise<void> => {
+    await dynamoDb.close();
+    await kms.close();
+  };
+  return { calls, stop };
+}
 
-const calls: EngineCalls = {
-  open: async () => ({
-    name: dynamoDb.name,
-    region: dynamoDb.region,
-    endpoint: dynamoDb.endpoint,
-    table: await dynamoDb.createTable(),
-    kmsEndpoint: kms.endpoint,
-    keyArn: kms.createKey(),
-  }),
-  kmsCalls: () => Object.values(kms.calls()).reduce((sum, count) => sum + count, 0),
-};
-
-answerCalls(calls, async () => {
-  await dynamoDb.close();
-  await kms.close();
-});
+if (import.meta.main) {
+  const { calls, stop } = await createEngines();
+  answerCalls(calls, stop);
+}

@@ -54,15 +54,24 @@ export async function startMcpServer(
   return stage.start({
     ...service,
     file: join(import.meta.dirname, "bench", "mcp", "server.ts"),
-    env: {
-      ...fakeVendorEnvironment(vendorUrl),
-      PORT: port,
-      DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
-      OAUTH_MODE: "hosted",
-      PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
-      ...env,
-    },
+    env: mcpEnvironment(vendorUrl, port, env),
   });
+}
+
+/** The settings of a server in hosted mode, unless `env` says otherwise. */
+export function mcpEnvironment(
+  vendorUrl: string,
+  port: string,
+  env: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  return {
+    ...fakeVendorEnvironment(vendorUrl),
+    PORT: port,
+    DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
+    OAUTH_MODE: "hosted",
+    PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
+    ...env,
+  };
 }
 
 /**

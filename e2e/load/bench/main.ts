@@ -23,16 +23,16 @@ const PROFILES = join(RESULTS_FOLDER, "profiles");
 
 async function run(commandLine: CommandLine): Promise<void> {
   const { parts, profile, jsonPath, count } = commandLine;
-  if (parts.includes("broker") || count) {
-    say("building the broker where it is older than its sources");
-    buildBroker();
-  }
   if (count) {
     for (const part of parts) {
       if (part === "registry") throw new Error("nothing of the registry is counted");
       process.stdout.write(`${countLines(await COUNTS[part]())}\n\n`);
     }
     return;
+  }
+  if (parts.includes("broker")) {
+    say("building the broker where it is older than its sources");
+    buildBroker();
   }
   const results: Record<string, object> = {};
   const texts: string[] = [];

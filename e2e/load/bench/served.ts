@@ -1,18 +1,8 @@
-/**
- * Subjects that are servers, each in its own process on loopback. The same operations are measured
- * in time, over 32 connections, and in counts, over one.
- */
+/** Subjects that are servers, each in its own process on loopback, measured over 32 connections. */
 import { cpuMicroseconds, measureCpu } from "../machine.ts";
 import { LANES, inLanes } from "../lanes.ts";
-import type { Service, ServiceProcess } from "../../support/service-process.ts";
+import type { ServiceProcess } from "../../support/service-process.ts";
 import { quantileOf } from "../spread.ts";
-import {
-  type CountTable,
-  countOperation,
-  COUNTER,
-  createServerCounts,
-  type OperationCounts,
-} from "./counts/operation-counts.ts";
 import type { BenchSubject } from "./part.ts";
 
 /** One connection that repeats its operation. */
@@ -43,23 +33,12 @@ export interface ServedPart {
 export interface Watch {
   /** It leaves a CPU profile there when it stops. */
   readonly profileFolder?: string | undefined;
-  /** A module that it loads first. */
-  readonly preload?: string | undefined;
-  /** Takes what it prints once it listens. */
-  readonly onLine?: ((server: string, line: string) => void) | undefined;
 }
 
-/** @returns flags of Node.js, and what takes the server's lines */
-export function watched(
-  name: string,
-  { profileFolder: folder, preload, onLine }: Watch,
-  profile: string = name,
-): { readonly flags: string[] } & Pick<Service, "onLine"> {
-  const profiling = ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${profile}.cpuprofile`];
-  return {
-    flags: [...(preload === undefined ? [] : ["--import", preload]), ...(folder === undefined ? [] : profiling)],
-    ...(onLine && { onLine: (line: string) => onLine(name, line) }),
-  };
+/** @returns flags of Node.js */
+export function watched(profile: string, { profileFolder: folder }: Watch): string[] {
+  if (folder === undefined) return [];
+  return ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${profile}.cpuprofile`];
 }
 
 export function nameOf({ work, on }: Pick<Served, "work" | "on">): string {
@@ -97,29 +76,4 @@ export function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { cl
     },
     close: async () => void (await Promise.all(lanes.map((lane) => lane.close()))),
   };
-}
-
-/**
- * @param countedAs the name of an operation in the table; undefined: it is not counted
- * @throws Error when an answer is wrong
- */
-export async function countServed(
-  start: (watch: Watch) => Promise<ServedPart>,
-  countedAs: (work: string) => string | undefined,
-): Promise<CountTable> {
-  const { onLine, read } = createServerCounts();
-  const { served, stop } = await start({ preload: COUNTER, onLine });
-  try {
-    const table: Record<string, Record<string, OperationCounts>> = {};
-    for (const { work, on, server, openLane } of served) {
-      const name = countedAs(work);
-      if (name === undefined) continue;
-      const lane = await openLane(0);
-      (table[name] ??= {})[on] = await countOperation(() => read(on, server), lane.run);
-      await lane.close();
-    }
-    return table;
-  } finally {
-    await stop();
-  }
 }

@@ -12,10 +12,10 @@ import { createActor } from "../../broker-client.ts";
 import { openConnection } from "../../connection.ts";
 import { LANES } from "../../lanes.ts";
 import type { ServiceProcess } from "../../../support/service-process.ts";
-import { brokerYaml, createParties, startVendor } from "../../services.ts";
+import { brokerYaml, createParties, type Parties, startVendor } from "../../services.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
-import { nameOf, type Served, type ServedPart, timed, type Watch, watched } from "../served.ts";
+import { type Lane, nameOf, type Served, type ServedPart, timed, type Watch, watched } from "../served.ts";
 import type { FloorOptions } from "./floor.ts";
 import { requireChecks } from "./probe.ts";
 
@@ -24,7 +24,7 @@ export interface BrokerOptions extends Watch {
   readonly against?: OtherBuild | undefined;
 }
 
-const STORES = { memory: "memory:", sqlite: "sqlite:./broker.sqlite" } as const;
+export const STORES = { memory: "memory:", sqlite: "sqlite:./broker.sqlite" } as const;
 type Store = keyof typeof STORES;
 
 /** The aims: CPU at most so many times that of the floor, or with ID tokens that of the same without. */
@@ -35,7 +35,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<Store, number>>>> = {
   "refresh-oidc": { memory: 1.5, sqlite: 1.5 },
 };
 /** `-oidc`: at a vendor that issues an ID token with each answer, which the floor does not take. */
-const WORKS = Object.keys(LIMITS);
+export const WORKS: readonly string[] = Object.keys(LIMITS);
 const LABELS: Readonly<Record<string, string>> = {
   flow: "whole flow",
   refresh: "refresh",
@@ -53,34 +53,58 @@ const plainOf = (work: string): string => work.replace("-oidc", "");
 const NO_LIMITS_IN_0_1_0 = "par_per_minute: 0";
 const FLOOR = join(import.meta.dirname, "floor.ts");
 
+/** A client at a vendor without ID tokens, and one at a vendor with them. */
+type BenchParties = Readonly<Record<"plain" | "openid", Parties>>;
+
+export function benchParties(vendorUrl: string): BenchParties {
+  return { plain: createParties(vendorUrl), openid: createParties(vendorUrl, "-openid", { openid: true }) };
+}
+
+/** Connections to the subject at `url`, each of which repeats one of `WORKS`. */
+export function brokerLanes(work: string, url: string, { plain, openid }: BenchParties): () => Promise<Lane> {
+  const actor = createActor(url, plainOf(work) === work ? plain : openid);
+  const seen = new Set<string>();
+  return async () => {
+    const connection = openConnection(url);
+    const granted = await actor.flow(connection);
+    const run = async (): Promise<void> => {
+      const { accessToken } = await (plainOf(work) === "flow"
+        ? actor.flow(connection)
+        : actor.refresh(connection, granted));
+      if (seen.has(accessToken)) throw new Error("an access token was issued twice");
+      seen.add(accessToken);
+    };
+    return { run, close: () => connection.close() };
+  };
+}
+
 /** @throws Error when a server does not do what is measured */
 export async function serveBrokers(
   options: BrokerOptions = {},
 ): Promise<ServedPart & { readonly vendor: ServiceProcess }> {
   return openOnStage(async (stage) => {
     const vendor = await startVendor("any", stage);
-    const parties = createParties(vendor.url);
-    const openidParties = createParties(vendor.url, "-openid", { openid: true });
+    const parties = benchParties(vendor.url);
     const broker = async (name: string, store: Store, bundle = BROKER_BUNDLE): Promise<ServiceProcess> => {
       const folder = stage.folder(name);
       const attempt = async (limits?: string): Promise<ServiceProcess> => {
         const port = await freePort();
         const place = { baseUrl: `http://127.0.0.1:${port}`, port, store: STORES[store], ...(limits && { limits }) };
-        writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, [parties, openidParties]), { mode: 0o600 });
-        return stage.start({ name, file: bundle, folder, ...watched(name, options) });
+        writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, Object.values(parties)), { mode: 0o600 });
+        return stage.start({ name, file: bundle, folder, flags: watched(name, options) });
       };
       return attempt().catch(async (error: unknown) => {
         if (bundle === BROKER_BUNDLE) throw error;
         return attempt(NO_LIMITS_IN_0_1_0);
       });
     };
-    const floor: FloorOptions = { ...parties, port: await freePort() };
+    const floor: FloorOptions = { ...parties.plain, port: await freePort() };
     const servers: Record<string, ServiceProcess> = {
       floor: await stage.start({
         name: "floor",
         file: FLOOR,
         args: [JSON.stringify(floor)],
-        ...watched("floor", options),
+        flags: watched("floor", options),
       }),
     };
     const stores = Object.keys(STORES) as Store[];
@@ -88,27 +112,14 @@ export async function serveBrokers(
     if (options.against !== undefined)
       for (const store of stores)
         servers[`${store} before`] = await broker(`${store} before`, store, options.against.bundle);
-    for (const { url } of Object.values(servers)) await requireChecks(url, parties);
-    if (servers["memory"] !== undefined) await requireChecks(servers["memory"].url, openidParties);
+    for (const { url } of Object.values(servers)) await requireChecks(url, parties.plain);
+    if (servers["memory"] !== undefined) await requireChecks(servers["memory"].url, parties.openid);
 
     const served = WORKS.flatMap((work) =>
       Object.entries(servers)
         .filter(([on]) => on !== "floor" || plainOf(work) === work)
         .map(([on, server]): Served => {
-          const actor = createActor(server.url, plainOf(work) === work ? parties : openidParties);
-          const seen = new Set<string>();
-          const openLane: Served["openLane"] = async () => {
-            const connection = openConnection(server.url);
-            const granted = await actor.flow(connection);
-            const run = async (): Promise<void> => {
-              const { accessToken } = await (plainOf(work) === "flow"
-                ? actor.flow(connection)
-                : actor.refresh(connection, granted));
-              if (seen.has(accessToken)) throw new Error("an access token was issued twice");
-              seen.add(accessToken);
-            };
-            return { run, close: () => connection.close() };
-          };
+          const openLane = brokerLanes(work, server.url, parties);
           return { work, on, label: `${LABELS[work]}, ${LABELS[on]}`, server, openLane };
         }),
     );

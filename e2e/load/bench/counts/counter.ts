@@ -1,13 +1,13 @@
 /**
- * Loaded before a server (`--import`): counts operations of its code, which are exact while time is
- * not. At SIGUSR2 it prints a line `{"counts": …}` on stdout. Counts of node:crypto are calls,
- * regardless of what they cost inside: an HMAC or an HKDF is one.
+ * Counts operations of our code, which are exact while time is not: of what runs or was started in
+ * `countedIn`, whatever else the process does. Counts of node:crypto are calls, regardless of what
+ * they cost inside: an HMAC or an HKDF is one.
  */
-import { createHook } from "node:async_hooks";
+import { AsyncLocalStorage, createHook } from "node:async_hooks";
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-/** Since the process started. */
+/** Of one subject, so far. */
 export interface Counts {
   /** Digests, HMACs and keys derived, of node:crypto and of WebCrypto, without `recordMacs`. */
   hashes: number;
@@ -17,19 +17,54 @@ export interface Counts {
   json: number;
   bufferFrom: number;
   promises: number;
+  logBytes: number;
 }
 
-/** Of this process. */
-export const counts: Counts = { hashes: 0, recordMacs: 0, json: 0, bufferFrom: 0, promises: 0 };
+const scope = new AsyncLocalStorage<Counts>();
 
-/** Replaces a method by itself and a count. */
-function count(owner: object, name: string, what: () => keyof Counts): void {
+/** Runs what is counted there, with all that it starts. */
+export function countedIn<T>(counts: Counts, run: () => T): T {
+  return scope.run(counts, run);
+}
+
+/** Counts while it runs. */
+export async function whileCounting<T>(run: () => Promise<T>): Promise<T> {
+  const undo = [
+    ...["hash", "createHash", "createHmac", "hkdf", "hkdfSync"].map((name) => count(crypto, name, kindOfHash)),
+    ...["digest", "sign", "deriveBits"].map((name) => count(crypto.webcrypto.subtle, name, () => "hashes")),
+    ...["parse", "stringify"].map((name) => count(JSON, name, () => "json")),
+    count(Buffer, "from", () => "bufferFrom"),
+  ];
+  syncBuiltinESMExports();
+  const hook = createHook({
+    init(_id, type) {
+      const counts = type === "PROMISE" ? scope.getStore() : undefined;
+      if (counts !== undefined) counts.promises += 1;
+    },
+  }).enable();
+  try {
+    return await run();
+  } finally {
+    hook.disable();
+    for (const restore of undo) restore();
+    syncBuiltinESMExports();
+  }
+}
+
+/** Replaces a method by itself and a count. @returns what puts it back */
+function count(owner: object, name: string, what: () => keyof Counts): () => void {
   const methods = owner as Record<string, (...args: readonly unknown[]) => unknown>;
+  const own = Object.getOwnPropertyDescriptor(owner, name);
   const method = methods[name];
   if (method === undefined) throw new Error(`there is no ${name} to count`);
   methods[name] = function counted(this: unknown, ...args) {
-    counts[what()] += 1;
+    const counts = scope.getStore();
+    if (counts !== undefined) counts[what()] += 1;
     return Reflect.apply(method, this, args);
+  };
+  return () => {
+    if (own === undefined) delete methods[name];
+    else Object.defineProperty(owner, name, own);
   };
 }
 
@@ -37,17 +72,3 @@ function count(owner: object, name: string, what: () => keyof Counts): void {
 function kindOfHash(): "hashes" | "recordMacs" {
   return /\brecordMac\b/.test(new Error("for its stack").stack ?? "") ? "recordMacs" : "hashes";
 }
-
-for (const name of ["hash", "createHash", "createHmac", "hkdf", "hkdfSync"]) count(crypto, name, kindOfHash);
-for (const name of ["digest", "sign", "deriveBits"]) count(crypto.webcrypto.subtle, name, () => "hashes");
-syncBuiltinESMExports();
-for (const name of ["parse", "stringify"]) count(JSON, name, () => "json");
-count(Buffer, "from", () => "bufferFrom");
-
-createHook({
-  init(_id, type) {
-    if (type === "PROMISE") counts.promises += 1;
-  },
-}).enable();
-
-process.on("SIGUSR2", () => process.stdout.write(`${JSON.stringify({ counts })}\n`));

@@ -1,44 +1,147 @@
 /**
  * What one flow, one refresh, one call of /mcp and one operation of a store do, in counts that are
- * the same on every machine: hashes, JSON, buffers, promises, bytes of log.
+ * the same on every machine: hashes, JSON, buffers, promises, bytes of log. All of it in this
+ * process: a subject is composed as it is deployed and listens on a port, and what it does counts.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startEngines } from "../../services.ts";
-import { awsEnvironment } from "../../../support/aws/environment.ts";
-import { onStage } from "../../stage.ts";
-import { startWorker } from "../../worker.ts";
-import { serveBrokers } from "../broker/part.ts";
-import { serveMcp } from "../mcp/part.ts";
-import { countServed } from "../served.ts";
-import { COUNTER, type CountTable, type OperationCounts } from "./operation-counts.ts";
-import type { Store, StoreCountCalls } from "./store-worker.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { loadConfig } from "@oauth-broker/broker/src/config.ts";
+import { start as startBroker } from "@oauth-broker/broker/src/start.ts";
+import { createLog, type Log } from "@oauth-broker/service";
+import { type AcceptedCodes, startFakeVendor } from "@oauth-broker/simulators";
+import { loadSettings } from "../../../../packages/mcp-auth/src/config.ts";
+import { startServer } from "../../../../packages/mcp-auth/src/start.ts";
+import { awsEnvironment, tableEnvironment } from "../../../support/aws/environment.ts";
+import { freePort } from "../../../support/free-port.ts";
+import { createEngines, type Engines } from "../../engines.ts";
+import { brokerYaml, mcpEnvironment } from "../../services.ts";
+import { onStage, type Stage } from "../../stage.ts";
+import { benchParties, brokerLanes, STORES, WORKS } from "../broker/part.ts";
+import { mcpLanes, PRE_REGISTERED } from "../mcp/part.ts";
+import { BENCH_SERVER } from "../mcp/server.ts";
+import { type Counts, countedIn, whileCounting } from "./counter.ts";
+import { COUNTED_STORES, openCountedStore } from "./stores.ts";
+
+/** By operation and subject; of one operation, in whole numbers. */
+export type CountTable = Readonly<Record<string, Readonly<Record<string, Counts>>>>;
 
 /** By part of the bench. Each throws an Error when an answer is wrong. */
-export const COUNTS = {
-  broker: () => countServed(serveBrokers, (work) => work),
-  store: countStores,
-  mcp: () => countServed(serveMcp, (work) => (work === "token" ? "/mcp" : undefined)),
-} as const;
+export const COUNTS = { broker: countBrokers, store: countStores, mcp: countServers } as const;
 export type CountedPart = keyof typeof COUNTS;
 
-/** The stores, in the order of the table. */
-const STORES: readonly Store[] = ["memory", "sqlite", "dynamodb"];
+/** So that caches are full and lazy parts are loaded. */
+const WARM_UP = 8;
+/** What happens by time (a flush, a metric) is rounded away. */
+const OPERATIONS = 16;
 
-/** Each store in a process that does nothing else. @throws Error when an operation fails */
-async function countStores(): Promise<CountTable> {
-  return onStage(async (stage) => {
-    const engines = await startEngines(stage).call("open");
-    const folder = stage.folder("stores");
-    const table: Record<string, Record<string, OperationCounts>> = {};
-    for (const store of STORES) {
-      const file = join(import.meta.dirname, "store-worker.ts");
-      const options = { flags: ["--import", COUNTER], env: awsEnvironment(engines) };
-      const worker = stage.add(startWorker<StoreCountCalls>(file, options));
-      const counted = await worker.call("count", store, { engines, folder });
-      for (const [name, counts] of Object.entries(counted)) (table[name] ??= {})[store] = counts;
+type Tables = Record<string, Record<string, Counts>>;
+
+async function countBrokers(): Promise<CountTable> {
+  return countOnStage(async (stage, table) => {
+    const parties = benchParties(await vendorUrl("any", stage));
+    for (const [on, store] of Object.entries(STORES)) {
+      const { counts, log } = createSubject();
+      const port = await freePort();
+      const place = { baseUrl: `http://127.0.0.1:${port}`, port, store };
+      const folder = stage.folder(on);
+      writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, Object.values(parties)), { mode: 0o600 });
+      const start = () => startBroker(loadConfig({}, folder), log, { graceMs: 0 });
+      stage.add(await countedIn(counts, start));
+      for (const work of WORKS) {
+        const { run, close } = await brokerLanes(work, place.baseUrl, parties)();
+        (table[work] ??= {})[on] = await countEach(counts, run);
+        await close();
+      }
     }
-    return table;
   });
+}
+
+async function countServers(): Promise<CountTable> {
+  return countOnStage(async (stage, table) => {
+    const vendor = await vendorUrl("named", stage);
+    const environments = {
+      sqlite: {},
+      preRegistered: PRE_REGISTERED,
+      // The last, because its variables stay.
+      dynamodb: tableEnvironment(await openEngines(stage)),
+    };
+    for (const [on, env] of Object.entries(environments)) {
+      const { counts, log } = createSubject();
+      setVariables({ DATA_DIR: stage.folder(on), ...env }, stage);
+      const settings = loadSettings(mcpEnvironment(vendor, String(await freePort()), env));
+      const server = stage.add(await countedIn(counts, () => startServer(BENCH_SERVER, settings, { log })));
+      const { run, close } = await mcpLanes("token", server.url, on === "preRegistered" ? vendor : undefined)(0);
+      (table["/mcp"] ??= {})[on] = await countEach(counts, run);
+      await close();
+    }
+  });
+}
+
+async function countStores(): Promise<CountTable> {
+  return countOnStage(async (stage, table) => {
+    const place = { engines: await openEngines(stage), folder: stage.folder("stores"), deleted: WARM_UP + OPERATIONS };
+    for (const [on, open] of Object.entries(COUNTED_STORES)) {
+      const { counts } = createSubject();
+      const { operations, close } = await openCountedStore(open(place), place);
+      stage.add({ stop: close });
+      for (const [name, operation] of Object.entries(operations)) {
+        (table[name] ??= {})[on] = await countEach(counts, () => countedIn(counts, operation));
+      }
+    }
+  });
+}
+
+/** @param count fills the table */
+async function countOnStage(count: (stage: Stage, table: Tables) => Promise<void>): Promise<CountTable> {
+  const table: Tables = {};
+  await whileCounting(() => onStage((stage) => count(stage, table)));
+  return table;
+}
+
+function createSubject(): { readonly counts: Counts; readonly log: Log } {
+  const counts: Counts = { hashes: 0, recordMacs: 0, json: 0, bufferFrom: 0, promises: 0, logBytes: 0 };
+  return { counts, log: createLog({ write: (line) => void (counts.logBytes += Buffer.byteLength(line)) }) };
+}
+
+async function vendorUrl(codes: AcceptedCodes, stage: Stage): Promise<string> {
+  const { url, close } = await startFakeVendor({ codes });
+  stage.addBehind({ stop: close });
+  return url;
+}
+
+async function openEngines(stage: Stage): Promise<Engines> {
+  const engines = await stage.addBehind(await createEngines()).calls.open();
+  setVariables(awsEnvironment(engines), stage);
+  return engines;
+}
+
+/** Of this process, until the end: the token store and the SDK of AWS read them there. */
+function setVariables(variables: Readonly<Record<string, string>>, stage: Stage): void {
+  for (const [name, value] of Object.entries(variables)) {
+    const before = process.env[name];
+    process.env[name] = value;
+    const restore = async (): Promise<void> => {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    };
+    stage.addBehind({ stop: restore });
+  }
+}
+
+/** @param counts of the subject, which the operation adds to */
+async function countEach(counts: Counts, operation: () => Promise<unknown>): Promise<Counts> {
+  const repeat = async (times: number): Promise<Counts> => {
+    for (let done = 0; done < times; done += 1) await operation();
+    // What follows an answer, such as its line in the log.
+    await nextTurn();
+    return { ...counts };
+  };
+  const before = await repeat(WARM_UP);
+  const after = await repeat(OPERATIONS);
+  const names = Object.keys(after) as (keyof Counts)[];
+  const each = names.map((name) => [name, Math.round((after[name] - before[name]) / OPERATIONS)]);
+  return Object.fromEntries(each);
 }
 
 /** A line per subject and operation. */

@@ -15,7 +15,7 @@ import { startEngines, startMcpServer, startVendor } from "../../services.ts";
 import { tableEnvironment } from "../../../support/aws/environment.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
-import { nameOf, type Served, type ServedPart, timed, type Watch, watched } from "../served.ts";
+import { type Lane, nameOf, type Served, type ServedPart, timed, type Watch, watched } from "../served.ts";
 import { mixedLine, runMixed } from "./mixed.ts";
 
 const LABELS = {
@@ -42,6 +42,32 @@ const WORKS = [
 const LIMIT = 1.25;
 const WITHOUT_AUTH = join(import.meta.dirname, "no-auth.ts");
 
+/** The vendor names no client of a token, so none is expected. */
+export const PRE_REGISTERED = {
+  OAUTH_MODE: "pre-registered",
+  PLATFORM_OAUTH_CALLBACK_URL: "",
+  VENDOR_CLIENT_ID: "",
+  VENDOR_CLIENT_SECRET: "",
+} as const;
+
+/**
+ * Connections of different users to the server at `url`.
+ *
+ * @param vendorUrl only of a server in pre-registered mode
+ */
+export function mcpLanes(work: string, url: string, vendorUrl?: string): (number: number) => Promise<Lane> {
+  return async (number) => {
+    const connection = openConnection(url);
+    const user = userName(number);
+    let session = await (vendorUrl === undefined ? connect(connection, user) : connectAtVendor(vendorUrl, user));
+    const run = async (): Promise<void> => {
+      if (work === "refresh") session = await refresh(connection, session);
+      await callTool(connection, session.accessToken, work === "refresh" ? "token" : work);
+    };
+    return { run, close: () => connection.close() };
+  };
+}
+
 export interface McpPart extends ServedPart {
   readonly engine: Engines["name"];
   readonly servers: Readonly<Record<Server, ServiceProcess>>;
@@ -52,35 +78,19 @@ export async function serveMcp(watch: Watch = {}): Promise<McpPart> {
     const aws = await startEngines(stage).call("open");
     const { url: vendorUrl } = await startVendor("named", stage);
     const start = async (name: Server, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> => {
-      const { flags, ...lines } = watched(name, watch, `mcp-${name}`);
-      const before = name === "open" ? ["--import", WITHOUT_AUTH] : [];
-      return startMcpServer({ name, vendorUrl, flags: [...flags, ...before], env, ...lines }, stage);
+      const flags = [...watched(`mcp-${name}`, watch), ...(name === "open" ? ["--import", WITHOUT_AUTH] : [])];
+      return startMcpServer({ name, vendorUrl, flags, env }, stage);
     };
     const servers = {
       open: await start("open"),
       sqlite: await start("sqlite"),
       dynamodb: await start("dynamodb", tableEnvironment(aws)),
-      // The vendor names no client of a token, so none is expected.
-      preRegistered: await start("preRegistered", {
-        OAUTH_MODE: "pre-registered",
-        PLATFORM_OAUTH_CALLBACK_URL: "",
-        VENDOR_CLIENT_ID: "",
-        VENDOR_CLIENT_SECRET: "",
-      }),
+      preRegistered: await start("preRegistered", PRE_REGISTERED),
     };
     const served = WORKS.flatMap(({ work, what, servers: names, ...rest }) =>
       names.map((on): Served => {
         const server = servers[on];
-        const openLane: Served["openLane"] = async (number) => {
-          const connection = openConnection(server.url);
-          const user = userName(number);
-          let session = await (on === "preRegistered" ? connectAtVendor(vendorUrl, user) : connect(connection, user));
-          const run = async (): Promise<void> => {
-            if (work === "refresh") session = await refresh(connection, session);
-            await callTool(connection, session.accessToken, work === "refresh" ? "token" : work);
-          };
-          return { run, close: () => connection.close() };
-        };
+        const openLane = mcpLanes(work, server.url, on === "preRegistered" ? vendorUrl : undefined);
         return { work, on, label: `${what}, ${LABELS[on]}`, server, openLane, ...rest };
       }),
     );

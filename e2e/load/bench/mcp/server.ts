@@ -1,14 +1,14 @@
 /**
  * The server of the `/mcp` bench: a server as an author writes one, run as its main file would run
- * it, with tools that cost nothing themselves. Configured by its environment. A program;
- * services.ts starts it.
+ * it, with tools that cost nothing themselves. Configured by its environment. Also a program, which
+ * services.ts starts.
  */
-import { defineTool, runServer } from "@oauth-broker/mcp-auth";
+import { defineTool, runServer, type ServerDefinition } from "@oauth-broker/mcp-auth";
 import { z } from "zod";
 
 const nothing = z.object({});
 
-await runServer({
+export const BENCH_SERVER: ServerDefinition = {
   name: "bench",
   version: "1.0.0",
   tools: [
@@ -32,4 +32,6 @@ await runServer({
       },
     }),
   ],
-});
+};
+
+if (import.meta.main) await runServer(BENCH_SERVER);

@@ -2,15 +2,12 @@
  * Runs the store's bench: far too short to say anything about speed, long enough to fail when an
  * answer is wrong.
  */
-import { join } from "node:path";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import type { Round } from "../../rounds.ts";
 import { compare, comparisonLines, figuresOf, runPart, table } from "../part.ts";
-import type { ClientCalls } from "./client.ts";
 import { kmsLine, openStorePart, STORE_COMPARISONS, STORE_LABELS } from "./part.ts";
 import { requireSealed } from "./tokens.ts";
-import { startWorker } from "../../worker.ts";
 
 const NAMES = Object.keys(STORE_LABELS);
 
@@ -41,15 +38,6 @@ describe("a row of the store", () => {
     );
     expect(() => requireSealed({ data_key: { S: "x" } })).toThrow("not sealed");
     expect(() => requireSealed({ sealed_access_token: { S: "x" } })).not.toThrow();
-  });
-});
-
-describe("a worker", () => {
-  it("hands back what a call threw, and refuses calls once it is gone", async () => {
-    const worker = startWorker<ClientCalls>(join(import.meta.dirname, "client.ts"));
-    await expect(worker.call("measure", "get", 1)).rejects.toThrow("get is not open");
-    await worker.stop();
-    await expect(worker.call("measure", "get", 1)).rejects.toThrow("closed");
   });
 });
 

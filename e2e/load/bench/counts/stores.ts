@@ -1,0 +1,96 @@
+/**
+ * The operations of a store that are counted: records with their MACs, and sealed tokens, as a
+ * deployed server keeps them.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { type RecordStore, systemClock as now, systemTimer } from "@oauth-broker/oauth-core";
+import {
+  authenticatedRecords,
+  createTokenStore,
+  localKeyWrapper,
+  oneMacKey,
+  type TokenRows,
+} from "@oauth-broker/token-store";
+import { dynamodbRecordStore, dynamodbTokenRows } from "@oauth-broker/token-store/dynamodb";
+import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
+import { sqliteRecordStore, sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
+import type { Engines } from "../../engines.ts";
+import { RECORD_DATA } from "../store/operations.ts";
+import { DEADLINE_MS, keyOf, readUser, TOKENS } from "../store/tokens.ts";
+
+interface Place {
+  readonly engines: Engines;
+  /** Of this run, for files. */
+  readonly folder: string;
+  /** As many records as are deleted, at least. */
+  readonly deleted: number;
+}
+
+export interface CountedStore {
+  /** Each throws an Error when the answer is wrong. */
+  readonly operations: Readonly<Record<string, () => Promise<void>>>;
+  close(): Promise<void>;
+}
+
+interface Beneath {
+  readonly records: RecordStore;
+  readonly rows: TokenRows;
+}
+
+/** In the order of the table. */
+export const COUNTED_STORES: Readonly<Record<string, (place: Place) => Beneath>> = {
+  memory: () => ({ records: memoryRecordStore({ now }), rows: memoryTokenRows() }),
+  sqlite: ({ folder }) => {
+    const path = join(folder, "counts.sqlite");
+    return { records: sqliteRecordStore({ path, now }), rows: sqliteTokenRows({ path }) };
+  },
+  dynamodb: ({ engines }) => {
+    const options = { ...engines, deadlineMs: DEADLINE_MS };
+    return { records: dynamodbRecordStore({ ...options, now }), rows: dynamodbTokenRows(options) };
+  },
+};
+
+const KIND = "count";
+const EXPIRES_AT = 2 ** 32;
+
+export async function openCountedStore({ records: beneath, rows }: Beneath, place: Place): Promise<CountedStore> {
+  const macKey = randomBytes(32);
+  const records = authenticatedRecords({ records: beneath, keys: oneMacKey(async () => macKey) });
+  const keys = localKeyWrapper({ path: join(place.folder, "key") });
+  const tokens = createTokenStore({ rows, timer: systemTimer, keys, mode: "encrypted", environment: "counts", now });
+  const create = async (id: string): Promise<void> => {
+    const record = { key: { kind: KIND, id }, stage: "pushed", data: RECORD_DATA, expiresAt: EXPIRES_AT };
+    if ((await records.create(record)) !== "created") throw new Error("a new record was there before");
+  };
+  const key = { kind: KIND, id: randomUUID() };
+  await create(key.id);
+  for (let number = 0; number < place.deleted; number += 1) await create(`deleted-${number}`);
+  let [from, to] = ["pushed", "started"];
+  let deleted = 0;
+  const user = keyOf("user");
+  return {
+    operations: {
+      "record create": () => create(randomUUID()),
+      "record get": async () => {
+        if ((await records.get(key)) === undefined) throw new Error("the record is gone");
+      },
+      "record advance": async () => {
+        const moved = { stage: to, set: { attempt: to } };
+        const { outcome } = await records.advance(key, { stage: from, expect: {} }, moved);
+        if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
+        [from, to] = [to, from];
+      },
+      "record delete": async () => {
+        await records.delete({ kind: KIND, id: `deleted-${deleted}` });
+        deleted += 1;
+      },
+      "token put": async () => void (await tokens.put(user, TOKENS)),
+      "token get": () => readUser(tokens, user),
+    },
+    close: async () => {
+      await tokens.close();
+      await records.close();
+    },
+  };
+}
