@@ -24,7 +24,6 @@ describe("the command line", () => {
     ],
     [["deploy", "status", "--json"], { name: "status", folder: ".", dataDir: undefined, json: true }],
     [["deploy", "logs", "--lines", "5"], { name: "logs", folder: ".", dataDir: undefined, lines: 5 }],
-    [["keep", "node dist/main.js"], { name: "keep", command: "node dist/main.js" }],
     [["deploy", "run", "--help"], { name: "help" }],
     [["-h"], { name: "help" }],
     [["--version"], { name: "version" }],

@@ -25,10 +25,6 @@ export type Command =
   | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
   | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
   | { readonly name: "serve"; readonly dataDir: string | undefined }
-  /**
-   * Not for the command line: a deploy runs a server with it. See deploy/server-process/keeper.ts.
-   */
-  | { readonly name: "keep"; readonly command: string }
   | { readonly name: "help" }
   | { readonly name: "version" }
   /** The message goes to stderr; the exit code is `EXIT.usage`. */
@@ -80,7 +76,6 @@ const DEPLOY = ["init", "run", "status", "logs"] as const;
 
 /** @param args the arguments without the program and the script */
 export function parseCommand(args: readonly string[]): Command {
-  if (args[0] === "keep" && args[1] !== undefined) return { name: "keep", command: args[1] };
   const read = readCommandLine(args, OPTIONS, { words: true });
   if (read.kind === "invalid") return invalid(read.problem);
   if (read.kind !== "given") return { name: read.kind };

@@ -1,23 +1,25 @@
 /**
- * The platform's entry point: parses the command line and runs one command. The keeper of a server
- * lives as long as the server, so it loads nothing that it does not need.
+ * The platform's entry point: parses the command line and runs one command. `keep`, with which a
+ * deploy starts this file again, is none of them: the keeper of a server lives as long as the server,
+ * so it loads nothing else.
  */
 import { fileURLToPath } from "node:url";
-import { EXIT, parseCommand } from "./cli.ts";
 import { keep } from "./deploy/server-process/keeper.ts";
 
-async function main(): Promise<number> {
-  const command = parseCommand(process.argv.slice(2));
-  if (command.name === "keep") return keep(command.command);
-  const { runCommand } = await import("./run-command.ts");
-  return runCommand(command, fileURLToPath(import.meta.url));
-}
+const args = process.argv.slice(2);
+const [first, command] = args;
+process.exit(await (first === "keep" && command !== undefined ? keep(command) : run()));
 
-try {
-  process.exit(await main());
-} catch (error) {
-  const { explainStartFailure } = await import("@oauth-broker/service");
-  const message = explainStartFailure(error, "The platform", "PLATFORM_URL=http://127.0.0.1:8790");
-  process.stderr.write(`${message}\n`);
-  process.exit(EXIT.failed);
+/** @returns the exit code */
+async function run(): Promise<number> {
+  try {
+    const { parseCommand } = await import("./cli.ts");
+    const { runCommand } = await import("./run-command.ts");
+    return await runCommand(parseCommand(args), fileURLToPath(import.meta.url));
+  } catch (error) {
+    const { explainStartFailure } = await import("@oauth-broker/service");
+    const message = explainStartFailure(error, "The platform", "PLATFORM_URL=http://127.0.0.1:8790");
+    process.stderr.write(`${message}\n`);
+    return 1;
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Runs one command of the platform: reads the settings, opens the storage, handles signals. stdout
- * carries results; messages for the operator go to stderr. main.ts loads it, except for a keeper.
+ * carries results; messages for the operator go to stderr.
  */
 import { createLog, onStopSignal } from "@oauth-broker/service";
 import { type Command, EXIT, HELP, VERSION } from "./cli.ts";
@@ -20,7 +20,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
  * @param file the platform's entry point, which a deploy starts again as the keeper of its server
  * @returns the exit code
  */
-export async function runCommand(command: Exclude<Command, { name: "keep" }>, file: string): Promise<number> {
+export async function runCommand(command: Command, file: string): Promise<number> {
   switch (command.name) {
     case "help":
       print(HELP);
