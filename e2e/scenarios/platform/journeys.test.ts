@@ -3,32 +3,30 @@
  * the server and the broker are processes, and users and administrators act in Chromium.
  */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startPracticeVendors } from "../../../packages/mcp-auth/src/dev/practice-vendor.ts";
 import { startBrokerProcess } from "../../support/broker/process.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
-import { LINKING_SOURCE, ROOT } from "../../support/paths.ts";
-import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { SEVERAL_VENDORS_BUNDLE } from "../../support/paths.ts";
+import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { type ProjectOptions, serverProject, type ServerProject } from "../../support/reference-platform/process.ts";
-import { createVisitor } from "../../support/reference-platform/harness.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import type { ServiceProcess } from "../../support/service-process.ts";
+import { startCommand } from "../../support/start-command.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
-const HOSTED = `name: notes
+const SEVERAL = `name: notes
 mode: hosted
 enable_db: true
 service:
   expose: [/.well-known/oauth-authorization-server, /.well-known/oauth-protected-resource,
-    /.well-known/oauth-protected-resource/mcp, /authorize, /token, /register, /revoke]`;
+    /.well-known/oauth-protected-resource/mcp, /authorize, /token, /register, /revoke, /callback,
+    /vendors/*, /connect/*, /connections]`;
 const PRE_REGISTERED = "name: notes\nmode: pre-registered";
-const SEVERAL = HOSTED.replace("/revoke]", "/revoke, /callback, /vendors/*, /connect/*, /connections]");
-const OPEN_SERVER = join(ROOT, "e2e", "support", "mcp", "open-server.ts");
 
 // Each journey starts several processes, one after the other.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
@@ -48,7 +46,7 @@ afterAll(() => vendor.close());
 
 async function begin(yaml: string, options: Partial<ProjectOptions> = {}): Promise<void> {
   project = serverProject({ yaml, env: vendor.env, platformUrl, ...options });
-  expect((await project.deploy("init")).code).toBe(0);
+  await project.init();
   pages = await project.serve();
 }
 afterEach(async () => {
@@ -137,88 +135,17 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     expect(broker.stdout()).toContain(flowId);
   });
 
-  it("a pre-registered server: a draft, its client under Settings, active, an agent's call", async () => {
-    await begin(PRE_REGISTERED);
-    expect((await project.deploy("run")).code).toBe(3);
-    const administrator = await actor("Administrator");
-    await administrator.open("notes");
-    await administrator.sees("This connector is a draft");
-    await administrator.saveSettings("notes", {
-      Authentication: "OAuth 2.1",
-      Registration: "Pre-registered Client",
-      "Vendor or issuer": "github",
-      "Client ID": OUR_CLIENT,
-      "Client Secret": vendor.env["VENDOR_CLIENT_SECRET"] ?? "",
-      "Authorization URL": vendor.env["VENDOR_AUTHORIZATION_URL"] ?? "",
-      "Token URL": vendor.env["VENDOR_TOKEN_URL"] ?? "",
-      "OAuth Scopes": "read:user",
-    });
-    await shot(administrator, "3-client-entered");
-    const running = await project.start();
-
-    const first = await actor("First user");
-    await first.open("notes");
-    await first.sees("Active");
-    await first.click("Connect");
-    await first.answerVendor();
-    await first.sees("Connected since");
-    expect(await first.callTool()).toContain('"sample-user"');
-    await running.stop();
-  });
-
-  it("a hosted server with a table: active at once, two users, an agent's call as each", async () => {
-    await begin(HOSTED);
-    const first = await actor("First user");
-    await first.sees("Draft");
-    const running = await project.start();
-    const second = await actor("Second user");
-    await second.sees("Active");
-    for (const [user, account] of [
-      [first, "user"],
-      [second, "operator"],
-    ] as const) {
-      await user.open("notes");
-      await user.click("Connect");
-      await user.answerVendor({ account });
-      await user.sees("Connected since");
-    }
-    expect(await first.callTool()).toContain('"sample-user"');
-    expect(await second.callTool()).toContain('"sample-operator"');
-    await shot(second, "4-second-user");
-    await running.stop();
-    await first.follow("Try");
-    await first.sees(/cannot answer now/);
-    await first.follow("Connection");
-    await first.sees("Connected since");
-  });
-
-  it("a hosted server with a consent page: cookies pass under the connector's name", async () => {
-    const env = { ...vendor.env, OAUTH_CALLBACK: "server", OAUTH_DYNAMIC_REGISTRATION: "open" };
-    await begin(HOSTED.replace("/revoke]", "/revoke, /callback]"), { env });
-    const running = await project.start();
-    const first = await actor("First user");
-    await first.open("notes");
-    await first.click("Connect");
-    await first.click("Continue to GitHub");
-    await first.answerVendor();
-    await first.sees("Connected since");
-    expect(await first.callTool()).toContain('"sample-user"');
-    // The browser stores cookies per host, whatever the port.
-    const names = (await first.page.context().cookies(platformUrl)).map(({ name }) => name);
-    expect(names).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^platform-session-/), expect.stringMatching(/^notes\./)]),
-    );
-    await running.stop();
-  });
-
-  it("a server with two vendors: a tool first needs and links the second", async () => {
+  it("a server with two vendors: a consent page, and a tool first needs and links the second", async () => {
     const serverUrl = `http://127.0.0.1:${await freePort()}`;
     const given = { OAUTH_MODE: "hosted", VENDORS: "github,slack", OAUTH_DYNAMIC_REGISTRATION: "open" };
     const options = { redirectUri: `${serverUrl}/callback`, homeUrl: platformUrl, serverUrl, name: "Notes" };
     const practice = await startPracticeVendors(given, options);
     const { OAUTH_MODE: _, ...variables } = given;
-    const start = `node ${JSON.stringify(LINKING_SOURCE)}`;
-    await begin(SEVERAL, { env: { ...variables, ...practice.environment }, start });
+    const start = startCommand(SEVERAL_VENDORS_BUNDLE);
+    await begin(SEVERAL, {
+      env: { ...variables, ...practice.environment, VENDOR_SLACK_SCOPES: "users:read chat:write" },
+      start,
+    });
     await project.claimServerUrl(`${serverUrl}/mcp`);
     const running = await project.start();
     const first = await actor("First user");
@@ -227,31 +154,25 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await first.click("Continue to GitHub");
     await first.answerVendor();
     await first.sees("Connected since");
-    expect(await first.callTool()).toContain('"sample-user"');
+    // The browser stores cookies per host, whatever the port.
+    const names = (await first.page.context().cookies(platformUrl)).map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^platform-session-/), expect.stringMatching(/^notes\./)]),
+    );
+    expect(await first.callTool("github_account")).toContain('"sample-user"');
     await first.follow("Connection");
-    expect(await first.callTool("account_at_slack")).toContain("account_at_slack is waiting for you");
-    await shot(first, "5-asked");
+    expect(await first.callTool("slack_account")).toContain("slack_account is waiting for you");
+    await shot(first, "3-asked");
     const tab = await first.openAsked("Slack is connected.");
-    await takeScreenshot(tab, "journeys/6-linked");
+    await takeScreenshot(tab, "journeys/4-linked");
     await first.click("Try again");
-    await first.sees("Answer of account_at_slack");
+    await first.sees("Answer of slack_account");
     expect(await first.page.getByRole("status").textContent()).toContain("Sample user");
     // The link is the user's, not the session's: the next connection finds it.
     await first.follow("Connection");
-    expect(await first.callTool("account_at_slack")).toContain("Sample user");
+    expect(await first.callTool("slack_account")).toContain("Sample user");
     await running.stop();
     await practice.close();
-  });
-});
-
-describe("a server without OAuth", () => {
-  it("is called without a connection, by a token of the platform that the server never sees", async () => {
-    await begin("name: notes\nmode: none", { env: {}, start: `node ${JSON.stringify(OPEN_SERVER)}` });
-    const running = await project.start();
-    const first = await createVisitor(platformUrl, "first-user");
-    expect(await first.read("/connectors/notes")).toContain("This server needs no sign-in");
-    expect(await first.callTool("notes", "look")).toBe("authorization: none");
-    await running.stop();
   });
 });
 

@@ -9,8 +9,9 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@oauth-broker/oauth-core";
 import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
+import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
-import { openStorage } from "@oauth-broker/platform/src/storage.ts";
+import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
 import { MCP_BUNDLE, PLATFORM_BUNDLE } from "../paths.ts";
 import { startCommand } from "../start-command.ts";
 import {
@@ -27,6 +28,8 @@ const PLATFORM_URL = "https://platform.example";
 
 export interface ServerProject {
   readonly folder: string;
+  /** `deploy init`, in this process. */
+  init(): Promise<void>;
   /** Runs until it ends by itself: `init`, `status`, and a `run` that activates nothing. */
   deploy(...args: string[]): Promise<Ended>;
   /**
@@ -90,18 +93,22 @@ export function serverProject({
     // A variable that service.yaml does not name, which the server must not receive.
     env: { ...env, ...platformEnv, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
   };
-  const withStorage = async <T>(
-    act: (connectors: Awaited<ReturnType<typeof openStorage>>["connectors"]) => Promise<T>,
-  ) => {
+  const withStorage = async <T>(act: (connectors: Storage["connectors"], storage: Storage) => Promise<T>) => {
     const storage = await openStorage(data, systemClock, { allowCidrs: [] });
     try {
-      return await act(storage.connectors);
+      return await act(storage.connectors, storage);
     } finally {
       await storage.close();
     }
   };
   return {
     folder,
+    init: () =>
+      withStorage(async (_, storage) => {
+        const config = { platformUrl, dataDir: data, allowCidrs: [] };
+        const silent = { say: () => undefined, print: () => undefined };
+        await initConnector(".", { config, storage, now: systemClock, environment: {}, start: folder, ...silent });
+      }),
     deploy: (...args) => runService(service, "deploy", ...args, ...(args[0] === "run" ? allowed : [])),
     start: async () => {
       const started = await startService({ ...service, args: ["deploy", "run", ...allowed] });

@@ -106,62 +106,46 @@ describe("deploy run", () => {
     await expect(fetch(serverUrl!)).rejects.toThrow("fetch failed");
   });
 
-  it("with the client entered before, the first deploy activates", async () => {
-    fixture = await openDeployFixture(serverProject(PRE_REGISTERED_YAML));
-    await fixture.init();
-    await fixture.storage.connectors.changeSettings("notes", CLIENT);
-    expect(await fixture.run().outcome).toMatchObject({ state: "active" });
-  });
-
-  it("a hosted server is activated, with its table, at an address that stays", async () => {
+  it("a hosted server is activated, with its table, and stays so when a later deploy fails", async () => {
     fixture = await openDeployFixture(serverProject(HOSTED_YAML));
     await fixture.init();
     const first = fixture.run();
     const { state, url } = await first.outcome;
     expect(state).toBe("active");
     expect(fixture.said()).toContain("Table notes-tokens, encrypted");
-    expect(await fixture.storage.connectors.deployment("notes")).toMatchObject({ enableDb: true, mode: "hosted" });
+    const before = await fixture.storage.connectors.deployment("notes");
+    expect(before).toMatchObject({ enableDb: true, mode: "hosted" });
     await first.stop();
-    expect((await fixture.run().outcome)["url"]).toBe(url);
+    writeProject(fixture.folder, HOSTED_YAML, "global-auth");
+    expect(await fixture.run().outcome).toMatchObject({ state: "active", test: "failed" });
+    expect(await fixture.storage.connectors.deployment("notes")).toEqual(before);
+    expect(await fixture.storage.connectors.find("notes")).toMatchObject({ serverUrl: url });
   });
 
-  it("a server without OAuth is activated, gets no platform token, and is not open", async () => {
+  it("a hosted server behind a global auth middleware fails, and leaves nothing behind", async () => {
+    fixture = await openDeployFixture(serverProject(HOSTED_YAML, "global-auth"));
+    await fixture.init();
+    const run = fixture.run();
+    expect(await run.outcome).toEqual({ event: "deployed", connector: "notes", state: "draft", test: "failed" });
+    expect(await run.code).toBe(1);
+    expect(fixture.said()).toMatch(/a global auth middleware is in front of[^]*→ [^]*protect POST \/mcp only/);
+    expect(await fixture.storage.connectors.deployment("notes")).toBeUndefined();
+  });
+
+  it("a server without OAuth is not open, gets no platform token, and ends its deploy when it ends", async () => {
     fixture = await openDeployFixture(serverProject(NONE_YAML, "no-oauth"));
     await fixture.init();
-    const { url, state } = await fixture.run().outcome;
+    const run = fixture.run();
+    const { url, state } = await run.outcome;
     expect(state).toBe("active");
     expect((await fetch(url!, { method: "POST" })).status).toBe(401);
     const token = await fixture.storage.connectors.platformToken("notes");
     const headers = { authorization: `Bearer ${token.reveal()}` };
     expect((await fetch(url!, { method: "POST", headers })).status).toBe(200);
-  });
-
-  it.each([
-    ["global-auth", /a global auth middleware is in front of the OAuth discovery routes/],
-    ["accepts-any-caller", /The server accepts any caller/],
-    ["cannot-check", /cannot check tokens now/],
-    ["register-refuses", /Registration answers 400/],
-  ])("a hosted server with %s fails, stays a draft, and leaves nothing behind", async (fault, said) => {
-    fixture = await openDeployFixture(serverProject(HOSTED_YAML, fault));
-    await fixture.init();
-    const run = fixture.run();
-    expect(await run.outcome).toEqual({ event: "deployed", connector: "notes", state: "draft", test: "failed" });
+    const { pid } = (await fixture.storage.connectors.deployment("notes"))!;
+    process.kill(pid, "SIGTERM");
     expect(await run.code).toBe(1);
-    expect(fixture.said()).toMatch(said);
-    expect(fixture.said()).toContain("→");
-    expect(await fixture.storage.connectors.deployment("notes")).toBeUndefined();
-  });
-
-  it("an active connector stays active, with the deploy it has, when a later one fails", async () => {
-    fixture = await openDeployFixture(serverProject(HOSTED_YAML));
-    await fixture.init();
-    const first = fixture.run();
-    await first.outcome;
-    await first.stop();
-    const before = await fixture.storage.connectors.deployment("notes");
-    writeProject(fixture.folder, HOSTED_YAML, "global-auth");
-    expect(await fixture.run().outcome).toMatchObject({ state: "active", test: "failed" });
-    expect(await fixture.storage.connectors.deployment("notes")).toEqual(before);
+    expect(fixture.said()).toContain("The server ended by itself");
   });
 
   it("hands no variable of the deployer on that was not allowed: the server is not even started", async () => {
@@ -211,17 +195,6 @@ describe("deploy run", () => {
     expect(fixture.said()).toContain(`notes is deployed by process ${process.pid} since`);
     const outcomes = await Promise.allSettled(both.map(({ outcome }) => outcome));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-  });
-
-  it("ends with the server", async () => {
-    fixture = await openDeployFixture(serverProject(NONE_YAML, "no-oauth"));
-    await fixture.init();
-    const run = fixture.run();
-    await run.outcome;
-    const { pid } = (await fixture.storage.connectors.deployment("notes"))!;
-    process.kill(pid, "SIGTERM");
-    expect(await run.code).toBe(1);
-    expect(fixture.said()).toContain("The server ended by itself");
   });
 });
 

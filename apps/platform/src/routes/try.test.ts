@@ -45,6 +45,7 @@ const reply = async (page: string, answer: string, visitor = user): Promise<{ st
 describe.each(["2026-07-28", "2025-11-25"] as const)("a server that asks, %s", (era) => {
   it("mcp-2026-07-28/elicitation#safe-url-handling shows URLs and lets only the user open them", async () => {
     await serve(era, (_, count) => (count === 1 ? { github: GITHUB } : undefined));
+    expect(await (await user.get("/connectors/asking")).text()).toContain("This server needs no sign-in");
     const page = await call();
     expect(page).toContain(`<a href="${GITHUB}" target="_blank" rel="noopener noreferrer">`);
     for (const shown of [
