@@ -1,15 +1,20 @@
+import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Secret } from "@oauth-broker/oauth-core";
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTokenStore } from "../config.ts";
 import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
 import { ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-fixture.ts";
+import { stopProcess } from "../testing/processes.ts";
 import { rowKeyOf } from "../tokens/token-attributes.ts";
 import { HELP } from "./arguments.ts";
 import { runCommandLine } from "./run.ts";
 
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 const ISSUERS = ["--issuer", `${VENDOR}=${ISSUER}`];
 const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
 
@@ -79,6 +84,26 @@ describe("token-store", () => {
     const rows = sqliteTokenRows({ path: join(folder, "tokens.sqlite") });
     expect(JSON.stringify(await rows.scan({ limit: 100 }))).not.toContain("plain-");
     await rows.close();
+  });
+
+  it("bar#TS-15 killed by SIGKILL in the midst of the rows, it goes on when it is run again", async () => {
+    await fill({ older: 120 });
+    const args = ["migrate", ...ISSUERS, "--checkpoint", join(folder, "checkpoint")];
+    const child = spawn(process.execPath, [MAIN, ...args, "--rate", "40"], {
+      env: { ...process.env, DATA_DIR: folder },
+      stdio: "ignore",
+    });
+    const rows = sqliteTokenRows({ path: join(folder, "tokens.sqlite") });
+    const sealed = async (): Promise<number> =>
+      (await rows.scan({ limit: 300 })).rows.filter(({ attributes }) => "data_key" in attributes).length;
+    await expect.poll(sealed, { timeout: patience(5_000) }).toBeGreaterThan(1);
+    await stopProcess(child, "SIGKILL");
+    expect(await sealed()).toBeLessThan(120);
+    await rows.close();
+    const result = lastLine((await run([...args, "--rate", "10000"])).stdout);
+    expect(result).toMatchObject({ ending: "done" });
+    const after = lastLine((await run(["audit", "--verify", ...ISSUERS, "--rate", "10000"])).stdout);
+    expect(after).toMatchObject({ counts: { plaintext_only: 0, both: 121, broken: 0 } });
   });
 
   it("shows text and a bar on a terminal, JSON there only with --json", async () => {

@@ -84,10 +84,16 @@ export interface CliFixture {
   attributes(user: string, vendor?: string): Promise<Attributes | undefined>;
 }
 
-export function cliFixture(options: { readonly rows?: TokenRows; readonly checkpoint?: Checkpoint } = {}): CliFixture {
-  const { rows = memoryTokenRows({ table: "tokens" }), checkpoint = noCheckpoint } = options;
+/** Of a process: what outlives it is passed in. */
+interface CliFixtureOptions {
+  readonly rows?: TokenRows;
+  readonly checkpoint?: Checkpoint;
+  readonly keys?: MemoryKeys;
+}
+
+export function cliFixture(options: CliFixtureOptions = {}): CliFixture {
+  const { rows = memoryTokenRows({ table: "tokens" }), checkpoint = noCheckpoint, keys = memoryKeys() } = options;
   const clock = fixedClock(NOW);
-  const keys = memoryKeys();
   const context = { purpose: "test" };
   const dataKeys = createDataKeys({ keys, context, now: clock, timer: systemTimer });
   const reports: Report[] = [];
