@@ -48,8 +48,19 @@ ${button("revoke", "Revoke access token", "access_token")}
 ${refreshToken === undefined ? undefined : button("revoke", "Revoke refresh token", "refresh_token")}</div></section>`;
 }
 
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** @returns e.g. "8 hours", in the largest unit of which there are two */
 function lifetime(expiresAt: EpochSeconds | undefined, now: EpochSeconds): string {
-  return expiresAt === undefined ? "the vendor did not say" : `${Math.max(0, expiresAt - now)} seconds from now`;
+  if (expiresAt === undefined) return "the vendor did not say";
+  const seconds = Math.max(0, expiresAt - now);
+  const [unit, size] = UNITS.find(([, of]) => seconds >= 2 * of) ?? ["second", 1];
+  const format = new Intl.NumberFormat("en", { style: "unit", unit, unitDisplay: "long" });
+  return format.format(Math.floor(seconds / size));
 }
 
 /** Enough to see that another one arrived, not enough to use it. */

@@ -132,7 +132,7 @@ describe("a connector without a server", () => {
 describe("the page after connecting", () => {
   it("shows the tokens masked, who signed in, and every leg in order", async () => {
     const shown = await connect();
-    expectAll(shown, ["vendor…", "19 characters", "seconds from now", "https://vendor.example", "user-1", "flow-1"]);
+    expectAll(shown, ["vendor…", "19 characters", "60 minutes", "https://vendor.example", "user-1", "flow-1"]);
     expectAll(shown, ["PKCE of flow-1", "iss is the broker", "ID token verified by the broker"]);
     const { access_token, refresh_token, connection } = TOKEN_ANSWER;
     for (const secret of [access_token, refresh_token, connection, ID_TOKEN]) expect(shown).not.toContain(secret);
