@@ -185,7 +185,8 @@ async function firstUrl(
   return withDeadline(Promise.race([found, gone]), deadlineMs, `the ${name} to listen`);
 }
 
-function requireCleanOutput(name: string, { stdout, stderr }: Pick<ServiceProcess, "stdout" | "stderr">): void {
+/** @throws Error when a line is not JSON, or a planted secret is in one */
+export function requireCleanOutput(name: string, { stdout, stderr }: Pick<ServiceProcess, "stdout" | "stderr">): void {
   const found = findSecrets(stdout() + stderr());
   if (found.length > 0) throw new Error(`The ${name} printed secrets: ${found.join(", ")}`);
   for (const line of stdout().split("\n")) if (line !== "") JSON.parse(line);

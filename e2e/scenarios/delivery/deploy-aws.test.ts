@@ -168,7 +168,7 @@ describe("a deployed server, from the outputs of its stack", () => {
   it("in mode encrypted: links of several vendors, and the operator's commands on them", async () => {
     const stack = await createStack("mcp-server", { TableName: "links" });
     const METRICS_PORT = String(await freePort());
-    const harness = await startSeveralVendors({ env: { ...environmentOf(stack), METRICS_PORT } });
+    const harness = await startSeveralVendors({ env: { ...environmentOf(stack), METRICS_PORT }, ownProcess: true });
     const user = await connectLinkingClient(harness, "client", { era: "modern" });
     expect((await user.call("all_accounts")).isError).toBe(false);
     await harness.endGrant("chat", "user");

@@ -5,13 +5,14 @@
 import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { postWhoami } from "../../support/mcp/client.ts";
+import { startMcpServer } from "../../support/mcp/process.ts";
 import { type ServerCallbackHarness, startServerCallback, VERIFIER } from "../../support/mcp/server-callback.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 const BACK = "http://127.0.0.1/back";
 let harness: ServerCallbackHarness;
 beforeAll(async () => {
-  harness = await startServerCallback(() => ({ OAUTH_DYNAMIC_REGISTRATION: "open" }));
+  harness = await startServerCallback(() => ({ OAUTH_DYNAMIC_REGISTRATION: "open" }), startMcpServer);
 });
 afterAll(() => harness.close());
 

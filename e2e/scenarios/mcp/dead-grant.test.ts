@@ -3,11 +3,12 @@
  * invalid_grant, so that they stop and ask the user; other users are not affected, and a new
  * authorization restores every session.
  */
-import { setTimeout } from "node:timers/promises";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { postWhoami } from "../../support/mcp/client.ts";
 import { createMcpPlatform, errorOf, type McpPlatform, type PlatformTokens } from "../../support/mcp/platform.ts";
-import { hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
+import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { hostedEnvironment } from "../../support/mcp/process.ts";
 import {
   type GitHubVendor,
   type OpenIdVendor,
@@ -18,15 +19,18 @@ import {
 } from "../../support/mcp/vendor.ts";
 
 interface Harness {
-  readonly server: McpServer;
+  readonly server: ServerInProcess;
   readonly platform: McpPlatform;
+  /** The server's: it begins at the time of the vendor. */
+  readonly now: ReturnType<typeof fixedClock>;
   statusOf(tokens: PlatformTokens): Promise<number>;
 }
 
 async function startHarness(env: Readonly<Record<string, string>>): Promise<Harness> {
-  const server = await startMcpServer({ ...(await hostedEnvironment()), ...env });
+  const now = fixedClock(Math.floor(Date.now() / 1000));
+  const server = await serveTemplate({ ...(await hostedEnvironment()), ...env }, undefined, now);
   const statusOf: Harness["statusOf"] = async ({ accessToken }) => (await postWhoami(server.mcp, accessToken)).status;
-  return { server, platform: await createMcpPlatform(server.url), statusOf };
+  return { server, platform: await createMcpPlatform(server.url), now, statusOf };
 }
 
 describe.each([
@@ -70,7 +74,7 @@ describe.each([
 });
 
 /** The lifetime of a user's first access token. Those of a refresh are valid for an hour. */
-const FIRST_LIFETIME_SECONDS = 1;
+const FIRST_LIFETIME_SECONDS = 60;
 
 describe("a vendor whose token has expired since the last call", () => {
   let vendor: OpenIdVendor;
@@ -89,9 +93,7 @@ describe("a vendor whose token has expired since the last call", () => {
     lifetimeSeconds = FIRST_LIFETIME_SECONDS;
     tokens = await harness.platform.connect();
     lifetimeSeconds = 3600;
-    // The store counts whole seconds.
-    await setTimeout(FIRST_LIFETIME_SECONDS * 1000);
-    await setTimeout(1050 - (Date.now() % 1000));
+    harness.now.advance(FIRST_LIFETIME_SECONDS);
   });
 
   const answer = (status: number, error: string) =>

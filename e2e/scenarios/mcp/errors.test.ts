@@ -1,5 +1,5 @@
 /**
- * A hosted server as a process, and what no well-behaved client sends: body sizes, calls of /mcp,
+ * A hosted server, and what no well-behaved client sends: body sizes, calls of /mcp,
  * and one journey per endpoint on which something goes wrong. No call is a server error, and none
  * bypasses the token check. Each way in which a request can be wrong is in the tests beside the
  * endpoint's code.

@@ -1,5 +1,5 @@
 /**
- * The template in hosted mode with the platform's callback, as a process, at two vendors:
+ * The template in hosted mode with the platform's callback, at two vendors:
  * discovery, registration, consent, the server's own tokens, calls, refresh and revocation, with
  * oauth4webapi and with stock MCP clients.
  */
@@ -8,7 +8,8 @@ import * as oauth from "oauth4webapi";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { authorizeClient } from "../../support/mcp/client-oauth.ts";
 import { createMcpPlatform, errorOf, type McpPlatform } from "../../support/mcp/platform.ts";
-import { hostedEnvironment, type McpServer, PLATFORM_CALLBACK, startMcpServer } from "../../support/mcp/process.ts";
+import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { hostedEnvironment, PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import {
   type McpVendor,
   type OpenIdVendor,
@@ -43,12 +44,12 @@ const CASES: Readonly<Record<string, Case>> = {
 
 describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes }) => {
   let vendor: Awaited<ReturnType<Case["start"]>>;
-  let server: McpServer;
+  let server: ServerInProcess;
   let platform: McpPlatform;
 
   beforeAll(async () => {
     vendor = await start();
-    server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env });
+    server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
     platform = await createMcpPlatform(server.url);
   });
   afterAll(async () => {
@@ -168,10 +169,10 @@ describe.each(Object.entries(CASES))("with %s", (_, { start, identity, scopes })
 
 describe("a vendor that names itself in its answers", () => {
   let vendor: OpenIdVendor;
-  let server: McpServer;
+  let server: ServerInProcess;
   beforeAll(async () => {
     vendor = await startOpenIdVendor();
-    server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env });
+    server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
   });
   afterAll(async () => {
     await server.stop();

@@ -7,7 +7,8 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
-import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
+import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { type Environment, hostedEnvironment } from "../../support/mcp/process.ts";
 import { startGitHubVendor, type GitHubVendor } from "../../support/mcp/vendor.ts";
 import { MCP_SOURCE } from "../../support/paths.ts";
 import { send } from "../../support/broker/platform.ts";
@@ -49,9 +50,9 @@ beforeAll(async () => {
 afterAll(() => vendor.close());
 
 describe.each(Object.entries(MODES))("in %s mode", (_, { env, routes }) => {
-  let server: McpServer;
+  let server: ServerInProcess;
   beforeAll(async () => {
-    server = await startMcpServer({ ...(await env()), ...vendor.env });
+    server = await serveTemplate({ ...(await env()), ...vendor.env });
   });
   afterAll(() => server.stop());
 

@@ -6,16 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { callTool, connectClient, postWhoami } from "../../support/mcp/client.ts";
 import { createMcpPlatform, errorOf } from "../../support/mcp/platform.ts";
-import {
-  type Environment,
-  hostedEnvironment,
-  type McpServer,
-  runMcpCommand,
-  startMcpServer,
-} from "../../support/mcp/process.ts";
+import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { type Environment, hostedEnvironment } from "../../support/mcp/process.ts";
 import { type GitHubVendor, OTHER_CLIENT, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
 import { send } from "../../support/broker/platform.ts";
-import { temporaryFolder } from "../../support/service-process.ts";
 
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 let vendor: GitHubVendor;
@@ -25,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => vendor.close());
 
 /** For one test, stopped at its end. */
-async function serving(env: Environment, test: (server: McpServer) => Promise<void>): Promise<void> {
-  const server = await startMcpServer(env);
+async function serving(env: Environment, test: (server: ServerInProcess) => Promise<void>): Promise<void> {
+  const server = await serveTemplate(env);
   await test(server);
   await server.stop();
 }
@@ -151,10 +145,9 @@ it("bar#AS-12 the eleventh client in a minute is 429 from one address, 201 from 
 describe("a vendor without PKCE", () => {
   it("and without ID tokens is refused at start, unless the operator insists", async () => {
     const env = { ...(await hostedEnvironment()), ...vendor.env, VENDOR_PKCE: "none" };
-    const refused = await runMcpCommand(env, temporaryFolder());
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("ALLOW_VENDOR_WITHOUT_PKCE")]);
+    await expect(serveTemplate(env)).rejects.toThrow("ALLOW_VENDOR_WITHOUT_PKCE");
     await serving({ ...env, ALLOW_VENDOR_WITHOUT_PKCE: "true" }, async (server) => {
-      await expect.poll(() => server.stdout()).toMatch(/"level":"warn".*AN ATTACKER WHO STEALS A CODE/);
+      expect(server.stdout()).toMatch(/"level":"warn".*AN ATTACKER WHO STEALS A CODE/);
       const { accessToken } = await (await createMcpPlatform(server.url)).connect();
       expect((await postWhoami(server.mcp, accessToken)).status).toBe(200);
     });

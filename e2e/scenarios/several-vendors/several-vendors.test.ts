@@ -11,7 +11,7 @@ import { ERAS } from "../../support/mcp/client.ts";
 import { OUR_CLIENT } from "../../support/mcp/vendor.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { textMember } from "../../support/text-member.ts";
-import { connectFirstClient, type FirstError } from "../../support/mcp/first-sdk.ts";
+import { connectFirstClient, type FirstError } from "../../support/several-vendors/first-sdk.ts";
 import { type SeveralVendors, startSeveralVendors, type VendorName } from "../../support/several-vendors/harness.ts";
 import { callModern } from "../../support/several-vendors/raw.ts";
 import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
@@ -180,7 +180,7 @@ describe("a user of another client", () => {
   it("of the SDK's first generation is shown the URL, and calls again", async () => {
     const user = await connectLinkingClient(harness, "signed in before", { era: "legacy" });
     await unlink(user, "github");
-    const { client: first } = await connectFirstClient(harness.mcp, user.accessToken);
+    const first = await connectFirstClient(harness.mcp, user.accessToken);
     const call = { name: "github_account", arguments: {} };
     const error = (await first.callTool(call).catch((thrown: unknown) => thrown)) as FirstError;
     expect(error.code).toBe(-32042);

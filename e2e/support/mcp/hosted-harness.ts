@@ -6,7 +6,8 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { postWhoami } from "./client.ts";
 import { createMcpPlatform, type McpPlatform, type PlatformTokens } from "./platform.ts";
-import { hostedEnvironment, type McpServer, PLATFORM_CALLBACK, startMcpServer } from "./process.ts";
+import { type ServerInProcess, serveTemplate } from "./in-process.ts";
+import { hostedEnvironment, PLATFORM_CALLBACK } from "./process.ts";
 import { type GitHubVendor, plantAll, startGitHubVendor } from "./vendor.ts";
 import { type Answer, challengeOf, encode, type Form, send } from "../broker/platform.ts";
 
@@ -15,7 +16,7 @@ export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 export interface HostedHarness {
   readonly vendor: GitHubVendor;
-  readonly server: McpServer;
+  readonly server: ServerInProcess;
   readonly platform: McpPlatform;
   /** The tokens of the user `user`. */
   readonly tokens: PlatformTokens;
@@ -50,7 +51,7 @@ export function useHostedHarness(): () => HostedHarness {
 
 async function startHostedHarness(): Promise<HostedHarness> {
   const vendor = await startGitHubVendor();
-  const server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env });
+  const server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
   const platform = await createMcpPlatform(server.url);
   const tokens = await platform.connect();
   const post: HostedHarness["post"] = async (path, members, headers = {}) => {

@@ -4,7 +4,8 @@
  */
 import type { OpenIdProvider } from "@oauth-broker/simulators";
 import { freePort } from "../free-port.ts";
-import { type Environment, type McpServer, startMcpServer } from "./process.ts";
+import { type ServerInProcess, serveTemplate } from "./in-process.ts";
+import type { Environment } from "./process.ts";
 import { startOpenIdVendor } from "./vendor.ts";
 import { challengeOf } from "../broker/platform.ts";
 
@@ -12,22 +13,25 @@ import { challengeOf } from "../broker/platform.ts";
 export const VERIFIER = "v".repeat(43);
 
 export interface ServerCallbackHarness {
-  /** The process that runs now. */
-  readonly server: McpServer;
+  /** The one that runs now. */
+  readonly server: ServerInProcess;
   readonly provider: OpenIdProvider;
   /** Where a client sends its user. */
   authorizeUrl(wishes: Readonly<Record<string, string>>): string;
-  /** Stops the process and starts another in its folder. */
+  /** Stops the server and starts another in its folder. */
   restart(): Promise<void>;
-  /**
-   * Stops the process.
-   * @throws Error as ServiceProcess.stop
-   */
+  /** @throws Error as ServiceProcess.stop */
   close(): Promise<void>;
 }
 
-/** @param env gets the server's base URL; sets which clients may connect */
-export async function startServerCallback(env: (baseUrl: string) => Environment): Promise<ServerCallbackHarness> {
+/**
+ * @param env gets the server's base URL; sets which clients may connect
+ * @param start `startMcpServer` for a test about the process
+ */
+export async function startServerCallback(
+  env: (baseUrl: string) => Environment,
+  start: typeof serveTemplate = serveTemplate,
+): Promise<ServerCallbackHarness> {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
   const vendor = await startOpenIdVendor({ redirectUri: `${baseUrl}/callback` });
@@ -39,7 +43,7 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
     ...vendor.env,
     ...env(baseUrl),
   };
-  let server = await startMcpServer(environment);
+  let server = await start(environment);
   return {
     get server() {
       return server;
@@ -57,7 +61,7 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
     },
     restart: async () => {
       await server.stop();
-      server = await startMcpServer(environment, server.folder);
+      server = await start(environment, server.folder);
     },
     close: async () => {
       try {

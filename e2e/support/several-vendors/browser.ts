@@ -51,25 +51,17 @@ export function asksToSignIn(page: string): boolean {
   return page.includes('name="action" value="sign_in"');
 }
 
-export interface TextBrowserOptions {
-  /** At each vendor if a visit names no other; default `user`. */
-  readonly account?: NonNullable<VisitOptions["account"]>;
-  /** Sends what the. */
-  readonly send?: (url: string, init: RequestInit) => Promise<Response>;
-  /** What the user does at a vendor: up to the server's callback, which is not requested. */
-  readonly consent?: typeof driveConsent;
-}
-
+/** @param options.account at each vendor if a visit names no other */
 export function openTextBrowser(
   harness: Pick<SeveralVendors, "url" | "seen" | "keep">,
   name: string,
-  { account = "user", send = (url, init) => fetch(url, init), consent = driveConsent }: TextBrowserOptions = {},
+  { account = "user" }: Pick<VisitOptions, "account"> = {},
 ): TextBrowser {
   const jar = createCookieJar();
   const isOurs = (url: URL): boolean => url.origin === harness.url;
   const request: TextBrowser["request"] = async (place, init = {}) => {
     const url = new URL(place, harness.url);
-    const answer = await sendWithCookies(send, jar, url, init);
+    const answer = await sendWithCookies((at, how) => fetch(at, how), jar, url, init);
     return harness.keep(name, init.method ?? "GET", answer);
   };
   const locationOf = (answer: Response, from: URL): URL => new URL(answer.headers.get("location") ?? "none:", from);
@@ -81,7 +73,7 @@ export function openTextBrowser(
       if (status < 300 || status > 399) return { url, status, html: await answer.text(), headers };
       url = locationOf(answer, url);
       if (stopAt?.(url) === true) return { url, status, html: "", headers };
-      if (!isOurs(url)) url = await consent(url, { account, cookieJar: jar, stopAt: isOurs, ...options });
+      if (!isOurs(url)) url = await driveConsent(url, { account, cookieJar: jar, stopAt: isOurs, ...options });
       answer = await request(url);
       // oxlint-enable no-await-in-loop
     }
@@ -103,7 +95,7 @@ export function openTextBrowser(
     press: async (shown, button, { vendor, ...options } = {}) =>
       follow(await browser.send(shown, button, vendor), shown.url, options),
     atVendor: async (answer, options = {}) =>
-      consent(locationOf(answer, new URL(harness.url)), { account, cookieJar: jar, stopAt: isOurs, ...options }),
+      driveConsent(locationOf(answer, new URL(harness.url)), { account, cookieJar: jar, stopAt: isOurs, ...options }),
     link: async (ticket, options = {}) => browser.press(await browser.open(ticket, options), "approve", options),
     signIns: () =>
       harness.seen.filter(

@@ -1,5 +1,5 @@
 /**
- * A server with three vendors, as processes: users sign in at `home` and link `chat`, OpenID
+ * A server with three vendors: users sign in at `home` and link `chat`, OpenID
  * providers at two origins that this repository did not write, and `github`, a simulator with its
  * own account endpoint. Every token of the vendors is planted, and everything that a client
  * or a browser receives of the server is kept, to be searched for them.
@@ -7,11 +7,13 @@
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
 import { freePort } from "../free-port.ts";
+import { serveInProcess } from "../mcp/in-process.ts";
 import type { Environment } from "../mcp/process.ts";
 import { createVendorSecret, gitHubVariables, OUR_CLIENT } from "../mcp/vendor.ts";
 import { SEVERAL_VENDORS_BUNDLE } from "../paths.ts";
 import { findSecrets, plantSecret } from "../secrets.ts";
 import { type Ended, runService, type ServiceProcess, startService, temporaryFolder } from "../service-process.ts";
+import { defineServer } from "./definition.ts";
 
 export type OpenIdName = "home" | "chat";
 export type VendorName = OpenIdName | "github";
@@ -33,8 +35,6 @@ export interface SeveralVendors {
   readonly home: OpenIdProvider;
   readonly chat: OpenIdProvider;
   readonly github: GitHubSimulator;
-  /** The processes that run now; the first listens at `url`. */
-  readonly servers: readonly ServiceProcess[];
   /** Everything received so far. */
   readonly seen: readonly Seen[];
   /** Keeps a response and gives it back unread. */
@@ -45,9 +45,9 @@ export interface SeveralVendors {
   issuedTokens(): number;
   /** The user ends this app's access on the vendor's own pages. */
   endGrant(vendor: "chat" | "github", user: string): Promise<void>;
-  /** Stops all processes, and starts as many again. */
+  /** Stops the server, and starts it again with these changes. */
   restart(changes?: Environment): Promise<void>;
-  /** An operator's command beside the processes. */
+  /** An operator's command beside the server. */
   command(...args: string[]): Promise<Ended>;
   close(): Promise<void>;
 }
@@ -56,6 +56,8 @@ export interface SeveralVendorsOptions {
   readonly env?: Environment;
   /** Further addresses of the server, which its vendors then redirect to as well. */
   readonly fronts?: (port: string) => Promise<readonly string[]>;
+  /** The AWS SDK reads its settings from the environment of the process alone. Default: in the test's. */
+  readonly ownProcess?: boolean;
 }
 
 const PREFIX = "vendor token";
@@ -65,6 +67,7 @@ const MOST_TOKEN_ANSWERS = 400;
 export async function startSeveralVendors({
   env = {},
   fronts = async () => [],
+  ownProcess = false,
 }: SeveralVendorsOptions = {}): Promise<SeveralVendors> {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
@@ -107,9 +110,12 @@ export async function startSeveralVendors({
     LIMITS_REGISTRATIONS_PER_MINUTE: "0",
     ...env,
   };
-  const service = { name: "MCP server with several vendors", file: SEVERAL_VENDORS_BUNDLE, folder: temporaryFolder() };
-  let changed = environment;
-  let server = await startService({ ...service, env: changed });
+  const folder = temporaryFolder();
+  const service = { name: "MCP server with several vendors", file: SEVERAL_VENDORS_BUNDLE, folder };
+  let changed: Environment = { DATA_DIR: folder, ...environment };
+  const start = (): Promise<Pick<ServiceProcess, "stop">> =>
+    ownProcess ? startService({ ...service, env: changed }) : serveInProcess(defineServer(changed), changed, folder);
+  let server = await start();
   const seen: Seen[] = [];
   const plantGitHub = (): void => {
     for (const token of github.liveTokens()) plantSecret(`${PREFIX}: github`, token);
@@ -121,9 +127,6 @@ export async function startSeveralVendors({
     home,
     chat,
     github,
-    get servers() {
-      return [server];
-    },
     seen,
     keep: async (by, method, answer) => {
       const { status, headers } = answer;
@@ -146,7 +149,7 @@ export async function startSeveralVendors({
       plantGitHub();
       await server.stop();
       changed = { ...changed, ...changes };
-      server = await startService({ ...service, env: changed });
+      server = await start();
     },
     command: async (...args) => runService({ ...service, env: changed }, ...args),
     close: async () => {

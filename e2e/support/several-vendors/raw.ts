@@ -15,26 +15,19 @@ export interface RawCall {
   readonly text: string;
 }
 
-export type Send = (href: string, init: RequestInit) => Promise<Response>;
-
-/** By `fetch`; the response is kept. */
+/**
+ * By `fetch`; the response is kept.
+ *
+ * @param params replace those of the call, which is of a client that shows URLs
+ */
 export async function callModern(
   { url, keep }: Pick<SeveralVendors, "url" | "keep">,
   accessToken: string,
   tool: string,
   params: object = {},
 ): Promise<RawCall> {
-  const send: Send = async (href, init) => keep("raw client", "POST", await fetch(href, init));
-  return sendCall(tool, params, { accessToken, url, send });
-}
-
-/** @param params replace those of the call, which is of a client that shows URLs */
-export async function sendCall(
-  name: string,
-  params: object,
-  { accessToken, url, send }: { readonly accessToken: string; readonly url: string; readonly send: Send },
-): Promise<RawCall> {
-  const answer = await send(`${url}/mcp`, rawRequest(accessToken, ...modernCall(name, params)));
+  const sent = await fetch(`${url}/mcp`, rawRequest(accessToken, ...modernCall(tool, params)));
+  const answer = await keep("raw client", "POST", sent);
   const text = await answer.text();
   const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
   const { result = {}, error } = JSON.parse(json) as { readonly result?: Result; readonly error?: RawCall["error"] };

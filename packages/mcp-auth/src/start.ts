@@ -20,7 +20,7 @@ import {
 import { startTracing } from "@oauth-broker/service/tracing";
 import { createMetricsApp, openServer, type OpenServer } from "./app.ts";
 import { runCommand } from "./cli/run-command.ts";
-import { isUnderDev, loadSettings } from "./config.ts";
+import { type Environment, isUnderDev, loadSettings } from "./config.ts";
 import type { ShowToAuthor } from "./mcp/run-tool.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
 import type { ServerDefinition } from "./server.ts";
@@ -93,6 +93,8 @@ export interface StartOptions {
   readonly log: Log;
   readonly now?: Clock;
   readonly showToAuthor?: ShowToAuthor | undefined;
+  /** Where the store's settings are; default: that of the process. */
+  readonly environment?: Environment;
 }
 
 /**
@@ -101,7 +103,7 @@ export interface StartOptions {
 export async function startServer(
   definition: ServerDefinition,
   settings: Settings,
-  { log, now = systemClock, showToAuthor }: StartOptions,
+  { log, now = systemClock, showToAuthor, environment }: StartOptions,
 ): Promise<Running> {
   const tracing = await startTracing(settings.tracing, "mcp-server", log);
   const metrics = await openMetrics(definition, settings);
@@ -109,7 +111,7 @@ export async function startServer(
   let listening: Listening | undefined;
   let scraped: Listening | undefined;
   try {
-    server = await openServer(definition, settings, { now, log, showToAuthor, ...defined({ metrics }) });
+    server = await openServer(definition, settings, { now, log, showToAuthor, ...defined({ metrics, environment }) });
     const isTrustedProxy = createCidrMatcher(settings.limits.trustedProxies);
     listening = await listen(server.app, { ...settings.listen, isTrustedProxy });
     scraped = metrics && (await listenForMetrics(metrics, settings, log));

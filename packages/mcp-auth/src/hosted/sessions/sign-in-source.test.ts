@@ -173,7 +173,6 @@ describe("a server's start", () => {
     folder = await mkdtemp(join(tmpdir(), "sign-in-"));
   });
   afterEach(async () => {
-    vi.unstubAllEnvs();
     await rm(folder, { recursive: true });
   });
 
@@ -224,10 +223,10 @@ describe("a server's start", () => {
   });
 
   it("does not listen when it is refused", async () => {
-    vi.stubEnv("DATA_DIR", folder);
-    const start = (environment: Environment) => {
-      const settings = loadSettings({ ...environment, PORT: "0", DATA_DIR: folder });
-      return startServer({ name: "test", version: "1.0.0", tools: [] }, settings, { log });
+    const start = (given: Environment) => {
+      const environment = { ...given, PORT: "0", DATA_DIR: folder };
+      const settings = loadSettings(environment);
+      return startServer({ name: "test", version: "1.0.0", tools: [] }, settings, { log, environment });
     };
     const running = await start(SEVERAL);
     await running.stop();
