@@ -6,19 +6,34 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, isFreePort } from "../support/free-port.ts";
-import { HELP, parseTourCommand } from "./options.ts";
-import { screen } from "./screen.ts";
-import { startTour } from "./tour.ts";
-import manifest from "../package.json" with { type: "json" };
+import { readProgram, say, wholeNumber } from "../support/program.ts";
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const HELP = `Usage: npm run tour [-- --port N]
+
+Starts, on this machine alone: the broker's sandbox, the reference platform, and three MCP servers deployed through it: one that
+is its own authorization server, one whose users link two vendors, one whose users connect through the broker. The vendors are practice
+copies.
+Says what to open and where to click; docs/tour.md is the same with pictures. Runs until Ctrl-C.
+
+Options
+  --port N      where the platform's pages are; default a free port
+  -h, --help    this text
+  -v, --version the version
+
+What it keeps is in a temporary folder, which goes at the end. Exit codes: 0 stopped, 1 something failed, 2 not understood.`;
 
 const stopped = Promise.withResolvers<undefined>();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopped.resolve(undefined));
 
 async function run(port: number): Promise<number> {
+  if (!(await isFreePort(port))) {
+    say(`Port ${port} is in use: end what listens there, or leave --port out and take a free one.`);
+    return 1;
+  }
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-tour-"));
   try {
+    // Everything that is started, which neither --help nor a mistake needs.
+    const [{ startTour }, { screen }] = await Promise.all([import("./tour.ts"), import("./screen.ts")]);
     const tour = await startTour({ folder, port, stopped: stopped.promise }, say);
     if (tour === undefined) {
       say("Stopped before it was through.");
@@ -30,30 +45,21 @@ async function run(port: number): Promise<number> {
     say(why === undefined ? "Stopping …" : `${why.message}\nThe tour ends.`);
     await tour.close();
     return why === undefined ? 0 : 1;
+  } catch (error) {
+    say(error instanceof Error ? error.message : "The tour could not be started.");
+    return 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function main(): Promise<number> {
-  const command = parseTourCommand(process.argv.slice(2));
-  if (command.name === "help" || command.name === "version") {
-    process.stdout.write(`${command.name === "help" ? HELP : manifest.version}\n`);
-    return 0;
-  }
-  if (command.name === "invalid") {
-    say(command.message);
-    return 2;
-  }
-  const { port = await freePort() } = command;
-  if (await isFreePort(port)) return run(port);
-  say(`Port ${port} is in use: end what listens there, or leave --port out and take a free one.`);
-  return 1;
+function portIn(text: string | undefined): number | undefined {
+  const port = text === undefined ? undefined : wholeNumber("--port", text);
+  if (port !== undefined && port > 65_535) throw new Error("--port takes a number from 1 to 65535");
+  return port;
 }
 
-try {
-  process.exit(await main());
-} catch (error) {
-  say(error instanceof Error ? error.message : "The tour could not be started.");
-  process.exit(1);
-}
+const command = readProgram({ port: { type: "string" } }, { program: "npm run tour --", help: HELP }, ({ values }) => ({
+  port: portIn(values.port),
+}));
+if (command !== undefined) process.exit(await run(command.port ?? (await freePort())));

@@ -1,29 +1,33 @@
 /**
- * Starts the parts of the tour in parallel, except for what depends on another: the broker's
- * sandbox, the platform's pages, and three servers through the platform's deploy command. All of it
- * on loopback, everything in one folder.
+ * The parts of the tour, at the same time except for what depends on another: the broker's sandbox
+ * and the platform's pages in this process, and three servers, each a process of its own, as the
+ * platform's deploy command starts it. All of it on loopback, everything in one folder.
  */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "@oauth-broker/broker/src/config.ts";
+import { start as startBroker } from "@oauth-broker/broker/src/start.ts";
 import { createBrokerClient } from "@oauth-broker/broker-client";
 import { systemClock } from "@oauth-broker/oauth-core";
-import { loadPlatformConfig } from "@oauth-broker/platform/src/config.ts";
+import { loadPlatformConfig, loadServeConfig } from "@oauth-broker/platform/src/config.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
+import { runDeploy } from "@oauth-broker/platform/src/deploy/commands/run.ts";
+import { serve } from "@oauth-broker/platform/src/serve.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
+import { createLog } from "@oauth-broker/service";
 import { startPracticeVendors } from "../../packages/mcp-auth/src/dev/practice-vendor.ts";
 import { freePort } from "../support/free-port.ts";
-import { BROKER_SOURCE, LINKING_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";
+import { LINKING_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";
 import { textMember } from "../support/text-member.ts";
-import { type PartCommand, sentence, startPart } from "./parts.ts";
 import { type ServerProject, writeServerProject } from "./server-project.ts";
 
 export interface Tour {
   /** The address to open. */
   readonly url: string;
   readonly brokerUrl: string;
-  /** Settles with the reason when a part ends by itself. */
+  /** Settles with the reason when a server ends by itself. */
   readonly broken: Promise<Error>;
   close(): Promise<void>;
 }
@@ -50,8 +54,7 @@ const BROKERED = { vendor: "slack", account: "/api/auth.test", scopes: "users:re
 
 /**
  * @returns undefined when it was stopped before everything ran
- * @throws Error with the last lines of the part that did not start; all parts started before are
- *   stopped
+ * @throws Error saying which part did not start, with what a deploy said; all parts are stopped
  */
 export async function startTour(
   { folder, port, stopped }: TourOptions,
@@ -59,42 +62,73 @@ export async function startTour(
 ): Promise<Tour | undefined> {
   const url = `http://127.0.0.1:${port}`;
   const callback = `${url}/oauth/callback`;
-  const closing: (() => Promise<void>)[] = [];
-  const broken = Promise.withResolvers<Error>();
-  let isClosing = false;
-  const close = async (): Promise<void> => {
-    isClosing = true;
-    await Promise.all(closing.map((end) => end()));
-  };
-  const begin = (command: PartCommand): Promise<string> => {
-    if (isClosing) throw new Error("The tour was stopped.");
-    const part = startPart(command);
-    closing.push(part.stop);
-    void part.ended.then((code) => {
-      if (isClosing) return;
-      broken.resolve(new Error(`${sentence(command.name)} ended with ${code}. Its last lines:\n${part.lastLines()}`));
-    });
-    return part.url;
-  };
   const secret = randomBytes(32).toString("base64url");
-  const data = join(folder, "platform-data");
-  const platform = {
+  const log = createLog({ write: () => undefined });
+  const brokerConfig = loadConfig({ PORT: String(await freePort()) }, folder, { sandbox: "always" });
+  const brokerUrl = brokerConfig.baseUrl;
+  const variables = {
+    PATH: process.env["PATH"],
     PLATFORM_URL: url,
-    PLATFORM_DATA_DIR: data,
+    BROKER_URL: brokerUrl,
     BROKER_CLIENT_ID: BROKER_CLIENT,
     BROKER_CLIENT_SECRET: secret,
+  };
+  const config = loadPlatformConfig(variables, folder);
+  const storage = await openStorage(config.dataDir, systemClock, config);
+  const broken = Promise.withResolvers<Error>();
+  const ending = Promise.withResolvers<void>();
+  let isEnding = false;
+  const closing: (() => Promise<unknown>)[] = [];
+
+  const startSandbox = async (): Promise<string> => {
+    const clientFile = writeSandboxClient(folder, secret, callback);
+    const { stop } = await startBroker(brokerConfig, log, { clientFile });
+    closing.push(stop);
+    return brokerUrl;
+  };
+  const startPages = async (): Promise<string> => {
+    const listens = Promise.withResolvers<undefined>();
+    const deps = { storage, log, say: () => listens.resolve(undefined), stopped: ending.promise };
+    const serving = serve(loadServeConfig(variables, config), deps);
+    closing.push(() => serving);
+    await Promise.race([listens.promise, serving]);
+    return url;
   };
 
   const deploy = async (
     project: ServerProject,
     { serverUrl, ...settings }: SettingsChange & { readonly serverUrl?: string } = {},
   ): Promise<string> => {
-    const { name, environment } = project;
+    const { name } = project;
+    const said: string[] = [];
+    const deployed = Promise.withResolvers<string>();
+    const context = {
+      config,
+      storage,
+      now: systemClock,
+      environment: { ...variables, ...project.environment },
+      start: folder,
+      say: (text: string) => void said.push(text),
+      print: (text: string) => deployed.resolve((JSON.parse(text) as { readonly url: string }).url),
+    };
     const server = writeServerProject(folder, project);
-    await initialize(server, { environment: platform, name, settings, serverUrl });
-    const allowed = Object.keys(environment).map((variable) => `--env=${variable}`);
-    const args = [PLATFORM_SOURCE, "deploy", "run", server, ...allowed];
-    return begin({ name: `the deploy of ${name}`, args, folder, env: { ...platform, ...environment } });
+    await initConnector(server, context);
+    // What an administrator enters on the Settings tab.
+    await storage.connectors.changeSettings(name, settings);
+    // Taken before the first deploy takes a free one.
+    if (serverUrl !== undefined) await storage.connectors.claimServerUrl(name, serverUrl);
+    if (isEnding) throw new Error("The tour was stopped.");
+    const allowed = Object.keys(project.environment);
+    const options = { allowed, log, keeper: { file: PLATFORM_SOURCE }, stopped: ending.promise };
+    const ended = runDeploy(server, { ...context, ...options }).then(
+      (code) => new Error([`The deploy of ${name} ended with ${code}. Its last lines:`, ...said.slice(-20)].join("\n")),
+      (error: unknown) => new Error(`The deploy of ${name} failed: ${String(error)}`),
+    );
+    closing.push(() => ended);
+    const outcome = await Promise.race([deployed.promise, ended]);
+    if (outcome instanceof Error) throw outcome;
+    void ended.then(broken.resolve);
+    return outcome;
   };
   const deployHosted = async (): Promise<string> => {
     const given = { VENDOR: "github", VENDOR_SCOPES: "read:user" };
@@ -116,7 +150,7 @@ export async function startTour(
     const project = { name: CONNECTORS.linking, mode: "hosted", environment, file: LINKING_SOURCE, expose } as const;
     return deploy(project, { serverUrl: `${serverUrl}/mcp` });
   };
-  const deployBrokered = async (brokerUrl: string): Promise<string> => {
+  const deployBrokered = async (): Promise<string> => {
     const environment = await brokeredEnvironment({ brokerUrl, secret, callback });
     const { vendor, scopes } = BROKERED;
     return deploy(
@@ -125,40 +159,33 @@ export async function startTour(
     );
   };
 
-  const startAll = async (): Promise<string> => {
-    say("Starting the broker's sandbox and the platform, and deploying three servers …");
-    const announce = async (name: string, started: Promise<string>): Promise<string> => {
-      const address = await started;
-      say(`  ✓ ${name}: ${address}`);
-      return address;
-    };
-    writeSandboxClient(folder, secret, callback);
-    const port = String(await freePort());
-    const broker = announce(
-      "the broker",
-      begin({ name: "the broker", args: [BROKER_SOURCE], folder, env: { PORT: port } }),
-    );
-    const env = { ...platform, BROKER_URL: `http://127.0.0.1:${port}` };
-    const [brokerUrl] = await Promise.all([
-      broker,
-      announce("the platform", begin({ name: "the platform", args: [PLATFORM_SOURCE, "serve"], folder, env })),
-      announce(CONNECTORS.hosted, deployHosted()),
-      announce(CONNECTORS.linking, deployLinking()),
-      announce(CONNECTORS.brokered, broker.then(deployBrokered)),
-    ]);
-    return brokerUrl;
+  say("Starting the broker's sandbox and the platform, and deploying three servers …");
+  const broker = startSandbox();
+  const parts = [
+    ["the broker", broker],
+    ["the platform", startPages()],
+    [CONNECTORS.hosted, deployHosted()],
+    [CONNECTORS.linking, deployLinking()],
+    [CONNECTORS.brokered, broker.then(deployBrokered)],
+  ] as const;
+  const close = async (): Promise<void> => {
+    isEnding = true;
+    ending.resolve();
+    await Promise.allSettled(parts.map(([, started]) => started));
+    await Promise.all(closing.map((end) => end()));
+    await storage.close();
   };
-
   try {
-    const failed = broken.promise.then((error) => Promise.reject(error));
-    const brokerUrl = await Promise.race([startAll(), failed, stopped]);
-    if (brokerUrl !== undefined) return { url, brokerUrl, broken: broken.promise, close };
-    await close();
-    return undefined;
+    const announced = parts.map(async ([name, started]) => say(`  ✓ ${name}: ${await started}`));
+    if ((await Promise.race([Promise.all(announced), stopped])) !== undefined) {
+      return { url, brokerUrl, broken: broken.promise, close };
+    }
   } catch (error) {
     await close();
     throw error;
   }
+  await close();
+  return undefined;
 }
 
 /** The broker prints the address of its practice copy of the vendor. */
@@ -186,47 +213,14 @@ async function brokeredEnvironment({
   };
 }
 
-/** `deploy init`, and what an administrator enters on the Settings tab. */
-async function initialize(
-  server: string,
-  {
-    environment,
-    name,
-    settings,
-    serverUrl,
-  }: {
-    readonly environment: Readonly<Record<string, string>>;
-    readonly name: string;
-    readonly settings: SettingsChange;
-    /** Taken before the first deploy takes a free one. */
-    readonly serverUrl: string | undefined;
-  },
-): Promise<void> {
-  const config = loadPlatformConfig(environment, server);
-  const storage = await openStorage(config.dataDir, systemClock, config);
-  const said: string[] = [];
-  const say = (text: string): void => void said.push(text);
-  try {
-    const code = await initConnector(server, {
-      config,
-      storage,
-      now: systemClock,
-      environment,
-      start: server,
-      say,
-      print: say,
-    });
-    if (code !== 0) throw new Error(`deploy init of ${name} failed with ${code}:\n${said.join("\n")}`);
-    await storage.connectors.changeSettings(name, settings);
-    if (serverUrl !== undefined) await storage.connectors.claimServerUrl(name, serverUrl);
-  } finally {
-    await storage.close();
-  }
-}
-
-/** The sandbox keeps an existing client, and adds the platform's callback to its redirect URIs. */
-function writeSandboxClient(folder: string, secret: string, callback: string): void {
-  mkdirSync(join(folder, "data"));
+/**
+ * The sandbox keeps an existing client, and adds the platform's callback to its redirect URIs.
+ *
+ * @returns the file
+ */
+function writeSandboxClient(folder: string, secret: string, callback: string): string {
+  const file = join(folder, "sandbox-client.json");
   const client = { client_id: BROKER_CLIENT, client_secret: secret, more_redirect_uris: [callback] };
-  writeFileSync(join(folder, "data", "sandbox-client.json"), JSON.stringify(client), { mode: 0o600 });
+  writeFileSync(file, JSON.stringify(client), { mode: 0o600 });
+  return file;
 }

@@ -3,7 +3,6 @@
  * browser, and checks that both have the same steps. `npm run tour:screenshots` lets it make the
  * pictures of the page again.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -11,8 +10,10 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { freePort } from "../../support/free-port.ts";
 import { ROOT } from "../../support/paths.ts";
 import { runService, type ServiceProcess, startService, temporaryFolder } from "../../support/service-process.ts";
+import { startTour } from "../../tour/tour.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -163,14 +164,14 @@ describe("npm run tour", () => {
 
 describe("npm run tour, not to its end", () => {
   it("is stopped while it starts, and leaves no process behind", async () => {
-    const child = spawn(process.execPath, [TOUR.file], { stdio: ["ignore", "ignore", "pipe"] });
+    const stopped = Promise.withResolvers<undefined>();
     let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    const say = (text: string): void => {
       said += text;
-      if (text.includes("✓")) child.kill("SIGTERM");
-    });
-    expect(await once(child, "close")).toEqual([0, null]);
-    expect(said).toContain("Stopped before it was through.");
+      if (text.includes("✓")) stopped.resolve(undefined);
+    };
+    const options = { folder: temporaryFolder(), port: await freePort(), stopped: stopped.promise };
+    expect(await startTour(options, say)).toBeUndefined();
     await expectNobodyListens(said);
   });
 
