@@ -42,9 +42,10 @@ export function buildVendors(
   const problems: Problem[] = [];
   const warnings = environmentWarnings(env, ids);
   const schema = vendorSchema(rules);
+  const unwritten = schema.safeParse({});
   const own = new Set<string>();
   for (const id of ids) {
-    const { success, data } = schema.safeParse(entries.get(id) ?? {});
+    const { success, data } = entries.has(id) ? schema.safeParse(entries.get(id) ?? {}) : unwritten;
     if (!success) continue;
     const found = registry.get(id);
     // the operator's own vendor may have an id that is an alias in the registry.

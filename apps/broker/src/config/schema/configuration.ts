@@ -21,7 +21,7 @@ import { clientSchema } from "./client.ts";
 import { flag, integer, listOf, mapOf, networks, parsedText, secret, section, text, vendorIds } from "./fields.ts";
 import { checkToken } from "./checks.ts";
 import { vendorSchema } from "./vendor.ts";
-import type { UrlRules } from "./endpoint.ts";
+import { forEachRules, type UrlRules } from "./endpoint.ts";
 
 const ownerSchema = section({
   id: text(
@@ -113,7 +113,9 @@ export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 8787;
 
 /** @param rules what endpoints in this file may be; from the file's own egress section */
-export function configurationSchema(rules: UrlRules) {
+export const configurationSchema = forEachRules(buildConfigurationSchema);
+
+function buildConfigurationSchema(rules: UrlRules) {
   return section({
     base_url: text(
       {

@@ -10,6 +10,20 @@ export interface UrlRules {
   readonly allowCidrs: readonly string[];
 }
 
+/**
+ * A schema for each set of rules, built when it is first asked for, which takes milliseconds. A
+ * process meets the rules of its files alone.
+ */
+export function forEachRules<Schema>(build: (rules: UrlRules) => Schema): (rules: UrlRules) => Schema {
+  const built = new Map<string, Schema>();
+  return (rules) => {
+    const key = JSON.stringify([rules.allowLoopback, rules.allowCidrs]);
+    const known = built.get(key) ?? build(rules);
+    built.set(key, known);
+    return known;
+  };
+}
+
 const TYPE = "absolute https URL (http only where egress allows it)";
 const KEYWORDS = { pattern: String.raw`^[Hh][Tt][Tt][Pp][Ss]?://[\x21-\x7e]+$`, not: { pattern: "#" } };
 

@@ -40,6 +40,8 @@ export const FILE_FIELDS: readonly FileField[] = (Object.keys(FIELDS) as (keyof 
   (name): name is FileField => fieldOf(name).by.includes("file"),
 );
 
+const WIRE_NAMES = FILE_FIELDS.map((name) => [name, wireName(name)] as const);
+
 /** What the fields are after parsing. */
 type ParsedFields = {
   readonly [Name in FileField as WireName<Name>]: z.ZodOptional<z.ZodType<NonNullable<Vendor[Name]>>>;
@@ -48,15 +50,15 @@ type ParsedFields = {
 /** The schema of each field, none of which is needed. */
 export function vendorFieldSchemas(rules: UrlRules): ParsedFields {
   return Object.fromEntries(
-    FILE_FIELDS.map((name) => [wireName(name), schemaOf(fieldOf(name), rules).optional()]),
+    WIRE_NAMES.map(([name, onWire]) => [onWire, schemaOf(fieldOf(name), rules).optional()]),
   ) as unknown as ParsedFields;
 }
 
 /** @returns the fields that the operator has written, as the registry names them */
 export function writtenFields(parsed: Readonly<Partial<Record<WireName<FileField>, unknown>>>): Partial<Vendor> {
   return Object.fromEntries(
-    FILE_FIELDS.flatMap((name) => {
-      const value = parsed[wireName(name)];
+    WIRE_NAMES.flatMap(([name, onWire]) => {
+      const value = parsed[onWire];
       return value === undefined ? [] : [[name, value]];
     }),
   );

@@ -4,13 +4,15 @@
  */
 import { checkName } from "@oauth-broker/service/configuration";
 import type { z } from "zod";
-import type { UrlRules } from "./endpoint.ts";
+import { forEachRules, type UrlRules } from "./endpoint.ts";
 import { choice, mapOf, oneOrList, secret, section, text } from "./fields.ts";
 import { vendorFieldSchemas } from "./vendor-fields.ts";
 import { checkPlaceholderName, checkToken } from "./checks.ts";
 import { checkCredentialIds, credentialsSchema, placeholderSchema } from "./vendor-parts.ts";
 
-export function vendorSchema(rules: UrlRules) {
+export const vendorSchema = forEachRules(buildVendorSchema);
+
+function buildVendorSchema(rules: UrlRules) {
   return section({
     name: text(
       { description: "Shown to users. Needed for a vendor of your own.", example: "My Vendor" },
