@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { connectFirstClient } from "../../../../../e2e/support/mcp/first-sdk.ts";
+import { connectFirstClient } from "../../../../../e2e/support/several-vendors/first-sdk.ts";
 import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
 import { defineTool } from "../../tool.ts";
 
