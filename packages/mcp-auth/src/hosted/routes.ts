@@ -7,7 +7,7 @@ import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/proto
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import {
   createRateLimit,
-  readForm,
+  queryText,
   readFormText,
   readJsonText,
   readQuery,
@@ -106,8 +106,10 @@ function serverRoutes(
     method,
     path,
     surface: "browser",
-    handle: async (c, trace) =>
-      answer(method === "POST" ? await readForm(c, LIMIT) : readQuery(c), c.req.header("cookie"), trace),
+    handle: async (c, trace) => {
+      const sent = method === "POST" ? await readFormText(c, LIMIT) : queryText(c);
+      return answer(await deps.flows.read(sent, [], trace), c.req.header("cookie"), trace);
+    },
   });
   const { registration } = callback;
   const pages: PagesDeps | undefined = linking && { ...linking, findClient: clients.find };

@@ -6,6 +6,7 @@ import { parseRequestUri } from "../authorization-server/pushed-request.ts";
 import { defined } from "../mechanics/defined.ts";
 import type { EpochSeconds, RecordKey } from "../ports.ts";
 import { isSameText } from "../protocol/mac.ts";
+import { type Parameters, parseParameters } from "../protocol/parameters.ts";
 import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor } from "./policy.ts";
 import { flowData, type FlowRecord, type FlowStage } from "./record.ts";
 
@@ -55,6 +56,26 @@ export async function identifyFlow(
   const isIts = handle === undefined ? sent?.isOf(flow) === true : isSameText(flow.requestHash, handle.hash);
   if (isIts) nameFlow(trace, flow);
   return isIts;
+}
+
+/** @throws OAuthError invalid_request, after the flow was named */
+export async function readParameters(
+  sent: string,
+  required: readonly string[],
+  engine: Engine,
+  trace: FlowTrace,
+): Promise<Parameters> {
+  try {
+    const parameters = parseParameters(sent);
+    for (const name of required) parameters.require(name);
+    return parameters;
+  } catch (error) {
+    const lenient = new URLSearchParams(sent);
+    const only = (name: string): string | undefined =>
+      lenient.getAll(name).length === 1 ? (lenient.get(name) ?? "") : undefined;
+    await identifyFlow({ state: only("state"), requestUri: only("request_uri") }, engine, trace);
+    throw error;
+  }
 }
 
 /** The stage and fields that a record must have to be ended. */

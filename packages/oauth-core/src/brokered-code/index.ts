@@ -8,7 +8,7 @@ import type { Answer } from "../http/answers.ts";
 import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { answerCallback, type CallbackRequest } from "./callback.ts";
-import { type FlowReference, identifyFlow } from "./engine.ts";
+import { type FlowReference, identifyFlow, readParameters } from "./engine.ts";
 import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor, Redeemed, VendorLookup } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
@@ -74,7 +74,17 @@ export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor
     trace: FlowTrace,
     set?: Partial<Flow>,
   ): Promise<Answer>;
-  /** Names the flow of a request that cannot be read, for the log and the page; never throws. */
+  /**
+   * The parameters of a browser's request. Those that cannot be read, or lack one, still name their
+   * flow on the page and in the log: the vendor or the client sent them, and the user has to find the
+   * way back.
+   *
+   * @param sent a query without `?`, or a form
+   * @param required names that it has to have
+   * @throws OAuthError invalid_request
+   */
+  read(sent: string, required: readonly string[], trace: FlowTrace): Promise<Parameters>;
+  /** Names the flow of a request that is refused, for the log and the page; never throws. */
   identify(reference: FlowReference, trace: FlowTrace): Promise<unknown>;
   /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
   callback(request: CallbackRequest, trace: FlowTrace): Promise<Answer>;
@@ -101,6 +111,7 @@ export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowV
     decline: (pushed, trace) => declinePushed(pushed, engine, trace),
     vendorOf: (lookup, trace) => policy.vendorOf(lookup, trace),
     start: (request, vendor, cookie, trace, set = {}) => startFlow(request, vendor, cookie, set, engine, trace),
+    read: (sent, required, trace) => readParameters(sent, required, engine, trace),
     identify: (reference, trace) => identifyFlow(reference, engine, trace),
     callback: (request, trace) => answerCallback(request, engine, trace),
     redeem: (parameters, clientId, trace) =>

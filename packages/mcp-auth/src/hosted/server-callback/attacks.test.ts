@@ -176,6 +176,14 @@ describe("bar#AS-8 the vendor's redirect in another browser", () => {
     await expectPage(await fixture.browser().get(`/callback?code=c&state=${state}`));
   });
 
+  it("a parameter twice: the page names the flow", async () => {
+    const browser = fixture.browser();
+    const callback = await browser.consent(await browser.approve());
+    callback.searchParams.append("code", "another");
+    const page = await expectPage(await browser.get(callback.pathname + callback.search));
+    expect(page).toContain((callback.searchParams.get("state") ?? "").split(".")[0]);
+  });
+
   it("a state of ours with another secret", async () => {
     const browser = fixture.browser();
     const callback = await browser.consent(await browser.approve());
