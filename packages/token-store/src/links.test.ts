@@ -1,17 +1,10 @@
 /** Users' links at a server with several vendors: rows under a sign-in. Twins: links.twin.test.ts. */
-import { PATIENT } from "./testing/aws/deadline.ts";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { OAuthError, type Secret, systemTimer } from "@oauth-broker/oauth-core";
-import { startDynamoDb } from "@oauth-broker/simulators/aws";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { audit } from "./cli/audit.ts";
 import { migrate } from "./cli/migrate.ts";
 import { strip } from "./cli/strip.ts";
-import { dynamodbTokenRows } from "./storage/dynamodb/token-rows.ts";
 import { memoryTokenRows } from "./storage/memory/token-rows.ts";
-import { sqliteTokenRows } from "./storage/sqlite/token-rows.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
 import { cliFixture, ISSUER, NOW, VENDOR } from "./testing/cli-fixture.ts";
 import { CHAT, DETAILS, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/rows/links-fixture.ts";
@@ -30,40 +23,15 @@ async function endedToken(ended: ReturnType<TokenStore["endLink"]>): Promise<str
   return typeof stored === "object" ? stored.tokens.accessToken.reveal() : stored;
 }
 
-let folder: string;
-let engine: Awaited<ReturnType<typeof startDynamoDb>>;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "links-"));
-  engine = await startDynamoDb();
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await engine.close();
-});
-
-const ENGINES: readonly [string, () => Promise<TokenRows>][] = [
-  ["sqlite", async () => sqliteTokenRows({ path: join(folder, `${Math.random()}.sqlite`) })],
-  [
-    "dynamodb",
-    async () =>
-      dynamodbTokenRows({
-        table: await engine.createTable(),
-        region: engine.region,
-        endpoint: engine.endpoint,
-        ...PATIENT,
-      }),
-  ],
-];
 const MODES = [
   ["bridge", "keys"],
   ["bridge", "keyless"],
   ["encrypted", "keys"],
 ] as const;
-const CASES = ENGINES.flatMap(([name, open]) => MODES.map(([mode, keys]) => [name, mode, keys, open] as const));
 
-describe.each(CASES)("a link in %s, mode %s, %s", (_name, mode, keys, open) => {
+describe.each(MODES)("a link in mode %s, %s", (mode, keys) => {
   it("keeps sign-in, account, label, time and what was not granted, also over a refresh", async () => {
-    const { store, close } = linksFixture({ rows: await open(), mode, keyless: keys === "keyless" });
+    const { store, close } = linksFixture({ rows: memoryTokenRows(), mode, keyless: keys === "keyless" });
     await store.link(CHAT, tokensOf("1", DETAILS), 0);
     const read = await store.readLink(CHAT);
     expect(read).toMatchObject({ linkVersion: 1, stored: { status: "active", tokens: { link: LINK } } });
@@ -82,7 +50,7 @@ describe.each(CASES)("a link in %s, mode %s, %s", (_name, mode, keys, open) => {
   });
 
   it("is stored over the version that was shown, and never over a disconnect", async () => {
-    const { store, rows, close, clock } = linksFixture({ rows: await open(), mode, keyless: keys === "keyless" });
+    const { store, rows, close, clock } = linksFixture({ rows: memoryTokenRows(), mode, keyless: keys === "keyless" });
     expect(await store.link(CHAT, tokensOf("1"), 1)).toBe("conflict");
     await store.link(CHAT, tokensOf("1"), 0);
     expect(await store.link(CHAT, tokensOf("2"), 0)).toBe("conflict");

@@ -39,10 +39,10 @@ const plaintextOnly = async ({ deps }: CliFixture): Promise<number | undefined> 
 describe("migrate", () => {
   it("bar#TS-15 seals plaintext rows, keeps the copy and updated_at", async () => {
     const fixture = cliFixture();
-    await olderRows(fixture, 250);
+    await olderRows(fixture, 110);
     const result = await migrate(UNCHECKED, fixture.deps);
-    expect(result).toMatchObject({ ending: "done", counts: { rows: 250, sealed: 250, passes: 2 } });
-    for (const user of ["u0", "u123", "u249"]) {
+    expect(result).toMatchObject({ ending: "done", counts: { rows: 110, sealed: 110, passes: 2 } });
+    for (const user of ["u0", "u77", "u109"]) {
       const attributes = await fixture.attributes(user);
       expect(attributes).toMatchObject({ ...olderRow(user), mode: "bridge", version: 1, written_at: NOW - 9999 });
       const read = await fixture.records("encrypted").read(keyOf(user));
@@ -181,9 +181,9 @@ describe("migrate", () => {
 
   it("seals no more rows a second than the rate", async () => {
     const fixture = cliFixture();
-    await olderRows(fixture, 500);
-    await migrate({ ...UNCHECKED, rate: 50 }, fixture.deps);
-    // 500 rows at 50 a second, and three walks over them at ten times that.
+    await olderRows(fixture, 100);
+    await migrate({ ...UNCHECKED, rate: 10 }, fixture.deps);
+    // 100 rows at 10 a second, and three walks over them at ten times that.
     expect(fixture.slept()).toBeGreaterThanOrEqual(10_000);
     expect(fixture.slept()).toBeLessThan(14_000);
   });

@@ -25,10 +25,10 @@ it("orders names as texts, also those that engines order as numbers", () => {
 });
 
 it("spells each character of a text and of a name as JSON does", () => {
-  for (let code = 0; code <= 0xffff; code += 1) {
-    const text = String.fromCharCode(code);
-    expect(canonicalJson({ [text]: text })).toBe(JSON.stringify({ [text]: text }));
-  }
+  const objects = Array.from({ length: 0x1_00_00 }, (_, code) => String.fromCharCode(code)).map((text) => ({
+    [text]: text,
+  }));
+  expect(objects.filter((object) => canonicalJson(object) !== JSON.stringify(object))).toEqual([]);
 });
 
 it("keeps every value of data that it puts in order, and a name that would be a prototype", () => {

