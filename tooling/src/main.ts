@@ -2,7 +2,8 @@
  * The repository's own tools: `node tooling/src/main.ts COMMAND`.
  *
  * write        regenerates the documents, and the list of first-class vendors
- * check        fails when one is stale, a cited section has no test, or docs/flows.md is wrong
+ * check        fails when one is stale, a cited section or a row of the bar has no test, a mutation
+ *              cannot be made, docs/flows.md is wrong, or a page or comment names what is not there
  * boundaries   the rules of boundaries.ts, vendor-names.ts, secret-comparisons.ts, refused-words.ts
  * tracked      the rules of tracked-files.ts
  * lockfile     the rules of lockfile.ts
@@ -17,18 +18,25 @@ import { checkBoundaries, checkSizes, type Violation } from "./code/boundaries.t
 import { checkFlows } from "./code/check-flows.ts";
 import { checkClosures, renderClosures, withClosures } from "./code/closures.ts";
 import { renderConfiguration } from "./pages/config-docs.ts";
-import { DECISIONS_INDEX, readDecisions, renderDecisions } from "./pages/decisions.ts";
+import { checkDecisions, DECISIONS_INDEX, readDecisions, renderDecisions } from "./pages/decisions.ts";
 import {
   FIRST_CLASS_FACTS_PATH,
   FIRST_CLASS_PATH,
   renderFirstClass,
   renderFirstClassFacts,
 } from "./code/first-class.ts";
+import { checkFileMentions } from "./code/file-mentions.ts";
+import { checkMutations } from "./mutate/check-mutations.ts";
+import { readGuards } from "./mutate/guards.ts";
+import { readListed } from "./mutate/list.ts";
+import { readTests } from "./mutate/tests.ts";
+import { checkDocuments, readRepository } from "./pages/doc-names.ts";
 import { checkLockfile } from "./repository/lockfile.ts";
-import { checkSecretComparisons } from "./code/secret-comparisons.ts";
+import { checkSecretComparisons, staleAllowances } from "./code/secret-comparisons.ts";
 import { checkWords } from "./pages/refused-words.ts";
 import { checkProse, readPages, wrapProse } from "./pages/prose.ts";
-import { EVERYTHING, EXAMPLES, PRODUCT, readEntries, readSources, ROOT } from "./sources.ts";
+import { checkRequirements, readRequirements, REQUIREMENTS_PAGE } from "./pages/requirements.ts";
+import { EVERYTHING, EXAMPLES, PRODUCT, readEntries, readSources, readTexts, ROOT } from "./sources.ts";
 import { checkStandards, indexStandards, renderStandards } from "./pages/standards-index.ts";
 import { checkTrackedFiles } from "./repository/tracked-files.ts";
 import { CATALOGUE } from "../../packages/oauth-core/src/registry/catalogue.ts";
@@ -75,6 +83,32 @@ const forgotten = (generated: readonly (readonly [path: string, content: string]
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => !generated.some(([one]) => one === path));
 
+/** The rows of the bar and the mutations, each with the tests whose titles name it. */
+function checkTitles(): string[] {
+  const requirements = readRequirements(textOf(REQUIREMENTS_PAGE));
+  const citing = new Map([...readPages(), ...readTexts(EVERYTHING)]);
+  const tests = readTests();
+  const rows = new Set(requirements.map(({ id }) => id));
+  return [
+    ...checkRequirements(requirements, readSources(EVERYTHING), citing),
+    ...checkMutations([...readGuards(tests), ...readListed(tests)], {
+      textOf: (path) => textOf(path) || undefined,
+      rows,
+    }),
+  ];
+}
+
+/** What pages and comments name. */
+function checkNames(): string[] {
+  const repository = readRepository();
+  const texts = new Map([...readPages(), ...repository.sources]);
+  return [
+    ...checkDocuments(repository),
+    ...checkFileMentions(repository.sources, repository.paths).map(show),
+    ...checkDecisions(readDecisions(readPages()), texts),
+  ];
+}
+
 /** Each command returns its complaints; those that do not begin with `warning:` make it fail. */
 const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   write: async () => {
@@ -104,7 +138,9 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       // The table of closures is not a table of hops.
       ...checkClosures(readSources(PRODUCT), readEntries()),
       ...checkFlows(withClosures(textOf("docs/flows.md"), ""), readSources(PRODUCT)),
+      ...checkTitles(),
       ...checkProse(readPages(), textOf("docs/glossary.md")),
+      ...checkNames(),
     ];
   },
   boundaries: () => {
@@ -114,6 +150,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       ...checkBoundaries(files, readEntries()),
       ...checkVendorNames(files),
       ...checkSecretComparisons(files),
+      ...staleAllowances(files),
       ...checkSizes(everything),
       ...checkWords(everything, textOf("docs/glossary.md")),
     ].map(show);

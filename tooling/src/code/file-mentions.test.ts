@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { readRepository } from "../pages/doc-names.ts";
 import { checkFileMentions } from "./file-mentions.ts";
 
 const PATHS = new Set(["packages/a/src/one.ts", "packages/a/src/deep/two.ts", "packages/b/src/three.ts"]);
@@ -24,12 +23,4 @@ describe("a comment", () => {
   it("is not a string", () => {
     expect(missing('import "./gone.ts"; const a = "https://a/gone.ts";')).toEqual([]);
   });
-});
-
-it("the comments of this repository name what exists", () => {
-  const { sources, paths } = readRepository();
-  const own = [...sources].filter(([path]) => path !== "tooling/src/code/file-mentions.test.ts");
-  expect(checkFileMentions(new Map(own), paths).map(({ path, line, message }) => `${path}:${line} ${message}`)).toEqual(
-    [],
-  );
 });

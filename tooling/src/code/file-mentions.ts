@@ -1,7 +1,7 @@
 /**
  * A comment that names a file names one that exists: in the same workspace by the name alone,
  * elsewhere with its folder. So a pointer does not outlive a move. Run by
- * file-mentions.test.ts.
+ * `node tooling/src/main.ts check`.
  */
 import { posix } from "node:path";
 import type { Violation } from "./boundaries.ts";
@@ -13,6 +13,9 @@ const MENTION = /(?<![\w/.*-])((?:\.\.?\/)*(?:[\w-]+\/)*\w[\w.-]*\.(?:ts|mjs))(?
 /** What a build makes, and configurations, of which most folders have their own. */
 const ANYWHERE = /^dist\/|^d\.ts$|(?:^|\.)(?:rolldown|vitest)\.config\.m?[jt]s$/;
 
+/** Its text names files that there are not. */
+const EXAMPLES = "tooling/src/code/file-mentions.test.ts";
+
 /**
  * @param sources path → text; files other than TypeScript and modules are passed over
  * @param paths every file of the repository
@@ -20,7 +23,7 @@ const ANYWHERE = /^dist\/|^d\.ts$|(?:^|\.)(?:rolldown|vitest)\.config\.m?[jt]s$/
 export function checkFileMentions(sources: ReadonlyMap<string, string>, paths: ReadonlySet<string>): Violation[] {
   const byName = Map.groupBy(paths, (path) => posix.basename(path));
   return [...sources]
-    .filter(([path]) => /\.(?:ts|mjs)$/.test(path))
+    .filter(([path]) => /\.(?:ts|mjs)$/.test(path) && path !== EXAMPLES)
     .flatMap(([path, text]) =>
       text.split("\n").flatMap((line, index) => {
         const [, own, trailing] = COMMENT.exec(line) ?? [];

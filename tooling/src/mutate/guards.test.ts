@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parseSource } from "../sources.ts";
-import { guardsOf, readGuards } from "./guards.ts";
+import { guardsOf } from "./guards.ts";
 import { mutate } from "./mutation.ts";
-import { readTests, testsOf } from "./tests.ts";
+import { testsOf } from "./tests.ts";
 
 const SOURCE = `
 //= rfc6749#2.3
@@ -75,13 +75,4 @@ describe("the guards below citations", () => {
       ].map(([part = "", left = ""]) => ({ text: SOURCE.replace(part, left) })),
     );
   });
-});
-
-it("each guard of this repository can be taken out, and stands in the title of a test", () => {
-  const guards = readGuards(readTests());
-  const sentences = guards.map(({ defence }) => defence);
-  expect(sentences.filter((one, at) => sentences.indexOf(one) !== at)).toEqual([]);
-  expect(guards.filter(({ tests }) => tests.length === 0).map(({ defence }) => defence)).toEqual([]);
-  expect(guards.filter(({ find }) => find.split("//=").length < 2)).toEqual([]);
-  expect(guards.length).toBeGreaterThan(170);
 });

@@ -1,7 +1,7 @@
 /**
  * The defences that are listed because removing them needs meaning: guards.ts finds the others by
- * their citations. A new entry goes into the list of its workspace; list.test.ts checks what can be
- * checked quickly.
+ * their citations. A new entry goes into the list of its workspace; check-mutations.ts says
+ * what can be said without a run.
  *
  * An entry is a sentence with the rows it proves in front, and the text of the file as `wdiff` shows
  * a change: `expiresAt > now{+ - now+}` puts in, `[-isLive-]{+true+}` replaces, `[-&& isLive-]` takes

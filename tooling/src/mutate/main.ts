@@ -1,6 +1,6 @@
 /**
  * `npm run mutate`: removes each defence in turn and reports which tests notice. Opt-in;
- * list.test.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
+ * check-mutations.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
  */
 import { ROOT } from "../sources.ts";
 import { readGuards } from "./guards.ts";

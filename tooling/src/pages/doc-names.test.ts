@@ -63,15 +63,8 @@ describe("documents", () => {
   });
 });
 
-describe("this repository", () => {
-  const all = readRepository();
-
-  it("is read", () => {
-    expect(all.documents.size).toBeGreaterThan(15);
-    expect([...all.documents.keys()].filter((path) => path.startsWith("docs/decisions"))).toEqual([]);
-  });
-
-  it("has documents that name what there is", () => {
-    expect([...checkDocNames(all), ...checkNodeVersion(all), ...checkReferences(all), ...checkScopes(all)]).toEqual([]);
-  });
+it("this repository is read without the decisions, which describe the day they were taken", () => {
+  const { documents } = readRepository();
+  expect(documents.size).toBeGreaterThan(15);
+  expect([...documents.keys()].filter((path) => path.startsWith("docs/decisions"))).toEqual([]);
 });

@@ -2,7 +2,8 @@
  * Documents name only what exists: the files they link and mention, the scripts they call, and
  * every single word in backticks (symbols, settings, variables, metrics, endpoints, fields,
  * options), which must occur in the sources. No tool can check the sentences around them. Decisions
- * are left out, because they describe the day they were taken. Run by doc-names.test.ts.
+ * are left out, because they describe the day they were taken. Run by `node
+ * tooling/src/main.ts check`.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -48,6 +49,11 @@ export function readRepository(root: string = ROOT): Repository {
 }
 
 /** @returns what is named and does not exist, one sentence each */
+export function checkDocuments(repository: Repository): string[] {
+  return [checkDocNames, checkNodeVersion, checkReferences, checkScopes].flatMap((check) => check(repository));
+}
+
+/** Links, scripts and words. */
 export function checkDocNames(repository: Repository): string[] {
   const everything = [...repository.sources].map(([path, text]) => `${path}\n${text}`).join("\n");
   // Most words are found directly; the others are searched in the text.

@@ -9,7 +9,7 @@ import { ROOT } from "../../sources.ts";
 import { vendorFile } from "./vendor-file.ts";
 import { runInProcess } from "../testing/in-process.ts";
 import { goodMetadata, startMetadataServer } from "../testing/metadata-server.ts";
-import { runVendorTool, temporaryFolder } from "../testing/vendor-process.ts";
+import { temporaryFolder } from "../testing/vendor-process.ts";
 
 const REGISTRY_FOLDER = pathToFileURL(join(ROOT, "packages/oauth-core/src/registry/")).href;
 
@@ -28,7 +28,7 @@ describe("vendor new", () => {
     const out = temporaryFolder();
     const { issuer } = provider;
     const args = ["new", "--issuer", issuer, "--id", "my-vendor", "--out", out, "--loopback"];
-    const { code, stdout, stderr } = await runVendorTool([...args, "--name", 'My "own" Vendor']);
+    const { code, stdout, stderr } = await runInProcess([...args, "--name", 'My "own" Vendor']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: `Fetching the metadata of ${issuer}\n` });
     const entry = await load(out, "my-vendor", "myVendor");
     expect(entry).toMatchObject({
@@ -70,7 +70,7 @@ describe("vendor new", () => {
     onTestFinished(() => linear.close());
     const out = temporaryFolder();
     const args = ["new", "--issuer", linear.url, "--id", "tracker", "--out", out, "--loopback"];
-    expect((await runVendorTool(args)).code).toBe(0);
+    expect((await runInProcess(args)).code).toBe(0);
     const { vendor, verification } = await load(out, "tracker", "tracker");
     expect(vendor).toMatchObject({ name: "Tracker", issuesIdTokens: false, revocationEndpoint: `${linear.url}/token` });
     expect(verification.sources).toEqual([`${linear.url}/.well-known/oauth-authorization-server`]);
@@ -179,7 +179,7 @@ describe("vendor new", () => {
   });
 
   it.each([["--help"], ["new", "--help"]])("says how it is used", async (...args) => {
-    expect(await runVendorTool(args)).toMatchObject({
+    expect(await runInProcess(args)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Usage: npm run vendor/),
     });

@@ -13,7 +13,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { atSimulator } from "../testing/at-simulator.ts";
 import { runInProcess } from "../testing/in-process.ts";
 import { goodMetadata, startMetadataServer } from "../testing/metadata-server.ts";
-import { runVendorTool } from "../testing/vendor-process.ts";
 
 async function started<T extends VendorSimulator>(start: () => Promise<T>): Promise<T> {
   const vendor = await start();
@@ -50,7 +49,7 @@ describe("vendor probe", () => {
   it("is a process that says each drift in a line and ends with 1", async () => {
     const vendor = await started(startLinear);
     const url = `${vendor.url}/moved`;
-    const { code, stdout } = await runVendorTool(["probe", ...atSimulator(vendor, { revocation_endpoint: url })]);
+    const { code, stdout } = await runInProcess(["probe", ...atSimulator(vendor, { revocation_endpoint: url })]);
     expect(stdout).toContain(`drift  revocation_endpoint: the entry has ${url}, the metadata ${vendor.url}/token`);
     expect(stdout).toContain("linear: has drifted from its entry");
     expect(code).toBe(1);
@@ -207,6 +206,6 @@ describe("vendor probe", () => {
       expect(stderr).toContain(sentence);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     }
-    expect((await runVendorTool(["probe", "--help"])).stdout).toContain("--all-first-class");
+    expect((await runInProcess(["probe", "--help"])).stdout).toContain("--all-first-class");
   });
 });

@@ -18,7 +18,7 @@ import { createAsk } from "../terminal.ts";
 import { atSimulator } from "../testing/at-simulator.ts";
 import { type InProcess, runInProcess } from "../testing/in-process.ts";
 import { CLIENT_ID, CLIENT_SECRET, createUser, userAt } from "../testing/user.ts";
-import { runVendorTool, startVendorTool, temporaryFolder } from "../testing/vendor-process.ts";
+import { startVendorTool, temporaryFolder } from "../testing/vendor-process.ts";
 
 const own = (id: string): Record<string, string> => {
   const prefix = `VENDOR_${id.toUpperCase().replaceAll("-", "_")}`;
@@ -109,12 +109,10 @@ describe("vendor try", () => {
     };
     const out = temporaryFolder();
     const args = ["try", ...atSimulator({ id: "linear", endpoints }), "--port", "0", "--out", out, "--register"];
-    const tool = startVendorTool([...args, "--scope", "openid api:read"]);
     const user = createUser(() => {});
-    user.hear((await tool.said(/^Register this redirect URI.*$/m))[0]);
-    user.hear((await tool.said(/^Open in a browser.*\nhttp.*$/m))[0]);
+    const environment: InProcess = { now: systemClock, onTell: user.hear };
+    const { code, stderr } = await runInProcess([...args, "--scope", "openid api:read"], environment);
     await user.returned;
-    const { code, stderr } = await tool.ended;
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringContaining("has registered a client for this run"),
@@ -275,7 +273,7 @@ describe("vendor try", () => {
     expect((await runInProcess(foreign, { env: own("linear") })).stderr).toContain(
       "--redirect-uri: An endpoint must be",
     );
-    expect(await runVendorTool(["try", "github"])).toMatchObject({ code: 2 });
-    expect((await runVendorTool(["try", "--help"])).stdout).toContain("--redirect-uri");
+    expect(await runInProcess(["try", "github"])).toMatchObject({ code: 2 });
+    expect((await runInProcess(["try", "--help"])).stdout).toContain("--redirect-uri");
   });
 });

@@ -59,10 +59,6 @@ export function startVendorTool(args: readonly string[], env: Readonly<Record<st
   };
 }
 
-export function runVendorTool(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return startVendorTool(args, env).ended;
-}
-
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "vendor-tools-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
