@@ -1,5 +1,5 @@
 /**
- * `npm run dev`, in a copy of the repository: what is saved is running a moment later, at the same
+ * `npm run dev`, in a copy of the services and packages: what is saved is running a moment later, at the same
  * addresses; a file that is not valid in the meantime ends nothing; Ctrl-C ends everything.
  */
 import { patience } from "@oauth-broker/oauth-core/testing";
@@ -26,7 +26,7 @@ let dev: ChildProcess;
 let output = "";
 
 beforeAll(() => {
-  copy = copyRepository(ROOT);
+  copy = copyRepository(ROOT, ["apps", "packages", "package.json"]);
   const manifest = JSON.parse(copy.read("package.json")) as Manifest;
   // A group of its own: a terminal sends Ctrl-C to all processes of a command.
   dev = spawn((manifest.scripts["dev"] ?? "").replace(BOOTSTRAP, ""), {
