@@ -181,7 +181,7 @@ function noise(
 }
 
 describe("bar#CB-11 bar#HT-6 noise around a good request", () => {
-  const ROUNDS = 500;
+  const ROUNDS = 100;
 
   it("does not change where /v1/authorize sends the browser, or with which parameters", async () => {
     const { fixture, backend } = await setUp();

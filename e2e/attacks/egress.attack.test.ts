@@ -86,7 +86,8 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
     return { vendor, elsewhere, redeemed, refreshed, registered };
   }
 
-  it.each([301, 302, 303, 307, 308])(
+  // egress/index.test.ts has the other statuses.
+  it.each([302, 307])(
     "by %i is not followed, with a code, a refresh token or an initial access token",
     async (status) => {
       const { vendor, elsewhere, redeemed, refreshed, registered } = await redeemAtRedirecting(status);
@@ -124,8 +125,10 @@ const NOT_FOR_BROWSERS = [
   "vbscript:x",
   "about:blank",
 ];
+/** egress/corpus.test.ts has all of them: these show that each request goes through what it tests. */
+const SAMPLE = EGRESS_CORPUS.filter((_, index) => index % 10 === 0);
 const ANSWERS = new Map(
-  EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
+  SAMPLE.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
 );
 
 describe("bar#DI-2 metadata that points behind the broker", () => {
@@ -176,21 +179,20 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
 
   it("is refused as token endpoint, at the latest before a socket is opened", async () => {
     const harness = await fixtureOf(
-      EGRESS_CORPUS.map(({ url }) => url),
+      SAMPLE.map(({ url }) => url),
       "token_endpoint",
     );
     const wrong: string[] = [];
-    for (const [index, { label, stoppedBy }] of EGRESS_CORPUS.entries()) {
+    for (const [index, { label, stoppedBy }] of SAMPLE.entries()) {
       const { status, body } = await runFlow(harness, harness.vendors[index]!);
       const expected = stoppedBy === "answer" ? ["temporarily_unavailable"] : ["vendor_response_invalid"];
       if (!expected.includes(String(body["error"]))) wrong.push(`${label}: ${status} ${String(body["error"])}`);
     }
     expect(wrong).toEqual([]);
     expect(harness.network.sockets).toEqual([]);
-    expect(EGRESS_CORPUS.length).toBeGreaterThan(300);
+    expect(new Set(SAMPLE.map(({ stoppedBy }) => stoppedBy))).toEqual(new Set(["syntax", "address", "name", "answer"]));
   });
 
-  // Each gets a part of the corpus, which the token endpoint gets whole.
   const others = [
     "authorization_endpoint",
     "revocation_endpoint",
@@ -198,24 +200,20 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
     "userinfo_endpoint",
     "registration_endpoint",
   ];
-  it.each(others.map((endpoint, part) => [endpoint, part] as const))(
-    "is refused as %s, before any request and any redirect",
-    async (endpoint, part) => {
-      const listed = EGRESS_CORPUS.filter(({ stoppedBy, url }) => stoppedBy !== "answer" && url !== "");
-      const ofPart = listed.filter((_, index) => index % others.length === part);
-      const urls = [...ofPart.map(({ url }) => url), ...NOT_FOR_BROWSERS];
-      const { fixture, network, backend, vendors } = await fixtureOf(urls, endpoint);
-      const taken: string[] = [];
-      for (const [index, { origin }] of vendors.entries()) {
-        const { status, body } = await backend.par({ vendor: idOf(origin) });
-        if (status !== 502) taken.push(urls[index] ?? "");
-        expect(JSON.stringify(body)).not.toContain(urls[index]);
-      }
-      expect(taken).toEqual([]);
-      expect(network.sockets).toEqual([]);
-      expect(fixture.exchanges.filter(({ headers }) => headers.has("location"))).toEqual([]);
-    },
-  );
+  it.each(others)("is refused as %s, before any request and any redirect", async (endpoint) => {
+    const listed = SAMPLE.filter(({ stoppedBy, url }) => stoppedBy !== "answer" && url !== "");
+    const urls = [...listed.map(({ url }) => url), ...NOT_FOR_BROWSERS];
+    const { fixture, network, backend, vendors } = await fixtureOf(urls, endpoint);
+    const taken: string[] = [];
+    for (const [index, { origin }] of vendors.entries()) {
+      const { status, body } = await backend.par({ vendor: idOf(origin) });
+      if (status !== 502) taken.push(urls[index] ?? "");
+      expect(JSON.stringify(body)).not.toContain(urls[index]);
+    }
+    expect(taken).toEqual([]);
+    expect(network.sockets).toEqual([]);
+    expect(fixture.exchanges.filter(({ headers }) => headers.has("location"))).toEqual([]);
+  });
 
   it("bar#DI-2 twin: without isPublicAddress code and secret go to the metadata service", async () => {
     const urls = [

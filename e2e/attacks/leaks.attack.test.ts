@@ -171,8 +171,8 @@ describe("what store and keys together open", () => {
     const text = open(dataKey, sealed ?? "", ["keyset 2", baseUrl, environment, table, String(revision)]).toString(
       "utf8",
     );
-    const words = [text, JSON.stringify(records)].flatMap((json) => json.match(/[A-Za-z0-9_.-]{6,}/g) ?? []);
-    const secrets: (string | Buffer)[] = words.flatMap((word) => [word, Buffer.from(word, "base64url")]);
+    const words = new Set([text, JSON.stringify(records)].flatMap((json) => json.match(/[A-Za-z0-9_.-]{6,}/g) ?? []));
+    const secrets: (string | Buffer)[] = [...words].flatMap((word) => [word, Buffer.from(word, "base64url")]);
     const purposes = [
       "state",
       "flow",

@@ -9,7 +9,7 @@ import { createFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { createBackend } from "./support/actors.ts";
+import { createBackend, type Form } from "./support/actors.ts";
 import { createSeeded } from "./support/seeded.ts";
 import { createFixture } from "./support/fixture.ts";
 
@@ -43,7 +43,7 @@ async function setUp() {
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 describe("bar#ST-3 an invalid challenge", () => {
-  it.each([
+  const WRONG: Readonly<Record<string, Form>> = Object.fromEntries([
     ["missing", { code_challenge: undefined }],
     ["empty", { code_challenge: "" }],
     ["without a method, which means plain", { code_challenge_method: undefined }],
@@ -57,10 +57,15 @@ describe("bar#ST-3 an invalid challenge", () => {
     ["standard base64", { code_challenge: CHALLENGE.replace("-", "+") }],
     ["a line break", { code_challenge: `${CHALLENGE}\n` }],
     ["all missing", { code_challenge: undefined, code_challenge_method: undefined }],
-  ])("is refused when it is %s", async (_what, form) => {
+  ]);
+
+  it("is refused, and nothing is stored", async () => {
     const { fixture, backend } = await setUp();
     const created = vi.spyOn(fixture.broker.deps.records, "create");
-    expect(await backend.par(form)).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    for (const [what, form] of Object.entries(WRONG)) {
+      const refused = { status: 400, body: { error: "invalid_request" } };
+      expect(await backend.par(form), what).toMatchObject(refused);
+    }
     expect(created).not.toHaveBeenCalled();
   });
 
@@ -104,25 +109,20 @@ const SPELLINGS: readonly ((name: string) => string)[] = [
   (name) => `${name}[]`,
   (name) => `${name}[0]`,
   (name) => `${name}\t`,
+  // Where servers written in C stop reading.
+  (name) => `${name}\0x`,
 ];
 
 describe("bar#ST-4 parameters of ours among the caller's", () => {
-  it.each(OURS)("refuses %s in every spelling, and nothing is stored", async (name) => {
+  it("refuses them in every spelling, and nothing is stored", async () => {
     const { fixture, backend } = await setUp();
     const created = vi.spyOn(fixture.broker.deps.records, "create");
-    for (const spelt of SPELLINGS) {
-      const vendor_params = JSON.stringify({ [spelt(name)]: "https://evil.example/" });
-      expect(await backend.par({ vendor_params })).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    for (const name of OURS.flatMap((ours) => SPELLINGS.map((spelt) => spelt(ours)))) {
+      const vendor_params = JSON.stringify({ [name]: "https://evil.example/" });
+      const refused = { status: 400, body: { error: "invalid_request" } };
+      expect(await backend.par({ vendor_params }), JSON.stringify(name)).toMatchObject(refused);
     }
     expect(created).not.toHaveBeenCalled();
-  });
-
-  it("refuses them with a NUL behind, where servers written in C stop reading", async () => {
-    const { backend } = await setUp();
-    for (const name of OURS) {
-      const vendor_params = JSON.stringify({ [`${name}\0x`]: "https://evil.example/" });
-      expect([name, (await backend.par({ vendor_params })).status]).toEqual([name, 400]);
-    }
   });
 
   it("sends the vendor each parameter exactly once, and the broker's own unchanged", async () => {
@@ -153,7 +153,7 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
       "é",
     ];
     let sent = 0;
-    for (let round = 0; round < 400; round += 1) {
+    for (let round = 0; round < 160; round += 1) {
       const chosen = Array.from({ length: 1 + seeded.below(4) }, () => [
         seeded.next() < 0.5 ? seeded.pick(names.slice(OURS.length)) : seeded.pick(SPELLINGS)(seeded.pick(names)),
         seeded.pick(values),
@@ -165,7 +165,7 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
       expectOursOnce(headers.get("location") ?? "");
       sent += 1;
     }
-    expect(sent).toBeGreaterThan(80);
+    expect(sent).toBeGreaterThan(15);
   });
 
   it("bar#ST-4 twin: without isReservedAuthorizationParameter the attacker's request is fetched", async () => {
@@ -228,8 +228,8 @@ describe("bar#VR-10 resource", () => {
 
 describe("bar#HT-3 a parameter given twice", () => {
   const form = "application/x-www-form-urlencoded";
-  const repeated = (name: string): string[] => [
-    `${name}=a&${name}=b`,
+  const twice = (name: string): string => `${name}=a&${name}=b`;
+  const inOtherForms = (name: string): string[] => [
     `${name}=a&${name}=a`,
     `${name}=a&${name}=`,
     `${name}&${name}=a`,
@@ -250,7 +250,7 @@ describe("bar#HT-3 a parameter given twice", () => {
       "__proto__",
     ];
     const answers: Exchange[] = [];
-    for (const query of names.flatMap(repeated)) {
+    for (const query of [...names.map(twice), ...inOtherForms("redirect_uri")]) {
       for (const path of ["/v1/par", "/v1/token", "/v1/revoke", "/v1/check", "/v1/explain", "/v1/callback"]) {
         answers.push(await fixture.request(path, { method: "POST", headers: { "content-type": form }, body: query }));
       }

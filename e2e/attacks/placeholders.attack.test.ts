@@ -104,11 +104,13 @@ function expectAllOf({ tokenRequests: [request] }: FakeVendor): void {
 }
 
 describe("X-2 a placeholder value that is more than its gap", () => {
-  it.each(CORPUS)("bar#XA-2 does not move the host: %j", async (tenant) => {
+  it("bar#XA-2 does not move the host", async () => {
     const { backend, fixture } = await setUp(TENANT);
-    const answer = await backend.par({ placeholders: JSON.stringify({ tenant }) });
-    if (FITS_HOST.has(tenant)) return expect(answer.status).toBe(201);
-    expect(answer).toMatchObject({ status: 400, body: { error: "invalid_request" } });
+    for (const tenant of CORPUS) {
+      const { status, body } = await backend.par({ placeholders: JSON.stringify({ tenant }) });
+      const expected = FITS_HOST.has(tenant) ? [201, undefined] : [400, "invalid_request"];
+      expect([status, body["error"]], JSON.stringify(tenant)).toEqual(expected);
+    }
     expect(fixture.outbound).toEqual([]);
   });
 
@@ -206,13 +208,14 @@ describe("X-2 a host whose end the entry pins", () => {
     "evil.example\u3002.honest.example",
   ];
 
-  it.each(OUTSIDE)("bar#XA-2 is never %j: the refusal names the placeholder, and nothing is sent", async (host) => {
+  it("bar#XA-2 has no other: the refusal names the placeholder, and nothing is sent", async () => {
     const { backend, fixture } = await setUp(PINNED);
-    const answer = await backend.par({ placeholders: JSON.stringify({ host }) });
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { error: "invalid_request", error_description: expect.stringContaining("placeholder host") },
-    });
+    for (const host of OUTSIDE) {
+      expect(await backend.par({ placeholders: JSON.stringify({ host }) }), JSON.stringify(host)).toMatchObject({
+        status: 400,
+        body: { error: "invalid_request", error_description: expect.stringContaining("placeholder host") },
+      });
+    }
     expect(fixture.outbound).toEqual([]);
   });
 

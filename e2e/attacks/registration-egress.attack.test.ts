@@ -44,8 +44,10 @@ vi.mock("@oauth-broker/broker/src/vendor-choice/entry.ts", async (original) => {
 });
 
 describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behind the broker", () => {
+  // egress/corpus.test.ts has all of them.
+  const sample = EGRESS_CORPUS.filter((_, index) => index % 10 === 0);
   const answers = new Map(
-    EGRESS_CORPUS.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
+    sample.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
   );
 
   /**
@@ -78,8 +80,8 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
   }
 
   it("bar#EG-9 is refused before a socket is opened, and reveals nothing of the network", async () => {
-    const { network, errors, fixture } = await registerAtAll(EGRESS_CORPUS.map(({ url }) => url));
-    const wrong = EGRESS_CORPUS.flatMap(({ label, stoppedBy, url }, index) => {
+    const { network, errors, fixture } = await registerAtAll(sample.map(({ url }) => url));
+    const wrong = sample.flatMap(({ label, stoppedBy, url }, index) => {
       const expected =
         url === "" ? "invalid_request" : stoppedBy === "answer" ? "temporarily_unavailable" : "vendor_response_invalid";
       return errors[index] === expected ? [] : [`${label}: ${errors[index]}`];

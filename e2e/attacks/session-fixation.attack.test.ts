@@ -58,7 +58,7 @@ vi.mock("../../packages/oauth-core/src/authorization-server/handle.ts", async (o
 });
 
 /** The number of codes in the twin. */
-const GUESSABLE = 500;
+const GUESSABLE = 50;
 
 function guessOf(flowId: string, number: number): string {
   return `${flowId}.${String(number).padStart(43, "0")}`;
@@ -192,10 +192,10 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
     const seeded = createSeeded(8);
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const { hit, answers, url, flow, platform } = await guess(harness, (flowId) =>
-      Array.from({ length: 5000 }, () => `${flowId}.${seeded.text(alphabet, 43)}`),
+      Array.from({ length: 200 }, () => `${flowId}.${seeded.text(alphabet, 43)}`),
     );
     expect(hit).toBeUndefined();
-    expect([...answers]).toEqual([["400 invalid_grant The code is unknown, used or not yours", 5000]]);
+    expect([...answers]).toEqual([["400 invalid_grant The code is unknown, used or not yours", 200]]);
     const redeemed = await platform.backend.redeem(parameter(url, "code"), flow.codeVerifier);
     expect(redeemed.status).toBe(200);
   });
@@ -218,7 +218,7 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
     expect(hit).toBeUndefined();
   });
 
-  it("X-8 twin: with a createHandle that makes only 500 codes the attacker finds it", async () => {
+  it("X-8 twin: with a createHandle that makes only 50 codes the attacker finds it", async () => {
     const harness = await setUp();
     await without(off, "createHandle", async () => {
       const { hit } = await guess(harness, (flowId) => Array.from({ length: GUESSABLE }, (_, n) => guessOf(flowId, n)));
@@ -240,7 +240,7 @@ describe("bar#ST-10 ids and codes of ours", () => {
   ] as const)("%s are spread evenly and never repeat", (_what, length, create) => {
     const counts = Array.from({ length }, () => new Map<string, number>());
     const seen = new Set<string>();
-    const tries = 100_000;
+    const tries = 20_000;
     for (let made = 0; made < tries; made += 1) {
       const id = create();
       seen.add(id);

@@ -53,6 +53,7 @@ const KINDS = {
  */
 export function placeholderNames(template: string, specs: PlaceholderSpecs = {}): string[] {
   requireTemplateLength(template.length);
+  if (!/[{}]/.test(template)) return [];
   if (/[{}]/.test(template.replace(PLACEHOLDER, ""))) {
     throw new OAuthError("invalid_request", "a URL template has braces that are no placeholder");
   }
