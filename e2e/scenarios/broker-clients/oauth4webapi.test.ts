@@ -1,13 +1,13 @@
 /**
  * The platform on raw oauth4webapi, which validates every answer strictly: metadata, pushed
- * request, redirect, tokens, errors. The built broker is in between; oidc-provider is the vendor
+ * request, redirect, tokens, errors. The broker is in between; oidc-provider is the vendor
  * and reports what it received.
  */
 import { driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
 import { decodeJwt } from "jose";
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
 import { type ClientKeys, createClientKeys } from "../../support/broker/client-keys.ts";
 import { brokerYaml, createSecrets, OTHER_REDIRECT_URI, REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -22,21 +22,21 @@ const http = { [oauth.allowInsecureRequests]: true };
 let baseUrl: string;
 let vendor: OpenIdProvider;
 let keys: ClientKeys;
-let broker: BrokerProcess;
+let broker: InProcessBroker;
 
 beforeAll(async () => {
   baseUrl = `http://127.0.0.1:${await freePort()}`;
   vendor = await startVendor({ baseUrl, secrets });
   keys = await createClientKeys("first");
   const clients = `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }`;
-  broker = await startBrokerProcess({
-    yaml: brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, store: "sqlite:./broker.sqlite", clients }),
-  });
+  broker = await startInProcessBroker(
+    brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, store: "sqlite:./broker.sqlite", clients }),
+  );
 });
 
 afterAll(async () => {
   plantVendorSecrets(vendor);
-  await broker.stop();
+  await broker.close();
   await vendor.close();
 });
 

@@ -1,12 +1,12 @@
 /**
  * openid-client, unmodified, is the platform; oidc-provider is the vendor; between them is the
- * built broker with a broker.yaml written by hand. If these three agree, a platform can use any
+ * broker with a broker.yaml written by hand. If these three agree, a platform can use any
  * conforming library.
  */
 import { createCookieJar, driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
 import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
 import {
   type ClientKeys,
   createClientKeys,
@@ -23,7 +23,7 @@ const SCOPE = "openid profile offline_access api:read";
 
 type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
 
-describe.each(["memory:", "sqlite:./data/broker.sqlite"])("openid-client against the built broker on %s", (store) => {
+describe("openid-client against the broker", () => {
   const secrets = createSecrets();
   let baseUrl: string;
   let vendor: OpenIdProvider;
@@ -31,7 +31,7 @@ describe.each(["memory:", "sqlite:./data/broker.sqlite"])("openid-client against
   let edwardsKeys: ClientKeys;
   let remoteKeys: ClientKeys;
   let published: PublishedKeys;
-  let broker: BrokerProcess;
+  let broker: InProcessBroker;
 
   beforeAll(async () => {
     baseUrl = `http://127.0.0.1:${await freePort()}`;
@@ -40,16 +40,12 @@ describe.each(["memory:", "sqlite:./data/broker.sqlite"])("openid-client against
     edwardsKeys = await createClientKeys("edwards", "Ed25519");
     remoteKeys = await createClientKeys("by-reference");
     published = await publishKeys(remoteKeys.jwks);
-    broker = await startBrokerProcess({
-      entry: "short-waits",
-      yaml: yaml(),
-      env: { PLATFORM_SECRET: secrets.platform },
-    });
+    broker = await startInProcessBroker(yaml(), { env: { PLATFORM_SECRET: secrets.platform } });
   });
 
   afterAll(async () => {
     plantVendorSecrets(vendor);
-    await broker.stop();
+    await broker.close();
     await published.close();
     await vendor.close();
   });
@@ -61,7 +57,7 @@ base_url: ${baseUrl}
 listen:
   host: 127.0.0.1
   port: ${new URL(baseUrl).port}
-store: "${store}"
+store: "sqlite:./data/broker.sqlite"
 egress:
   allow_loopback: true            # the vendor and the keys of by-reference are on this machine
 owners:

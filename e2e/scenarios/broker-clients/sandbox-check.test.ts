@@ -5,23 +5,21 @@ import { parseEnv } from "node:util";
 import { createBrokerClient, type BrokerClient, type StartRequest } from "@oauth-broker/broker-client";
 import { driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
-import { freePort } from "../../support/free-port.ts";
+import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 const REDIRECT_URI = "http://127.0.0.1:3000/oauth/callback";
 
-let broker: BrokerProcess;
+let broker: InProcessSandbox;
 let client: BrokerClient;
 let requests: Readonly<Record<string, Omit<StartRequest, "vendor">>>;
 let vendors: readonly string[];
 
 beforeAll(async () => {
-  broker = await startBrokerProcess({ entry: "src", args: ["--sandbox"], env: { PORT: String(await freePort()) } });
-  const data = join(broker.folder, "data");
-  const file = JSON.parse(readFileSync(join(data, "sandbox-client.json"), "utf8")) as Record<string, string>;
+  broker = await startInProcessSandbox();
+  const file = JSON.parse(readFileSync(join(broker.folder, "sandbox-client.json"), "utf8")) as Record<string, string>;
   ({ vendors } = file as unknown as { vendors: readonly string[] });
-  const variables = parseEnv(readFileSync(join(data, "sandbox.env"), "utf8"));
+  const variables = parseEnv(readFileSync(join(broker.folder, "sandbox.env"), "utf8"));
   plantSecret("client secret", file["client_secret"]);
   client = createBrokerClient({
     issuer: broker.url,

@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runOn } from "@oauth-broker/broker/src/testing/operator-command.ts";
 import type { OpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrokerProcess, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
@@ -42,13 +43,14 @@ const readLines = (text: string): Line[] =>
 const headsIn = (log: string): string[] =>
   readLines(log).flatMap(({ event, hash }) => (event === "audit_head" ? [String(hash)] : []));
 
-/** @param text of the stream, on stdin, or a file */
-function verify(text: string | { readonly file: string }, heads: readonly string[] = []) {
-  const [file, input] = typeof text === "string" ? ["-", text] : [text.file, ""];
-  const args = ["audit", "verify", file, ...heads.flatMap((head) => ["--head", head])];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BROKER_BUNDLE, ...args], { input, encoding: "utf8" });
-  return { status, stdout, stderr };
-}
+/** In this process. */
+const verify = (file: string, heads: readonly string[] = []) =>
+  runOn(
+    () => {
+      throw new Error("this command reads no configuration");
+    },
+    { name: "audit-verify", file, heads },
+  );
 
 async function flowRefreshRevoke(): Promise<void> {
   const { refreshToken, connection } = await platform.connect();
@@ -107,26 +109,28 @@ describe("the audit stream of a broker", () => {
     const [found = "", ...others] = headsIn(broker.stdout());
     head = found;
     expect(others).toEqual([]);
-    const { status, stdout } = verify({ file: path }, [head]);
-    expect({ status, chains: stdout.match(/^chain /gm)?.length }).toEqual({ status: 0, chains: 2 });
+    const { code, stdout } = await verify(path, [head]);
+    expect({ code, chains: stdout.match(/^chain /gm)?.length }).toEqual({ code: 0, chains: 2 });
   });
 
-  it("shows lines that were removed, changed or put elsewhere", () => {
+  it("shows lines that were removed, changed or put elsewhere", async () => {
     const [one = "", two = "", three = "", four = "", five = "", six = "", seven = "", ...rest] = text.split("\n");
     const changed = two.replace("platform", "someone");
-    const { status, stderr } = verify([one, changed, three, five, four, seven, ...rest].join("\n"));
-    expect({ status, problems: stderr.match(/(?<=^wrong: ).*(?=was removed|out of order|was changed)/gm) }).toEqual({
-      status: 1,
+    const file = join(folder, "changed.jsonl");
+    writeFileSync(file, [one, changed, three, five, four, seven, ...rest].join("\n"));
+    const { code, stderr } = await verify(file);
+    expect({ code, problems: stderr.match(/(?<=^wrong: ).*(?=was removed|out of order|was changed)/gm) }).toEqual({
+      code: 1,
       problems: ["line 2 ", "line 5 is ", `number 6 of chain ${(JSON.parse(six) as Line)["chain"]} `],
     });
   });
 
-  it("shows a cut tail by the head from the log, and by nothing else", () => {
+  it("shows a cut tail by the head from the log, and by nothing else", async () => {
     const cut = text.trimEnd().split("\n").slice(0, -2).join("\n");
     writeFileSync(path, `${cut}\n`);
-    expect(verify({ file: path })).toMatchObject({ status: 0 });
-    expect(verify({ file: path }, [head])).toMatchObject({
-      status: 1,
+    expect(await verify(path)).toMatchObject({ code: 0 });
+    expect(await verify(path, [head])).toMatchObject({
+      code: 1,
       stderr: `wrong: no line has the hash ${head}: it was removed, or changed\n`,
     });
   });
@@ -136,7 +140,9 @@ it("audit: stdout stands among the lines of the log, and is verified there", asy
   const broker = await startBroker("stdout");
   await platform.push();
   await broker.stop();
-  const { status, stdout } = verify(broker.stdout(), headsIn(broker.stdout()));
+  const args = ["audit", "verify", "-", ...headsIn(broker.stdout()).flatMap((head) => ["--head", head])];
+  const options = { input: broker.stdout(), encoding: "utf8" } as const;
+  const { status, stdout } = spawnSync(process.execPath, [BROKER_BUNDLE, ...args], options);
   expect(stdout).toMatch(/^ok: 3 lines, and \d+ not of the stream$/m);
   expect(status).toBe(0);
 });

@@ -1,19 +1,17 @@
 /**
- * The sandbox as `npm start` runs it, in a real browser: what a new user sees, and that every error
+ * The sandbox in a real browser: what a new user sees, and that every error
  * page has a link back.
  */
-import { patience } from "@oauth-broker/oauth-core/testing";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
-import { freePort } from "../../support/free-port.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
-  let broker: BrokerProcess;
+  let broker: InProcessSandbox;
   let home: string;
   let browser: Browser;
   let context: BrowserContext;
@@ -23,9 +21,8 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   let complaints: string[];
 
   beforeAll(async () => {
-    broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-    // A message for the operator, so it goes to stderr, after the JSON line.
-    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: patience(2_000) });
+    broker = await startInProcessSandbox();
+    ({ home } = broker);
     browser = await connectChromium();
   });
   afterAll(async () => {

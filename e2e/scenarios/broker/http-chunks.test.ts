@@ -3,12 +3,13 @@
  * than the same bytes in one chunk, which go first.
  */
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { volume } from "@oauth-broker/oauth-core/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
-import { FORM, type HttpBroker, startHttpBroker } from "../../support/broker/http.ts";
+import { FORM } from "../../support/broker/http.ts";
+import { basic } from "../../support/broker/platform.ts";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
 import { byteByByte, inOneChunk, peakOf, sendChunks } from "../../support/chunk-load.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -36,34 +37,82 @@ async function growth(target: Target): Promise<number> {
   return attack.peakBytes - control.peakBytes;
 }
 
-describe("bar#HT-1 request bodies in one-byte chunks", () => {
-  describe("at the broker", () => {
-    let broker: HttpBroker;
-    beforeAll(async () => {
-      broker = await startHttpBroker("dist");
-    });
-    afterAll(() => broker.close());
+const secrets = createSecrets();
+let body = inOneChunk(ANSWER_BYTES);
+let vendor: Server;
+let broker: BrokerProcess;
+let port: number;
 
-    it.each([
-      ["POST /v1/par", FORM],
-      ["POST /v1/callback", FORM],
-      ["POST /register", "Content-Type: application/json"],
-      ["POST /nothing", FORM],
-    ])("end the connections of %s", async (line, type) => {
-      const head = broker.head(`${line} HTTP/1.1`, type, "Transfer-Encoding: chunked");
-      const grown = await growth({ port: broker.port, pid: broker.process.pid, head });
-      expect(grown).toBeLessThan(40 * MIB);
-      expect(await broker.health()).toBe(200);
+beforeAll(async () => {
+  vendor = createServer().listen(0, "127.0.0.1");
+  vendor.on("connection", (socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}0\r\n\r\n`));
+  });
+  await once(vendor, "listening");
+  const endpoint = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/`;
+  port = await freePort();
+  const yaml = brokerYaml({
+    baseUrl: `http://127.0.0.1:${port}`,
+    secrets,
+    issuer: endpoint,
+    vendors: `
+  chopper:
+    name: Chopper
+    authorization_endpoint: ${endpoint}
+    token_endpoint: ${endpoint}
+    credentials: { client_id: broker, client_secret: ${secrets.vendor} }`,
+  });
+  broker = await startBrokerProcess({ yaml });
+});
+afterAll(async () => {
+  await broker.stop();
+  vendor.close();
+});
+
+// First: the peak of a process is that of all before.
+it("bar#EG-8 vendors' answers in one-byte chunks take no more memory than in one chunk", async () => {
+  const refresh = async (token: string): Promise<number> => {
+    const answer = await fetch(`${broker.url}/v1/token`, {
+      method: "POST",
+      headers: { authorization: basic("platform", secrets.platform) },
+      body: new URLSearchParams({ grant_type: "refresh_token", vendor: "chopper", refresh_token: token }),
     });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const peakAfter = async (kind: string): Promise<number> => {
+    const statuses = await Promise.all(Array.from({ length: answers }, (_, at) => refresh(`${kind}-${at}`)));
+    expect(new Set(statuses)).toEqual(new Set([502]));
+    return peakOf(broker.pid);
+  };
+  const control = await peakAfter("whole");
+  body = byteByByte(ANSWER_BYTES);
+  expect((await peakAfter("chopped")) - control).toBeLessThan(10 * MIB);
+});
+
+describe("bar#HT-1 request bodies in one-byte chunks", () => {
+  const headOf = (line: string, at: number, ...headers: string[]): string =>
+    [`${line} HTTP/1.1`, `Host: 127.0.0.1:${at}`, ...headers, "Transfer-Encoding: chunked", "", ""].join("\r\n");
+
+  it.each([
+    ["POST /v1/par", FORM],
+    ["POST /v1/callback", FORM],
+    ["POST /register", "Content-Type: application/json"],
+    ["POST /nothing", FORM],
+  ])("end the connections of %s at the broker", async (line, type) => {
+    const grown = await growth({ port, pid: broker.pid, head: headOf(line, port, type) });
+    expect(grown).toBeLessThan(40 * MIB);
+    expect((await fetch(`${broker.url}/readyz`)).status).toBe(200);
   });
 
   it("end the connections of a server's /mcp, with a token too", async () => {
-    const vendor = await startScriptedVendor({ "*": { body: { sub: "u1" } } });
-    const { url } = vendor;
-    const port = await freePort();
+    const accounts = await startScriptedVendor({ "*": { body: { sub: "u1" } } });
+    const { url } = accounts;
+    const at = await freePort();
     const server: McpServer = await startMcpServer({
       OAUTH_MODE: "pre-registered",
-      PORT: String(port),
+      PORT: String(at),
       VENDOR: "own",
       VENDOR_AUTHORIZATION_URL: url,
       VENDOR_TOKEN_URL: url,
@@ -71,59 +120,9 @@ describe("bar#HT-1 request bodies in one-byte chunks", () => {
       EGRESS_ALLOW_LOOPBACK: "true",
     });
     const headers = ["Authorization: Bearer vendor-token-of-u1", "Content-Type: application/json", "Accept: */*"];
-    const head = ["POST /mcp HTTP/1.1", `Host: 127.0.0.1:${port}`, ...headers, "Transfer-Encoding: chunked", "", ""];
-    const grown = await growth({ port, pid: server.pid, head: head.join("\r\n") });
+    const grown = await growth({ port: at, pid: server.pid, head: headOf("POST /mcp", at, ...headers) });
     expect(grown).toBeLessThan(40 * MIB);
     await server.stop();
-    await vendor.close();
-  });
-});
-
-describe("bar#EG-8 vendors' answers in one-byte chunks", () => {
-  let broker: BrokerProcess | undefined;
-  afterEach(async () => broker?.stop());
-
-  it("take no more memory than in one chunk", async () => {
-    let body = inOneChunk(ANSWER_BYTES);
-    const vendor = createServer().listen(0, "127.0.0.1");
-    vendor.on("connection", (socket) => {
-      socket.on("error", () => undefined);
-      socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}0\r\n\r\n`));
-    });
-    await once(vendor, "listening");
-    const secrets = createSecrets();
-    const baseUrl = `http://127.0.0.1:${await freePort()}`;
-    const endpoint = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/`;
-    const yaml = brokerYaml({
-      baseUrl,
-      secrets,
-      issuer: endpoint,
-      vendors: `
-  chopper:
-    name: Chopper
-    authorization_endpoint: ${endpoint}
-    token_endpoint: ${endpoint}
-    credentials: { client_id: broker, client_secret: ${secrets.vendor} }`,
-    });
-    broker = await startBrokerProcess({ yaml });
-    const { pid } = broker;
-    const refresh = async (token: string): Promise<number> => {
-      const answer = await fetch(`${baseUrl}/v1/token`, {
-        method: "POST",
-        headers: { authorization: `Basic ${Buffer.from(`platform:${secrets.platform}`).toString("base64")}` },
-        body: new URLSearchParams({ grant_type: "refresh_token", vendor: "chopper", refresh_token: token }),
-      });
-      await answer.arrayBuffer();
-      return answer.status;
-    };
-    const peakAfter = async (kind: string): Promise<number> => {
-      const statuses = await Promise.all(Array.from({ length: answers }, (_, at) => refresh(`${kind}-${at}`)));
-      expect(new Set(statuses)).toEqual(new Set([502]));
-      return peakOf(pid);
-    };
-    const control = await peakAfter("whole");
-    body = byteByByte(ANSWER_BYTES);
-    expect((await peakAfter("chopped")) - control).toBeLessThan(10 * MIB);
-    vendor.close();
+    await accounts.close();
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Dynamic client registration through the built broker, at OpenID providers that are open to all,
+ * Dynamic client registration through the broker, at OpenID providers that are open to all,
  * require an initial access token, or are closed, and at servers that answer anything else. The new
  * client is then used: at the vendor, and through the broker as BYOC.
  */
@@ -7,10 +7,10 @@ import { driveConsent, type OpenIdProvider, type ScriptedVendor, startScriptedVe
 import { SignJWT } from "jose";
 import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
 import { type ClientKeys, createClientKeys } from "../../support/broker/client-keys.ts";
 import { brokerYaml, createSecrets, REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
+import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
 import {
   type Answer,
   basic,
@@ -33,7 +33,7 @@ let open: OpenIdProvider;
 let gated: OpenIdProvider;
 let closed: OpenIdProvider;
 let odd: ScriptedVendor;
-let broker: BrokerProcess;
+let broker: InProcessBroker;
 
 const BYTES = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0xff, 0x00, 0xc3, 0x28, 0x0d, 0x0a, 0x3c, 0x62, 0x3e]);
 
@@ -57,8 +57,8 @@ beforeAll(async () => {
   odd = await startOddVendor();
   const at = (path: string): string =>
     `authorization_endpoint: "${odd.url}/a", token_endpoint: "${odd.url}/t", registration_endpoint: "${odd.url}/${path}"`;
-  broker = await startBrokerProcess({
-    yaml: brokerYaml({
+  broker = await startInProcessBroker(
+    brokerYaml({
       baseUrl,
       secrets,
       issuer: open.issuer,
@@ -75,23 +75,19 @@ beforeAll(async () => {
   gone: { name: Gone, issuer: "http://127.0.0.1:${await freePort()}" }`,
       more: `owners: [{ id: acme, initial_access_token: { gated: ${iat} } }]`,
     }),
-  });
+  );
 });
 afterAll(async () => {
   for (const vendor of [open, gated, closed]) plantVendorSecrets(vendor);
-  await broker.stop();
+  await broker.close();
   await Promise.all([open, gated, closed, odd].map((vendor) => vendor.close()));
 });
 
 const PLATFORM = { authorization: basic("platform", secrets.platform) };
 const OTHER = { authorization: basic("other", secrets.other) };
 
-async function register(
-  body: object,
-  headers: Readonly<Record<string, string>> = PLATFORM,
-  at: string = baseUrl,
-): Promise<Answer> {
-  const answer = await send(`${at}/register`, {
+async function register(body: object, headers: Readonly<Record<string, string>> = PLATFORM): Promise<Answer> {
+  const answer = await send(`${baseUrl}/register`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
@@ -273,16 +269,5 @@ describe("callers", () => {
       415,
       "invalid_request",
     );
-  });
-
-  it("need no credentials in the sandbox", async () => {
-    const sandbox = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-    const answer = await register({ vendor: "sandbox" }, {}, sandbox.url);
-    expect(answer.status).toBe(201);
-    expect(answer.body["redirect_uris"]).toEqual([`${sandbox.url}/v1/callback`]);
-    expectError(await register({ vendor: "sandbox" }, PLATFORM, sandbox.url), 401, "invalid_client");
-    const { body } = await send(`${sandbox.url}/v1/vendors/sandbox`);
-    expect(body["capabilities"]).toMatchObject({ dcr: true });
-    await sandbox.stop();
   });
 });

@@ -5,6 +5,9 @@
  */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { parseCommand } from "@oauth-broker/broker/src/cli/command-line.ts";
+import { loadConfig } from "@oauth-broker/broker/src/config.ts";
+import { type OperatorCommand, type Printed, runOn } from "@oauth-broker/broker/src/testing/operator-command.ts";
 import type { OpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -54,8 +57,13 @@ interface Timeline {
   readonly legs: readonly { readonly leg: string; readonly checks: readonly string[]; readonly reason?: string }[];
 }
 
+/** In this process, on the folder of the one that serves. */
+async function runHere(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Printed> {
+  return runOn(() => loadConfig(env, folder), parseCommand(args).command as OperatorCommand);
+}
+
 async function timelineOf(flowId: string): Promise<Timeline> {
-  const { code, stdout } = await runBrokerCommand(["flow", flowId, "--json"], folder);
+  const { code, stdout } = await runHere(["flow", flowId, "--json"]);
   expect(code).toBe(0);
   expect(findSecrets(stdout)).toEqual([]);
   return JSON.parse(stdout) as Timeline;
@@ -117,14 +125,14 @@ describe("broker flow ID", () => {
   });
 
   it("reports a flow that does not exist, and a malformed id", async () => {
-    const none = await runBrokerCommand(["flow", "AAAAAAAAAAAAAAAAAAAAAA"], folder);
+    const none = await runHere(["flow", "AAAAAAAAAAAAAAAAAAAAAA"]);
     expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("No such flow") });
-    const odd = await runBrokerCommand(["flow", "../../etc/passwd"], folder);
+    const odd = await runHere(["flow", "../../etc/passwd"]);
     expect(odd).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("not a flow id") });
   });
 
   it("says that a memory store cannot be read from outside", async () => {
-    const elsewhere = await runBrokerCommand(["flow", "AAAAAAAAAAAAAAAAAAAAAA"], folder, { env: { STORE: "memory:" } });
+    const elsewhere = await runHere(["flow", "AAAAAAAAAAAAAAAAAAAAAA"], { STORE: "memory:" });
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining("memory store") });
   });
 });

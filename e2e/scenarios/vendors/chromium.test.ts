@@ -2,18 +2,16 @@
  * The sandbox's vendors in a real browser: what a user ticks, chooses and types reaches the tokens,
  * on any screen.
  */
-import { patience } from "@oauth-broker/oauth-core/testing";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
-import { freePort } from "../../support/free-port.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () => {
-  let broker: BrokerProcess;
+  let broker: InProcessSandbox;
   let home: string;
   let browser: Browser;
   let context: BrowserContext;
@@ -21,8 +19,8 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
   let complaints: string[];
 
   beforeAll(async () => {
-    broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-    home = await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: patience(2_000) });
+    broker = await startInProcessSandbox();
+    ({ home } = broker);
     browser = await connectChromium();
   });
   afterAll(async () => {

@@ -13,7 +13,7 @@ import { proveVendors, sampleOf, vendorsThatAreOn } from "../../prove/prove.ts";
 import { isGoodEnough, report } from "../../prove/report.ts";
 import { ROOT } from "../../support/paths.ts";
 
-const SAMPLE = 20;
+const SAMPLE = 8;
 
 /** The commit; outside of a repository, what the catalogue contains. */
 function seed(): string {
@@ -31,7 +31,7 @@ describe("vendors:prove", () => {
     test: [{ size: SAMPLE, mutations: false }],
     soak: [
       { size: on.length, mutations: false },
-      { size: SAMPLE / 2, mutations: true },
+      { size: 10, mutations: true },
     ],
   });
   it.each(samples)("passes for $size vendors, wrong copies: $mutations", { timeout: 900_000 }, async (sample) => {

@@ -2,7 +2,7 @@
  * The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and
  * cancelled from the platform's page.
  */
-import { patience } from "@oauth-broker/oauth-core/testing";
+import { expectError, patience } from "@oauth-broker/oauth-core/testing";
 import {
   createCookieJar,
   createVisitor,
@@ -13,7 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
 import { freePort } from "../../support/free-port.ts";
-import { send } from "../../support/broker/platform.ts";
+import { type Answer, basic, send } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 let broker: BrokerProcess;
@@ -130,14 +130,24 @@ describe("what an organization has to do first", () => {
 });
 
 describe("POST /register in the sandbox", () => {
-  it.each(["linear", "notion", "atlassian", "sandbox"])("needs no client authentication for %s", async (vendor) => {
-    const { status, body, text } = await send(`${broker.url}/register`, {
+  const register = (vendor: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+    send(`${broker.url}/register`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ vendor }),
     });
+
+  it.each(["linear", "notion", "atlassian", "sandbox"])("needs no client authentication for %s", async (vendor) => {
+    const { status, body, text } = await register(vendor);
     expect(status, text).toBe(201);
     expect(body).toMatchObject({ client_id: expect.any(String), redirect_uris: [`${broker.url}/v1/callback`] });
     plantSecret("client_secret that was made", String(body["client_secret"]));
+  });
+
+  it("is announced, and takes no wrong credentials for none", async () => {
+    const { body } = await send(`${broker.url}/v1/vendors/sandbox`);
+    expect(body["capabilities"]).toMatchObject({ dcr: true });
+    const wrong = { authorization: basic("platform", "of another broker") };
+    expectError(await register("sandbox", wrong), 401, "invalid_client");
   });
 });

@@ -86,7 +86,8 @@ function build({ folder, configuration = "rolldown.config.mjs", bundles, sources
   if (status !== 0) throw new Error(`${bundles.join(", ")} could not be built:\n${stdout}${stderr}`);
 }
 
-function isCurrent(bundles: readonly string[], sources: readonly string[]): boolean {
+/** @param sources as in `Build` */
+export function isCurrent(bundles: readonly string[], sources: readonly string[]): boolean {
   if (!bundles.every((bundle) => existsSync(bundle))) return false;
   const builtAt = Math.min(...bundles.map((bundle) => statSync(bundle).mtimeMs));
   return globSync([...sources], { cwd: ROOT }).every(
