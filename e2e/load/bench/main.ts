@@ -49,29 +49,29 @@ async function run(commandLine: CommandLine): Promise<void> {
 }
 
 async function measurePart(part: Part, commandLine: CommandLine): Promise<{ readonly text: string }> {
-  const { rounds, profile, againstCommit, registryRuns, mixedCalls } = commandLine;
+  const { numbers, profile, againstCommit } = commandLine;
+  const { rounds } = numbers;
   const watch = profile ? { profileFolder: PROFILES } : {};
   const measure = async (opened: Promise<PartOfBench>, load: Omit<Rounds, "rounds">, profiled = profile) =>
     runPart(await opened, { ...load, rounds, profiled }, say);
   switch (part) {
     case "broker": {
       const against = againstCommit === undefined ? undefined : buildAt(againstCommit, say);
-      const load = { count: commandLine.flows, warmUp: commandLine.warmUp };
+      const load = { count: numbers.flows, warmUp: numbers["warm-up"] };
       return measure(openBrokerPart({ ...watch, against }), load).finally(() => against?.remove());
     }
     case "store": {
-      const { operations } = commandLine;
-      const load = { count: operations, warmUp: commandLine.storeWarmUp };
+      const { operations } = numbers;
+      const load = { count: operations, warmUp: numbers["store-warm-up"] };
       // Only the operations after its rounds run under the profiler.
       return measure(openStorePart(profile ? { profile: { folder: PROFILES, operations } } : {}), load, false);
     }
-    case "mcp":
-      return measure(openMcpPart({ ...watch, mixedCalls }), {
-        count: commandLine.calls,
-        warmUp: commandLine.callsWarmUp,
-      });
+    case "mcp": {
+      const load = { count: numbers.calls, warmUp: numbers["calls-warm-up"] };
+      return measure(openMcpPart({ ...watch, mixedCalls: numbers["mixed-calls"] }), load);
+    }
     case "registry": {
-      const results = runRegistryBench({ runs: registryRuns }, say);
+      const results = runRegistryBench({ runs: numbers["registry-runs"] }, say);
       return { ...results, text: `${registryTable(results.figures)}\n\n${registryAimLine(results)}` };
     }
     default:

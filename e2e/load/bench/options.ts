@@ -45,16 +45,22 @@ export const PARTS = ["broker", "store", "mcp", "registry"] as const;
 const DEFAULT_PARTS: readonly Part[] = ["broker", "store", "mcp"];
 export type Part = (typeof PARTS)[number];
 
+/** How much a part does: the default of each option that takes a number, and the least. */
+const NUMBERS = {
+  flows: [2000, 1],
+  rounds: [9, 1],
+  "warm-up": [30_000, 0],
+  operations: [2000, 1],
+  "store-warm-up": [15_000, 0],
+  calls: [2000, 1],
+  "calls-warm-up": [15_000, 0],
+  "mixed-calls": [0, 0],
+  "registry-runs": [15, 1],
+} as const satisfies Readonly<Record<string, readonly [usual: number, least: number]>>;
+type NumberName = keyof typeof NUMBERS;
+
 export interface CommandLine {
-  readonly flows: number;
-  readonly rounds: number;
-  readonly warmUp: number;
-  readonly operations: number;
-  readonly storeWarmUp: number;
-  readonly calls: number;
-  readonly callsWarmUp: number;
-  readonly mixedCalls: number;
-  readonly registryRuns: number;
+  readonly numbers: Readonly<Record<NumberName, number>>;
   readonly parts: readonly Part[];
   /** A revision of git. */
   readonly againstCommit?: string;
@@ -67,16 +73,12 @@ export interface CommandLine {
 
 export const RESULTS_FOLDER: string = join(import.meta.dirname, "results");
 
+const names = Object.keys(NUMBERS) as NumberName[];
+const numbersAs = <T>(value: (name: NumberName) => T): Readonly<Record<NumberName, T>> =>
+  Object.fromEntries(names.map((name) => [name, value(name)])) as Record<NumberName, T>;
+
 export const OPTIONS = {
-  flows: { type: "string", default: "2000" },
-  rounds: { type: "string", default: "9" },
-  "warm-up": { type: "string", default: "30000" },
-  operations: { type: "string", default: "2000" },
-  "store-warm-up": { type: "string", default: "15000" },
-  calls: { type: "string", default: "2000" },
-  "calls-warm-up": { type: "string", default: "15000" },
-  "mixed-calls": { type: "string", default: "0" },
-  "registry-runs": { type: "string", default: "15" },
+  ...numbersAs((name) => ({ type: "string", default: String(NUMBERS[name][0]) }) as const),
   only: { type: "string" },
   against: { type: "string" },
   json: { type: "string", default: join(RESULTS_FOLDER, "latest.json") },
@@ -86,25 +88,18 @@ export const OPTIONS = {
 
 /** @throws Error with a sentence for the user */
 export function commandLineOf({ values }: Extract<Read<typeof OPTIONS>, { readonly kind: "given" }>): CommandLine {
-  const parts = values.only === undefined ? DEFAULT_PARTS : [part(values.only)];
-  if (values.against !== undefined && !parts.includes("broker")) {
+  const { only, against, json, profile, count } = values;
+  const parts = only === undefined ? DEFAULT_PARTS : [part(only)];
+  if (against !== undefined && !parts.includes("broker")) {
     throw new Error("--against measures the broker: leave --only out, or say --only broker");
   }
   return {
-    flows: wholeNumber("--flows", values.flows),
-    rounds: wholeNumber("--rounds", values.rounds),
-    warmUp: wholeNumber("--warm-up", values["warm-up"], 0),
-    operations: wholeNumber("--operations", values.operations),
-    storeWarmUp: wholeNumber("--store-warm-up", values["store-warm-up"], 0),
-    calls: wholeNumber("--calls", values.calls),
-    callsWarmUp: wholeNumber("--calls-warm-up", values["calls-warm-up"], 0),
-    mixedCalls: wholeNumber("--mixed-calls", values["mixed-calls"], 0),
-    registryRuns: wholeNumber("--registry-runs", values["registry-runs"]),
+    numbers: numbersAs((name) => wholeNumber(`--${name}`, values[name], NUMBERS[name][1])),
     parts,
-    ...(values.against === undefined ? {} : { againstCommit: values.against }),
-    jsonPath: resolve(values.json),
-    profile: values.profile,
-    count: values.count,
+    ...(against !== undefined && { againstCommit: against }),
+    jsonPath: resolve(json),
+    profile,
+    count,
   };
 }
 

@@ -205,25 +205,6 @@ describe("small folders", () => {
   });
 });
 
-describe("no import cycles", () => {
-  const rulesOf = (...sources: readonly string[]): string[] =>
-    checkBoundaries(
-      sources.map((code, index) => parseSource(`${CORE}/protocol/${"abc"[index]}.ts`, code)),
-      ENTRIES,
-    ).map(({ rule, message }) => `${rule} ${message}`);
-
-  it("of values, of types, over three files, or of a file with itself", () => {
-    const toA = `export type { A } from "./a.ts";`;
-    const circle = expect.stringMatching(/^no import cycles .*protocol\/a\.ts/);
-    expect(rulesOf(`import { b } from "./b.ts";`, toA)).toEqual([circle]);
-    expect(rulesOf(`import type { B } from "./b.ts";`, toA)).toEqual([circle]);
-    expect(rulesOf(`import type { B } from "./b.ts";`, `import { c } from "./c.ts";`, toA)).toEqual([circle]);
-    expect(rulesOf(`import type { A } from "./a.ts";`)).toEqual([circle]);
-    expect(rulesOf(`import { b } from "./b.ts";`, "")).toEqual([]);
-    expect(rulesOf(`const b = import("./b.ts");`, toA)).toEqual([]);
-  });
-});
-
 describe("no circles of folders", () => {
   const rulesOf = (files: Readonly<Record<string, string>>): string[] =>
     checkBoundaries(

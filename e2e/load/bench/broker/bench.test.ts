@@ -264,29 +264,22 @@ describe("the command line", () => {
   };
 
   it("has defaults and takes numbers", () => {
-    expect(parseCommandLine([])).toMatchObject({ flows: 2000, rounds: 9, warmUp: 30_000, profile: false });
-    expect(parseCommandLine(["--flows", "10", "--rounds=2", "--warm-up=0"])).toMatchObject({
-      flows: 10,
-      rounds: 2,
-      warmUp: 0,
-    });
-  });
-
-  it("runs its four scenarios, or one part", () => {
-    const defaults = {
-      parts: ["broker", "store", "mcp"],
-      registryRuns: 15,
+    const { numbers, parts, profile } = parseCommandLine([]);
+    expect(parts).toEqual(["broker", "store", "mcp"]);
+    expect(profile).toBe(false);
+    expect(numbers).toEqual({
+      flows: 2000,
+      rounds: 9,
+      "warm-up": 30_000,
       operations: 2000,
-      storeWarmUp: 15_000,
+      "store-warm-up": 15_000,
       calls: 2000,
-      callsWarmUp: 15_000,
-      mixedCalls: 0,
-    };
-    expect(parseCommandLine([])).toMatchObject(defaults);
-    expect(parseCommandLine(["--only", "store", "--operations=100"])).toMatchObject({
-      parts: ["store"],
-      operations: 100,
+      "calls-warm-up": 15_000,
+      "mixed-calls": 0,
+      "registry-runs": 15,
     });
+    const given = parseCommandLine(["--only", "store", "--operations=100", "--rounds", "2", "--warm-up=0"]);
+    expect(given).toMatchObject({ parts: ["store"], numbers: { operations: 100, rounds: 2, "warm-up": 0 } });
   });
 
   it.each([
