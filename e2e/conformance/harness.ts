@@ -1,7 +1,7 @@
 /**
- * What the conformance suite runs against: the fixture as a hosted server with its own callback, a
- * process on SQLite, or inside an app, with the sandbox's OpenID provider as its vendor, behind the
- * proxy that adds the token of a user who really connected.
+ * What the conformance suite runs against: the fixture as a hosted server with its own callback, on
+ * SQLite, in this process or inside an app, with the sandbox's OpenID provider as its vendor, behind
+ * the proxy that adds the token of a user who really connected.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,9 +9,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { driveConsent, startOpenIdProvider } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
-import { type ServiceProcess, startService } from "../support/service-process.ts";
+import { serveInProcess } from "../support/mcp/in-process.ts";
 import { textMember } from "../support/text-member.ts";
 import { startBearerProxy } from "./add-bearer.ts";
+import { fixture } from "./fixture/server.ts";
 
 /** The suite's `--client-id`. */
 export const CLIENT_ID = "conformance";
@@ -27,18 +28,18 @@ export interface Harness {
 export interface HarnessOptions {
   /** `several`: with `VENDORS`, of which one signs users in and no tool needs another. */
   readonly vendors?: "one" | "several";
-  /** Starts what serves the fixture, with these variables. Default: `server.ts`, as an author's own process. */
+  /** Starts what serves the fixture, with these variables. Default: this process. */
   readonly start?: (env: Readonly<Record<string, string>>) => Promise<{ stop(): Promise<void> }>;
 }
 
-export async function openHarness({ vendors = "one", start = startFixture }: HarnessOptions = {}): Promise<Harness> {
+export async function openHarness({ vendors = "one", start }: HarnessOptions = {}): Promise<Harness> {
   const port = await freePort();
   const proxyPort = await freePort();
   const url = `http://127.0.0.1:${proxyPort}`;
   const client = { clientId: "fixture", clientSecret: randomBytes(24).toString("hex") };
   const provider = await startOpenIdProvider({ clients: [{ ...client, redirectUris: [`${url}/callback`] }] });
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-"));
-  const server = await start({
+  const environment = {
     OAUTH_MODE: "hosted",
     OAUTH_CALLBACK: "server",
     DEPLOYMENT_URL: url,
@@ -56,7 +57,8 @@ export async function openHarness({ vendors = "one", start = startFixture }: Har
     ]),
     // No client uses one, but the suite warns when the metadata does not offer it.
     OAUTH_CLIENT_METADATA_HOSTS: "client.example",
-  });
+  };
+  const server = await (start?.(environment) ?? serveInProcess(fixture, environment));
   const proxy = await startBearerProxy(proxyPort, port);
   proxy.use(await connect(url));
   return {
@@ -68,11 +70,6 @@ export async function openHarness({ vendors = "one", start = startFixture }: Har
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function startFixture(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const folder = import.meta.dirname;
-  return startService({ name: "fixture", file: join(folder, "server.ts"), folder, env });
 }
 
 function vendorVariables(

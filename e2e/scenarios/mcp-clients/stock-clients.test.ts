@@ -12,6 +12,7 @@ import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callTool, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { authorizeClient, type StockClient } from "../../support/mcp/client-oauth.ts";
+import { startMcpServer } from "../../support/mcp/process.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
 
@@ -51,13 +52,15 @@ beforeAll(async () => {
   localhostUrl = `https://${documentHost}/oauth/client-metadata`;
   const trusted = join(temporaryFolder(), "ca.pem");
   writeFileSync(trusted, authority.caPem);
-  harness = await startServerCallback(() => ({
+  const environment = {
     NODE_EXTRA_CA_CERTS: trusted,
     OAUTH_CLIENTS: JSON.stringify([DESK]),
     OAUTH_CLIENT_METADATA_HOSTS: documentHost,
     OAUTH_DYNAMIC_REGISTRATION: "open",
     OAUTH_DYNAMIC_REGISTRATION_HOSTS: "127.0.0.1",
-  }));
+  };
+  // The authorities to trust are read when a process starts.
+  harness = await startServerCallback(() => environment, startMcpServer);
 });
 afterAll(async () => {
   await harness.close();

@@ -1,133 +1,119 @@
 /**
- * The platform's pages in a real browser, wide and narrow: a user is chosen, cancels, connects a
+ * The platform's pages in a real browser, at the width of a small phone: a user is chosen, cancels, connects a
  * hosted server and calls a tool; an administrator makes a mistake under Settings.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
-import { hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
+import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { type PlatformHarness, startPlatform } from "../../support/reference-platform/harness.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
-const WIDTHS = [1280, 360];
+const WIDTH = 360;
 const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
 
 describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
   let platform: PlatformHarness;
   let vendor: GitHubVendor;
+  let server: ServerInProcess;
   let browser: Browser;
+  let actor: Actor;
+  let page: Page;
 
   beforeAll(async () => {
     platform = await startPlatform();
-    vendor = await startGitHubVendor({ redirectUris: WIDTHS.map((width) => platform.ownCallback(`hosted-${width}`)) });
+    const redirectUri = platform.ownCallback("hosted");
+    vendor = await startGitHubVendor({ redirectUris: [redirectUri] });
+    const callback = { PLATFORM_OAUTH_CALLBACK_URL: redirectUri };
+    server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env, ...callback });
+    await platform.addConnector("hosted", server.mcp, HOSTED);
     await platform.connectors.create({ id: "a-draft", name: "A draft without a server" });
     browser = await connectChromium();
   });
   afterAll(async () => {
     await browser.close();
+    await server.stop();
     await platform.close();
     await vendor.close();
   });
+  beforeEach(async () => {
+    actor = await openActor(browser, platform.url, { viewport: { width: WIDTH, height: 900 } });
+    ({ page } = actor);
+  });
+  afterEach(async () => {
+    await actor.leave();
+    expect(actor.complaints).toEqual([]);
+  });
 
-  describe.each(WIDTHS)("at %i px", (width) => {
-    const id = `hosted-${width}`;
-    let server: McpServer;
-    let actor: Actor;
-    let page: Page;
+  const shot = async (name: string): Promise<void> => {
+    await takeScreenshot(page, `platform/${name}`);
+    // Nothing is cut off, and no page scrolls sideways.
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(WIDTH);
+    const fields = "[...document.querySelectorAll('input:not([type=hidden]),select')]";
+    expect(await page.evaluate(`${fields}.every((field) => field.labels.length > 0)`)).toBe(true);
+    expect(await page.locator("h1").count()).toBe(1);
+  };
 
-    beforeAll(async () => {
-      const callback = { PLATFORM_OAUTH_CALLBACK_URL: platform.ownCallback(id) };
-      server = await startMcpServer({ ...(await hostedEnvironment()), ...vendor.env, ...callback });
-      await platform.addConnector(id, server.mcp, HOSTED);
-    });
-    afterAll(() => server.stop());
-    beforeEach(async () => {
-      actor = await openActor(browser, platform.url, { viewport: { width, height: 900 } });
-      ({ page } = actor);
-    });
-    afterEach(async () => {
-      await actor.leave();
-      expect(actor.complaints).toEqual([]);
-    });
+  it("a user cancels, connects, calls a tool and disconnects", async () => {
+    await page.goto(platform.url);
+    await actor.sees(/not an identity system/);
+    await shot("1-users");
+    await actor.click("First user");
+    await actor.sees("Not connected");
+    await shot("2-connectors");
 
-    const shot = async (name: string): Promise<void> => {
-      await takeScreenshot(page, `platform/${width}-${name}`);
-      // Nothing is cut off, and no page scrolls sideways.
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-      const fields = "[...document.querySelectorAll('input:not([type=hidden]),select')]";
-      expect(await page.evaluate(`${fields}.every((field) => field.labels.length > 0)`)).toBe(true);
-      expect(await page.locator("h1").count()).toBe(1);
-    };
+    await actor.follow("The hosted server");
+    await actor.click("Connect");
+    await actor.answerVendor({ decision: "Cancel" });
+    await actor.sees("You cancelled at the vendor. Nothing has changed.");
+    await actor.sees("access_denied");
+    await shot("3-cancelled");
 
-    it("a user cancels, connects, calls a tool and disconnects", async () => {
-      await page.goto(platform.url);
-      await actor.sees(/not an identity system/);
-      await shot("1-users");
-      await actor.click("First user");
-      await actor.sees("Not connected");
-      await shot("2-connectors");
+    await actor.click("Connect");
+    await actor.answerVendor();
+    await page.getByText("Connected", { exact: true }).first().waitFor();
+    expect(new URL(page.url()).search).toBe("");
+    await shot("4-connected");
 
-      await actor.follow(`The ${id} server`);
-      await actor.click("Connect");
-      await actor.answerVendor({ decision: "Cancel" });
-      await actor.sees("You cancelled at the vendor. Nothing has changed.");
-      await actor.sees("access_denied");
-      await shot("3-cancelled");
+    expect(await actor.callTool()).toContain('"login"');
+    await shot("5-answer");
 
-      await actor.click("Connect");
-      await actor.answerVendor();
-      await page.getByText("Connected", { exact: true }).first().waitFor();
-      expect(new URL(page.url()).search).toBe("");
-      await shot("4-connected");
+    await actor.follow("Connection");
+    await page.getByText("Disconnect", { exact: true }).click();
+    await actor.sees(/until you connect again/);
+    await shot("6-disconnect");
+    await actor.click("Yes, disconnect");
+    await actor.sees(/Your tokens are deleted here, and revoked/);
+    await actor.sees("Not connected");
+    await shot("7-disconnected");
+  });
 
-      expect(await actor.callTool()).toContain('"login"');
-      await shot("5-answer");
+  it("an administrator sees the problem at the field, by keyboard alone", async () => {
+    await actor.signIn("Administrator");
+    await actor.follow("A draft without a server");
+    await actor.follow("Settings");
+    await page.getByLabel("Authentication").selectOption("OAuth 2.1");
+    await page.getByLabel("Registration").selectOption("Pre-registered Client");
+    await page.getByLabel("Token URL").fill("https://10.0.0.1/token");
+    await page.getByLabel("Client Secret").fill("a-secret-that-must-not-come-back");
+    await page.getByLabel("Client ID").fill("our-client");
+    await page.getByLabel("Token URL").press("Enter");
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByLabel("Token URL").getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("Client Secret").inputValue()).toBe("");
+    expect(await page.getByLabel("Client ID").inputValue()).toBe("our-client");
+    await shot("6-problem");
 
-      await actor.follow("Connection");
-      await page.getByText("Disconnect", { exact: true }).click();
-      await actor.sees(/until you connect again/);
-      await shot("6-disconnect");
-      await actor.click("Yes, disconnect");
-      await actor.sees(/Your tokens are deleted here, and revoked/);
-      await actor.sees("Not connected");
-      await shot("7-disconnected");
-    });
-
-    it("an administrator sees the problem at the field, by keyboard alone", async () => {
-      await actor.signIn("Administrator");
-      await actor.follow("A draft without a server");
-      await actor.follow("Settings");
-      await page.getByLabel("Authentication").selectOption("OAuth 2.1");
-      await page.getByLabel("Registration").selectOption("Pre-registered Client");
-      await page.getByLabel("Token URL").fill("https://10.0.0.1/token");
-      await page.getByLabel("Client Secret").fill("a-secret-that-must-not-come-back");
-      await page.getByLabel("Client ID").fill("our-client");
-      await page.getByLabel("Token URL").press("Enter");
-      await page.getByRole("alert").waitFor();
-      expect(await page.getByLabel("Token URL").getAttribute("aria-invalid")).toBe("true");
-      expect(await page.getByLabel("Client Secret").inputValue()).toBe("");
-      expect(await page.getByLabel("Client ID").inputValue()).toBe("our-client");
-      await shot("6-problem");
-
-      await page.getByLabel("Token URL").fill("https://vendor.example/token");
-      await page.getByLabel("Authorization URL").fill("https://vendor.example/authorize");
-      await page.getByLabel("Client Secret").fill("a-secret-that-must-not-come-back");
-      await page.keyboard.press("Enter");
-      await actor.sees("Saved.");
-      expect(await page.content()).not.toContain("a-secret-that-must-not-come-back");
-      await shot("7-saved");
-      // Restores it for the other width.
-      await platform.connectors.changeSettings("a-draft", {
-        authentication: "none",
-        registration: "none",
-        clientId: "",
-        clientSecret: null,
-        tokenUrl: "",
-        authorizationUrl: "",
-      });
-    });
+    await page.getByLabel("Token URL").fill("https://vendor.example/token");
+    await page.getByLabel("Authorization URL").fill("https://vendor.example/authorize");
+    await page.getByLabel("Client Secret").fill("a-secret-that-must-not-come-back");
+    await page.keyboard.press("Enter");
+    await actor.sees("Saved.");
+    expect(await page.content()).not.toContain("a-secret-that-must-not-come-back");
+    await shot("7-saved");
   });
 });

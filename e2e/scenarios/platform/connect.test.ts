@@ -7,7 +7,8 @@ import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
-import { hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
+import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { hostedEnvironment } from "../../support/mcp/process.ts";
 import {
   type GitHubVendor,
   type OpenIdVendor,
@@ -25,7 +26,7 @@ let vendor: GitHubVendor;
 let broker: InProcessBroker;
 let first: Visitor;
 let second: Visitor;
-const servers: McpServer[] = [];
+const servers: ServerInProcess[] = [];
 
 beforeAll(async () => {
   plantSecret("platform's secret at the broker", BROKER_SECRET);
@@ -64,9 +65,9 @@ afterAll(async () => {
 });
 
 /** @param hosted its connector */
-async function startServer(env: Readonly<Record<string, string>>, hosted?: string): Promise<McpServer> {
+async function startServer(env: Readonly<Record<string, string>>, hosted?: string): Promise<ServerInProcess> {
   const callback = hosted === undefined ? platform.callback : platform.ownCallback(hosted);
-  const server = await startMcpServer({ ...env, PLATFORM_OAUTH_CALLBACK_URL: callback });
+  const server = await serveTemplate({ ...env, PLATFORM_OAUTH_CALLBACK_URL: callback });
   servers.push(server);
   return server;
 }
@@ -165,7 +166,7 @@ describe("a hosted server whose vendor sends iss", () => {
 });
 
 describe("a server with a pre-registered client", () => {
-  let server: McpServer;
+  let server: ServerInProcess;
   beforeAll(async () => {
     const port = String(await freePort());
     server = await startServer({ OAUTH_MODE: "pre-registered", PORT: port, ...vendor.env });
