@@ -18,7 +18,7 @@ const OPERATOR = { account: "operator" } as const;
 
 it("bar#ST-8 a page that sends a browser here again and again does not fill its cookies", async () => {
   const visitor = fixture.visitor();
-  for (let visit = 0; visit < 60; visit += 1) {
+  for (let visit = 0; visit < 40; visit += 1) {
     expect(await asksToSignIn(await visitor.get("/connections"))).toBe(true);
     expect((await visitor.get("/connect/x")).status).toBe(303);
   }

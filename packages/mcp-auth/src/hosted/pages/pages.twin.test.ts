@@ -1,48 +1,108 @@
-/** The twins of attacks.test.ts: with one defence off, the attack succeeds. */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+/**
+ * The twins of attacks.test.ts, and of the tests of links that end meanwhile: with one defence off, the
+ * attack succeeds.
+ */
+import { Secret } from "@oauth-broker/oauth-core";
+import { afterEach, expect, it, vi } from "vitest";
 import type * as BrokeredCode from "../../../../oauth-core/src/brokered-code/index.ts";
 import type * as Binding from "../../../../oauth-core/src/authorization-server/browser-binding.ts";
+import type * as RecordMac from "../../../../token-store/src/crypto/record-mac.ts";
+import type * as Links from "../../../../token-store/src/links.ts";
+import type * as Rows from "../../../../token-store/src/tokens/row-conditions.ts";
+import { openLinkingFixture } from "../../testing/linking/fixture.ts";
+import { SOURCE, testSessions } from "../../testing/test-sessions.ts";
+import { atVendor, endLink } from "../links/link.ts";
+import type * as Source from "../records/identity-source.ts";
+import type * as Forms from "./form-token.ts";
+import { createPendingTokens } from "./pending-tokens.ts";
+import type * as SignIns from "./sign-ins.ts";
 
-const CODE = "../../../../oauth-core/src/brokered-code/index.ts";
-const BINDING = "../../../../oauth-core/src/authorization-server/browser-binding.ts";
-const MAC = "../../../../token-store/src/crypto/record-mac.ts";
-const FORMS = "./form-token.ts";
-const SIGN_INS = "./sign-ins.ts";
-
-beforeEach(() => vi.resetModules());
-afterEach(() => {
-  for (const path of [CODE, BINDING, MAC, FORMS, SIGN_INS]) vi.doUnmock(path);
+const { off, unless } = vi.hoisted(() => {
+  const off = new Set<string>();
+  /** The real function, or the other where the defence of that name is off. */
+  const unless =
+    <Args extends unknown[], Result>(name: string, real: (...args: Args) => Result, instead: NoInfer<typeof real>) =>
+    (...args: Args): Result =>
+      (off.has(name) ? instead : real)(...args);
+  return { off, unless };
 });
+afterEach(() => off.clear());
 
+const PLANTED = "A".repeat(43);
 const SERVER = "https://server.example";
 const HERE = new URL(SERVER);
 const OPERATOR = { account: "operator" } as const;
-const openFixture = async () => (await import("../../testing/linking/fixture.ts")).openLinkingFixture();
-/** Every browser counts as that of the ticket's user. */
-const anyUser = () =>
-  vi.doMock(SIGN_INS, async (original) => ({ ...(await original<object>()), isOfUser: () => true }));
-const anyBrowser = () =>
-  vi.doMock(CODE, async (original) => {
-    const real = await original<typeof BrokeredCode>();
-    const createBrokeredCode: typeof real.createBrokeredCode = (deps, policy) =>
-      real.createBrokeredCode(deps, { ...policy, bindsBrowser: () => false });
-    return { ...real, createBrokeredCode };
-  });
+
+vi.mock("../../../../oauth-core/src/authorization-server/browser-binding.ts", async (original) => {
+  const real = await original<typeof Binding>();
+  return {
+    ...real,
+    endSurplusCookies: unless("endSurplusCookies", real.endSurplusCookies, () => []),
+    isFormToken: unless("isFormToken", real.isFormToken, () => true),
+    createBindingCookie: unless("createBindingCookie", real.createBindingCookie, () => {
+      const cookie = real.readCookie(`x=${PLANTED}`, "x");
+      if (cookie === undefined) throw new Error("it is no cookie");
+      return cookie;
+    }),
+  };
+});
+vi.mock("../../../../oauth-core/src/brokered-code/index.ts", async (original) => {
+  const real = await original<typeof BrokeredCode>();
+  const createBrokeredCode: typeof real.createBrokeredCode = (deps, policy) => {
+    const legs = real.createBrokeredCode(
+      deps,
+      off.has("bindsBrowser") ? { ...policy, bindsBrowser: () => false } : policy,
+    );
+    if (!off.has("path")) return legs;
+    return {
+      ...legs,
+      callback: (request, trace) => legs.callback({ ...request, path: "/vendors/chat/callback" }, trace),
+    };
+  };
+  return { ...real, createBrokeredCode };
+});
+vi.mock("../../../../token-store/src/crypto/record-mac.ts", async (original) => {
+  const real = await original<typeof RecordMac>();
+  return { ...real, isRecordMac: unless("isRecordMac", real.isRecordMac, () => true) };
+});
+vi.mock("../../../../token-store/src/links.ts", async (original) => {
+  const real = await original<typeof Links>();
+  const readLink: typeof real.readLink = async (...args) => {
+    const link = await real.readLink(...args);
+    const { endedAtMilliseconds: _, ...undated } = link;
+    return off.has("endedAtMilliseconds") ? undated : link;
+  };
+  return { ...real, readLink };
+});
+vi.mock("../../../../token-store/src/tokens/row-conditions.ts", async (original) => {
+  const real = await original<typeof Rows>();
+  return { ...real, linkVersionOf: unless("linkVersionOf", real.linkVersionOf, () => 0) };
+});
+vi.mock("../records/identity-source.ts", async (original) => {
+  const real = await original<typeof Source>();
+  return { ...real, isSameSource: unless("isSameSource", real.isSameSource, () => true) };
+});
+vi.mock("./form-token.ts", async (original) => {
+  const real = await original<typeof Forms>();
+  return { ...real, requireShown: unless("requireShown", real.requireShown, async () => 0) };
+});
+vi.mock("./sign-ins.ts", async (original) => {
+  const real = await original<typeof SignIns>();
+  // Every browser counts as that of the ticket's user.
+  return { ...real, isOfUser: unless("isOfUser", real.isOfUser, () => true) };
+});
 
 it("a browser sends more cookies than a server reads (twin of bar#ST-8)", async () => {
-  vi.doMock(BINDING, async (original) => ({ ...(await original<object>()), endSurplusCookies: () => [] }));
-  const fixture = await openFixture();
+  off.add("endSurplusCookies");
+  const fixture = await openLinkingFixture();
   const visitor = fixture.visitor();
-  for (let visit = 0; visit < 60; visit += 1) await visitor.get("/connect/x");
+  for (let visit = 0; visit < 40; visit += 1) await visitor.get("/connect/x");
   // 209 of them are the 16 KiB of headers that a server reads.
-  expect((visitor.jar.header(HERE) ?? "").length).toBeGreaterThan((60 / 209) * 16_000);
+  expect((visitor.jar.header(HERE) ?? "").length).toBeGreaterThan((40 / 209) * 16_000);
   await fixture.close();
 });
 
 it("one user takes the places of all where nobody has a share (twin of bar#ST-8)", async () => {
-  const { createPendingTokens } = await import("./pending-tokens.ts");
-  const { SOURCE, testSessions } = await import("../../testing/test-sessions.ts");
-  const { Secret } = await import("@oauth-broker/oauth-core");
   const { authenticated: records, serverKey, clock: now } = testSessions();
   const questions = createPendingTokens(
     { records, serverKey, now, source: SOURCE },
@@ -56,9 +116,8 @@ it("one user takes the places of all where nobody has a share (twin of bar#ST-8)
 });
 
 it("a ticket links the victim's account if any user may answer (twin of bar#CB-7, bar#LK-1)", async () => {
-  anyUser();
-  vi.doMock(FORMS, async (original) => ({ ...(await original<object>()), requireShown: async () => 0 }));
-  const fixture = await openFixture();
+  off.add("isOfUser").add("requireShown");
+  const fixture = await openLinkingFixture();
   const ticket = await (await fixture.call("operator")).ask();
   await fixture.visitor().link(ticket);
   expect(await fixture.linked("chat", "operator")).toBeDefined();
@@ -66,9 +125,8 @@ it("a ticket links the victim's account if any user may answer (twin of bar#CB-7
 });
 
 it("a flow gets the victim's account if bound to no browser (twin of bar#AS-8, bar#LK-2)", async () => {
-  anyUser();
-  anyBrowser();
-  const fixture = await openFixture();
+  off.add("isOfUser").add("bindsBrowser");
+  const fixture = await openLinkingFixture();
   const attacker = fixture.visitor();
   const begun = await attacker.send(await attacker.open("/connections", OPERATOR), "connect", "chat");
   const victim = fixture.visitor();
@@ -80,8 +138,8 @@ it("a flow gets the victim's account if bound to no browser (twin of bar#AS-8, b
 });
 
 it("another browser's form starts a sign-in if its token is not compared (twin of bar#AS-7)", async () => {
-  vi.doMock(BINDING, async (original) => ({ ...(await original<object>()), isFormToken: () => true }));
-  const fixture = await openFixture();
+  off.add("isFormToken");
+  const fixture = await openLinkingFixture();
   const victim = fixture.visitor();
   await victim.get("/connections");
   const answer = await victim.post("/connections", { action: "sign_in", csrf: "the attacker's" });
@@ -90,8 +148,8 @@ it("another browser's form starts a sign-in if its token is not compared (twin o
 });
 
 it("login CSRF: the victim is the attacker if bound to no browser (twin of bar#LK-5)", async () => {
-  anyBrowser();
-  const fixture = await openFixture();
+  off.add("bindsBrowser");
+  const fixture = await openLinkingFixture();
   const attacker = fixture.visitor();
   const back = await attacker.atVendor(await attacker.beginSignIn(), OPERATOR);
   const victim = fixture.visitor();
@@ -101,32 +159,17 @@ it("login CSRF: the victim is the attacker if bound to no browser (twin of bar#L
 });
 
 it("session fixation: the attacker is the victim if the cookie is old (twin of bar#LK-5)", async () => {
-  const planted = "A".repeat(43);
-  vi.doMock(BINDING, async (original) => {
-    const real = await original<typeof Binding>();
-    const cookie = real.readCookie(`x=${planted}`, "x");
-    return { ...real, createBindingCookie: () => cookie };
-  });
-  const fixture = await openFixture();
+  off.add("createBindingCookie");
+  const fixture = await openLinkingFixture();
   await fixture.visitor().open("/connections");
-  const answer = await fixture.request("/connections", { headers: { cookie: `__Host-sign-in=${planted}` } });
+  const answer = await fixture.request("/connections", { headers: { cookie: `__Host-sign-in=${PLANTED}` } });
   expect(await answer.text()).toContain("Sample user");
   await fixture.close();
 });
 
 it("a redirect is taken at the other vendor's path (twin of bar#XA-1, bar#LK-3)", async () => {
-  vi.doMock(CODE, async (original) => {
-    const real = await original<typeof BrokeredCode>();
-    const createBrokeredCode: typeof real.createBrokeredCode = (deps, policy) => {
-      const legs = real.createBrokeredCode(deps, policy);
-      return {
-        ...legs,
-        callback: (request, trace) => legs.callback({ ...request, path: "/vendors/chat/callback" }, trace),
-      };
-    };
-    return { ...real, createBrokeredCode };
-  });
-  const fixture = await openFixture();
+  off.add("path");
+  const fixture = await openLinkingFixture();
   const cookie = (await fixture.deps.signIns.start("user", "Ada")).split(";")[0] ?? "";
   const visitor = fixture.visitor();
   visitor.jar.store(HERE, [`${cookie}; Path=/; Secure`]);
@@ -138,8 +181,8 @@ it("a redirect is taken at the other vendor's path (twin of bar#XA-1, bar#LK-3)"
 });
 
 it("a writer of the table signs in as the victim when rows carry no MAC (twin of bar#TS-3)", async () => {
-  vi.doMock(MAC, async (original) => ({ ...(await original<object>()), isRecordMac: () => true }));
-  const fixture = await openFixture();
+  off.add("isRecordMac");
+  const fixture = await openLinkingFixture();
   const [victim, attacker] = [fixture.visitor(), fixture.visitor()];
   const rowOf = async ({ jar }: typeof victim) => {
     const value = jar.get(HERE, "__Host-sign-in") ?? "";
@@ -156,5 +199,42 @@ it("a writer of the table signs in as the victim when rows carry no MAC (twin of
   await fixture.table.create({ ...row, data: { ...row.data, user, since } });
   const { status } = await attacker.open(new URL((await (await fixture.call("user")).ask()).url).pathname);
   expect(status).toBe(200);
+  await fixture.close();
+});
+
+it("if sources are not compared, another vendor's user gets in (twin of bar#LK-6)", async () => {
+  off.add("isSameSource");
+  const fixture = await openLinkingFixture();
+  const { access, ask } = await fixture.call();
+  const ticket = await ask();
+  const other = fixture.again({ signIn: "chat" });
+  expect((await other.authenticate(access))?.user).toBe("user");
+  // The cookie of the one before is none here: the record of its user's sign-ins has another name.
+  const headers = { cookie: (await other.deps.signIns.start("user", "Ada")).split(";")[0] ?? "" };
+  expect((await other.request(new URL(ticket.url).pathname, { headers })).status).toBe(200);
+  await other.close();
+  await fixture.close();
+});
+
+it("an old flow links again if link versions are not compared (twin of bar#LK-9)", async () => {
+  off.add("linkVersionOf");
+  const fixture = await openLinkingFixture();
+  const visitor = fixture.visitor();
+  const page = await visitor.open("/connections");
+  const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
+  await endLink("user", atVendor("chat", fixture));
+  await visitor.open(back.pathname + back.search);
+  expect(await fixture.linked("chat")).toBeDefined();
+  await fixture.close();
+});
+
+it("an old sign-in links again if the time of the end is not read (twin of bar#LK-9)", async () => {
+  off.add("endedAtMilliseconds");
+  const fixture = await openLinkingFixture();
+  const browser = fixture.browser();
+  const back = await browser.consent(await browser.approve());
+  await endLink("user", atVendor("home", fixture));
+  await fixture.redeem((await browser.finish(back)).searchParams.get("code") ?? "none");
+  expect(await fixture.linked("home")).toBeDefined();
   await fixture.close();
 });

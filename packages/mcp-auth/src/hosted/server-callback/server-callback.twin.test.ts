@@ -1,54 +1,82 @@
 /** The twins of this folder's attack tests: with one defence off, the attack succeeds. */
-import type { RecordStore } from "@oauth-broker/oauth-core";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
 import type * as Protocol from "@oauth-broker/oauth-core/protocol";
 import type * as Server from "@oauth-broker/oauth-core/server";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type * as Addresses from "../../../../oauth-core/src/egress/addresses.ts";
+import type * as Pkce from "../../../../oauth-core/src/protocol/pkce.ts";
+import { recordingNetwork } from "../../../../oauth-core/src/testing/network/recording-network.ts";
+import { ASK, openStubServerFixture } from "../../testing/server-fixture.ts";
+import { createClientDocuments, documentEgress } from "../clients/metadata-document.ts";
 import type * as ConsentPage from "./consent-page.ts";
 import type * as Policy from "./policy.ts";
-import type { flowPolicy } from "./policy.ts";
 
-const CORE = "@oauth-broker/oauth-core";
-const ADDRESSES = "../../../../oauth-core/src/egress/addresses.ts";
-const PKCE = "../../../../oauth-core/src/protocol/pkce.ts";
+const off = vi.hoisted(() => new Set<string>());
+afterEach(() => off.clear());
+
 const EVIL = "https://evil.example/back";
 
-beforeEach(() => {
-  vi.resetModules();
+vi.mock("@oauth-broker/oauth-core/protocol", async (original) => {
+  const core = await original<typeof Protocol>();
+  const begins = (uri: string, list: readonly string[]) =>
+    list.some((one) => uri.startsWith(one.replace(/:\d+.*$/, "")));
+  const verifyNativeRedirectUri: typeof core.verifyNativeRedirectUri = (uri, list) => {
+    if (off.has("verifyNativeRedirectUri")) return core.verifyNativeRedirectUri(uri, [uri]);
+    if (off.has("the host as a whole")) return core.verifyRedirectUri(uri, begins(uri, list) ? [uri] : list);
+    return core.verifyNativeRedirectUri(uri, list);
+  };
+  return { ...core, verifyNativeRedirectUri };
 });
-afterEach(() => {
-  for (const path of [`${CORE}/protocol`, `${CORE}/server`, ADDRESSES, PKCE, "./policy.ts", "./consent-page.ts"])
-    vi.doUnmock(path);
+vi.mock("@oauth-broker/oauth-core/server", async (original) => {
+  const core = await original<typeof Server>();
+  const formOf = (form: string): string => (off.has("the form") ? "the form" : form);
+  const formToken: typeof core.formToken = (form, cookie) => core.formToken(formOf(form), cookie);
+  const isFormToken: typeof core.isFormToken = (token, form, cookie) =>
+    off.has("isFormToken") || core.isFormToken(token, formOf(form), cookie);
+  return { ...core, formToken, isFormToken };
 });
-
-/** The engine with a weakened policy or weakened records. */
-function weaken(change: {
-  readonly policy?: Partial<ReturnType<typeof flowPolicy>>;
-  readonly records?: (real: RecordStore) => RecordStore;
-}): void {
-  vi.doMock("./policy.ts", async (original) => {
-    const real = await original<typeof Policy>();
-    const { createBrokeredCode } = await import("@oauth-broker/oauth-core/brokered-code");
-    const createFlows: typeof Policy.createFlows = (deps) => {
-      const records = change.records?.(deps.records) ?? deps.records;
-      const issuer = deps.settings.deploymentUrl;
-      return createBrokeredCode({ records, now: deps.now, issuer }, { ...real.flowPolicy(deps), ...change.policy });
+// The engine with a weakened policy or weakened records.
+vi.mock("./policy.ts", async (original) => {
+  const real = await original<typeof Policy>();
+  const { createBrokeredCode } = await import("@oauth-broker/oauth-core/brokered-code");
+  const createFlows: typeof Policy.createFlows = (deps) => {
+    const { records } = deps;
+    const reusable: typeof records = {
+      ...records,
+      advance: async (key, from, patch) => {
+        if (patch.stage !== "spent") return records.advance(key, from, patch);
+        const record = await records.get(key);
+        return record === undefined ? { outcome: "absent" } : { outcome: "moved", record };
+      },
     };
-    return { ...real, createFlows };
-  });
-}
+    const policy = { ...real.flowPolicy(deps), ...(off.has("bindsBrowser") ? { bindsBrowser: () => false } : {}) };
+    const store = { records: off.has("spent") ? reusable : records, now: deps.now };
+    return createBrokeredCode({ ...store, issuer: deps.settings.deploymentUrl }, policy);
+  };
+  return { ...real, createFlows };
+});
+vi.mock("../../../../oauth-core/src/protocol/pkce.ts", async (original) => {
+  const real = await original<typeof Pkce>();
+  const verifyCodeVerifier: typeof real.verifyCodeVerifier = (...args) =>
+    off.has("verifyCodeVerifier") ? undefined : real.verifyCodeVerifier(...args);
+  return { ...real, verifyCodeVerifier };
+});
+vi.mock("./consent-page.ts", async (original) => {
+  const { consentPage } = await original<typeof ConsentPage>();
+  const unfiltered: typeof consentPage = (page, headers) =>
+    off.has("shown text") ? consentPage(page, headers, (text) => text) : consentPage(page, headers);
+  return { consentPage: unfiltered };
+});
+vi.mock("../../../../oauth-core/src/egress/addresses.ts", async (original) => {
+  const real = await original<typeof Addresses>();
+  return { ...real, isPublicAddress: (address: string) => off.has("isPublicAddress") || real.isPublicAddress(address) };
+});
 
-async function open() {
-  const { openStubServerFixture } = await import("../../testing/server-fixture.ts");
-  return openStubServerFixture({ callback: { registration: { hosts: [] } } });
-}
+const open = () => openStubServerFixture({ callback: { registration: { hosts: [] } } });
 
 describe("with a defence off", () => {
   it("any URI gets an error, and in the end the code (twin of bar#AS-1)", async () => {
-    vi.doMock("@oauth-broker/oauth-core/protocol", async (original) => {
-      const core = await original<typeof Protocol>();
-      return { ...core, verifyNativeRedirectUri: (uri: string) => core.verifyNativeRedirectUri(uri, [uri]) };
-    });
+    off.add("verifyNativeRedirectUri");
     const fixture = await open();
     expect((await fixture.browser().connect({ redirect_uri: EVIL })).href).toMatch(
       /^https:\/\/evil\.example\/back\?code=/,
@@ -57,16 +85,7 @@ describe("with a defence off", () => {
   });
 
   it("a client on localhost has its code sent to a host with that prefix (twin of rfc8252#8.3)", async () => {
-    vi.doMock("@oauth-broker/oauth-core/protocol", async (original) => {
-      const core = await original<typeof Protocol>();
-      const begins = (uri: string, list: readonly string[]) =>
-        list.some((one) => uri.startsWith(one.replace(/:\d+.*$/, "")));
-      return {
-        ...core,
-        verifyNativeRedirectUri: (uri: string, list: readonly string[]) =>
-          core.verifyRedirectUri(uri, begins(uri, list) ? [uri] : list),
-      };
-    });
+    off.add("the host as a whole");
     const fixture = await open();
     const parameters = { client_id: "native", redirect_uri: "http://localhost.evil.example/cb" };
     expect((await fixture.browser().connect(parameters)).href).toMatch(/^http:\/\/localhost\.evil\.example\/cb\?code=/);
@@ -74,12 +93,8 @@ describe("with a defence off", () => {
   });
 
   it("a foreign page approves, and a malicious client has the code (twin of bar#AS-7)", async () => {
-    vi.doMock("@oauth-broker/oauth-core/server", async (original) => ({
-      ...(await original<typeof Server>()),
-      isFormToken: () => true,
-    }));
+    off.add("isFormToken");
     const fixture = await open();
-    const { ASK } = await import("../../testing/server-fixture.ts");
     const { body } = await fixture.register({ redirect_uris: [EVIL], client_name: "Evil" });
     const victim = fixture.browser();
     await victim.authorize();
@@ -92,13 +107,7 @@ describe("with a defence off", () => {
   });
 
   it("an approval for one client is valid for another (twin of bar#AS-9)", async () => {
-    vi.doMock("@oauth-broker/oauth-core/server", async (original) => {
-      const core = await original<typeof Server>();
-      const formToken: typeof core.formToken = (_form, cookie) => core.formToken("the form", cookie);
-      const isFormToken: typeof core.isFormToken = (token, _form, cookie) =>
-        core.isFormToken(token, "the form", cookie);
-      return { ...core, formToken, isFormToken };
-    });
+    off.add("the form");
     const fixture = await open();
     const browser = fixture.browser();
     const { fields } = await browser.ask();
@@ -110,7 +119,7 @@ describe("with a defence off", () => {
   });
 
   it("a victim finishes what an attacker approved (twin of bar#AS-8)", async () => {
-    weaken({ policy: { bindsBrowser: () => false } });
+    off.add("bindsBrowser");
     const fixture = await open();
     const vendor = await fixture.browser().approve();
     const victim = fixture.browser();
@@ -122,16 +131,7 @@ describe("with a defence off", () => {
   });
 
   it("a code yields tokens as often as it is presented (twin of bar#AS-4)", async () => {
-    weaken({
-      records: (real) => ({
-        ...real,
-        advance: async (key, from, patch) => {
-          if (patch.stage !== "spent") return real.advance(key, from, patch);
-          const record = await real.get(key);
-          return record === undefined ? { outcome: "absent" } : { outcome: "moved", record };
-        },
-      }),
-    });
+    off.add("spent");
     const fixture = await open();
     const code = (await fixture.browser().connect()).searchParams.get("code") ?? "";
     const answers = [await fixture.redeem(code), await fixture.redeem(code)];
@@ -141,10 +141,7 @@ describe("with a defence off", () => {
   });
 
   it("a stolen code needs no verifier (twin of bar#AS-3)", async () => {
-    vi.doMock(PKCE, async (original) => ({
-      ...(await original<object>()),
-      verifyCodeVerifier: () => {},
-    }));
+    off.add("verifyCodeVerifier");
     const fixture = await open();
     const stolen = (await fixture.browser().connect()).searchParams.get("code") ?? "";
     expect((await fixture.redeem(stolen, { code_verifier: "w".repeat(43) })).status).toBe(200);
@@ -152,11 +149,7 @@ describe("with a defence off", () => {
   });
 
   it("a name reverses the page's sentences (twin of bar#AS-10)", async () => {
-    vi.doMock("./consent-page.ts", async (original) => {
-      const { consentPage } = await original<typeof ConsentPage>();
-      const unfiltered: typeof consentPage = (page, headers) => consentPage(page, headers, (text) => text);
-      return { consentPage: unfiltered };
-    });
+    off.add("shown text");
     const fixture = await open();
     const { body } = await fixture.register({ redirect_uris: [EVIL], client_name: "\u202eevil" });
     const page = await fixture.browser().ask({ client_id: String(body["client_id"]), redirect_uri: EVIL });
@@ -165,13 +158,7 @@ describe("with a defence off", () => {
   });
 
   it("a client_id makes this server send requests inside its network (twin of bar#AS-13)", async () => {
-    vi.doMock(ADDRESSES, async (original) => ({
-      ...(await original<typeof Addresses>()),
-      isPublicAddress: () => true,
-    }));
-    const { createEgress } = await import("@oauth-broker/oauth-core/egress");
-    const { createClientDocuments, documentEgress } = await import("../clients/metadata-document.ts");
-    const { recordingNetwork } = await import("../../../../oauth-core/src/testing/network/recording-network.ts");
+    off.add("isPublicAddress");
     const network = recordingNetwork(new Map([["client.example.com", ["169.254.169.254"]]]));
     const settings = { egress: { allowLoopback: false, allowCidrs: [] }, deploymentUrl: "https://server.example" };
     const egress = createEgress(documentEgress(settings), network.deps);
