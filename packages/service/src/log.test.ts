@@ -164,7 +164,7 @@ describe("a log line", () => {
         const written = line(event, { flowId: text, detail: text, durationMs: number, sandbox: truth });
         expect(written).toBe(`${JSON.stringify(JSON.parse(written))}\n`);
       }),
-      { numRuns: 2000 },
+      { numRuns: 300 },
     );
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { EGRESS_CORPUS } from "../testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
 import { isPublicAddress } from "./addresses.ts";
@@ -17,32 +17,29 @@ describe("egress over the corpus", () => {
   });
 
   describe.each(["fetch", "fetchUntrusted"] as const)("through %s", (door) => {
-    it.each(EGRESS_CORPUS)("bar#EG-1 opens no socket for $label", async ({ url }) => {
-      const network = recordingNetwork(ANSWERS);
-      const egress = createEgress(OPTIONS, network.deps);
-      await expect(egress[door](url)).rejects.toEqual(REFUSED);
+    const network = recordingNetwork(ANSWERS);
+    const egress = createEgress(OPTIONS, network.deps);
+    afterAll(() => egress.close());
+
+    it("bar#EG-1 opens no socket", async () => {
+      for (const { url, label } of EGRESS_CORPUS) await expect(egress[door](url), label).rejects.toEqual(REFUSED);
       expect(network.sockets).toEqual([]);
-      await egress.close();
     });
 
-    it.each(EGRESS_CORPUS)("bar#EG-7 reaches nothing inside once a parser has read $label", async ({ url }) => {
-      const parsed = URL.parse(url);
-      if (parsed === null) return;
-      const network = recordingNetwork(ANSWERS);
-      const egress = createEgress(OPTIONS, network.deps);
-      // The parser may turn odd spelling into a harmless URL, which then is no attack.
-      await expect(egress[door](parsed)).rejects.toMatchObject({ name: "EgressError", sent: false });
+    it("bar#EG-7 reaches nothing inside once a parser has read them", async () => {
+      for (const { url, label } of EGRESS_CORPUS) {
+        const parsed = URL.parse(url);
+        // The parser may turn odd spelling into a harmless URL, which then is no attack.
+        const refused = { name: "EgressError", sent: false };
+        if (parsed !== null) await expect(egress[door](parsed), label).rejects.toMatchObject(refused);
+      }
       expect(network.sockets.filter((address) => !isPublicAddress(address))).toEqual([]);
-      await egress.close();
     });
   });
 
-  it.each(EGRESS_CORPUS.filter(({ stoppedBy }) => stoppedBy !== "answer"))(
-    "bar#DI-2 refuses as an endpoint $label",
-    ({ url }) => {
-      expect(() => requireEgressUrl(url, { allowLoopback: false })).toThrow(
-        expect.objectContaining({ code: "invalid_request" }),
-      );
-    },
-  );
+  it("bar#DI-2 refuses as an endpoint what a look-up need not show", () => {
+    const refused = expect.objectContaining({ code: "invalid_request" });
+    for (const { url, label } of EGRESS_CORPUS.filter(({ stoppedBy }) => stoppedBy !== "answer"))
+      expect(() => requireEgressUrl(url, { allowLoopback: false }), label).toThrow(refused);
+  });
 });

@@ -2,7 +2,7 @@
  * The twin of corpus.test.ts: with the address and name checks off, the same URLs are
  * connected to.
  */
-import { describe, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { EGRESS_CORPUS } from "../testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
 import type * as addresses from "./addresses.ts";
@@ -22,12 +22,15 @@ const BY_ADDRESS = EGRESS_CORPUS.filter(
   ({ stoppedBy, resolvesTo }) => stoppedBy !== "syntax" && resolvesTo?.length !== 0,
 );
 
-describe("egress without the address check", () => {
-  it.each(BY_ADDRESS)("would connect for $label", async ({ url }) => {
+it("egress without the address check would connect for each of them", async () => {
+  const missed: string[] = [];
+  for (const { url, label } of BY_ADDRESS) {
     const network = recordingNetwork(ANSWERS);
     const egress = createEgress(OPTIONS, network.deps);
     await egress.fetch(new URL(url)).catch(() => undefined);
-    expect(network.sockets).not.toEqual([]);
+    if (network.sockets.length === 0) missed.push(label);
     await egress.close();
-  });
+  }
+  expect(BY_ADDRESS.length).toBeGreaterThan(0);
+  expect(missed).toEqual([]);
 });

@@ -51,7 +51,7 @@ describe("makeFolder", () => {
     const program = `import { makeFolder } from ${JSON.stringify(new URL("make-folder.ts", import.meta.url).href)};
 for (let round = 0; round < 25; round += 1) makeFolder(process.argv[1] + "/" + round + "/${deep.join("/")}");`;
     const run = () => promisify(execFile)(process.execPath, ["--input-type=module", "-e", program, folder]);
-    await Promise.all([run(), run(), run()]);
+    await Promise.all([run(), run()]);
     expect(readdirSync(folder)).toHaveLength(25);
   });
 });

@@ -4,7 +4,7 @@ import { OAuthError } from "./errors.ts";
 import { parseParameters } from "./parameters.ts";
 import { anyText } from "../testing/any-text.ts";
 
-const RUNS = { seed: 1, numRuns: 1000 };
+const RUNS = { seed: 1, numRuns: 200 };
 const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
 
 describe("parseParameters", () => {

@@ -114,7 +114,7 @@ describe("parseCodeVerifier", () => {
           expect(error).toBeInstanceOf(OAuthError);
         }
       }),
-      { seed: 1, numRuns: 1000 },
+      { seed: 1, numRuns: 200 },
     );
   });
 });

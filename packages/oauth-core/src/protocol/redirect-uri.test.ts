@@ -10,7 +10,7 @@ import {
 import { OAuthError } from "./errors.ts";
 import { redirectUrl, verifyNativeRedirectUri, verifyRedirectUri } from "./redirect-uri.ts";
 import type { VerifiedRedirect } from "./redirect-uri.ts";
-import { anyText } from "../testing/any-text.ts";
+import { anyText, anyWebUrl } from "../testing/any-text.ts";
 
 const REGISTERED = REGISTERED_REDIRECT_URI;
 const LIST = ["https://other.example.com/cb", REGISTERED, "http://127.0.0.1:8080/cb"];
@@ -19,7 +19,7 @@ const REFUSED = expect.objectContaining({
   status: 400,
   extras: expect.objectContaining({ reason: "redirect_uri" }),
 });
-const RUNS = { seed: 1, numRuns: 1000 };
+const RUNS = { seed: 1, numRuns: 200 };
 
 describe("verifyRedirectUri", () => {
   it.each(LIST)("rfc6749#3.1.2.3 accepts %s, which is on the list", (uri) => {
@@ -64,9 +64,13 @@ describe("verifyRedirectUri", () => {
 
   it("rfc9700#2.1 accepts exactly what is on the list, whatever the list", () => {
     fc.assert(
-      fc.property(fc.array(fc.webUrl(), { maxLength: 3 }), fc.oneof(fc.webUrl(), anyText(fc)), (list, requested) => {
-        expect(accepts(() => verifyRedirectUri(requested, list))).toBe(list.includes(requested));
-      }),
+      fc.property(
+        fc.array(anyWebUrl(fc), { maxLength: 3 }),
+        fc.oneof(anyWebUrl(fc), anyText(fc)),
+        (list, requested) => {
+          expect(accepts(() => verifyRedirectUri(requested, list))).toBe(list.includes(requested));
+        },
+      ),
       RUNS,
     );
   });

@@ -18,3 +18,22 @@ export function anyText(
     .map((at) => String.fromCodePoint(at < SURROGATES_FROM ? at : at + SURROGATES));
   return fc.string({ ...length, unit });
 }
+
+/**
+ * URLs of http and https, with and without path, query and fragment: what `webUrl` of fast-check
+ * makes, whose paths need the same map.
+ *
+ * @param fc as the test imports it
+ */
+export function anyWebUrl(fc: typeof fastCheck): fastCheck.Arbitrary<string> {
+  const part = anyText(fc, { maxLength: 6 }).map(encodeURIComponent);
+  const path = fc.array(part, { maxLength: 3 }).map((parts) => parts.map((one) => `/${one}`).join(""));
+  const after = (mark: string): fastCheck.Arbitrary<string> =>
+    fc.oneof(
+      fc.constant(""),
+      part.map((one) => mark + one),
+    );
+  return fc
+    .tuple(fc.constantFrom("http", "https"), fc.webAuthority({ withPort: true }), path, after("?"), after("#"))
+    .map(([scheme, authority, ...rest]) => `${scheme}://${authority}${rest.join("")}`);
+}

@@ -84,14 +84,14 @@ const bufferedMiB = async (): Promise<number> => {
 describe("bar#HT-5 a connection that reads nothing of its answer", () => {
   it("is ended within the time a write may stall, and its buffers are freed", async () => {
     const before = await bufferedMiB();
-    await Promise.all(Array.from({ length: 8 }, () => open(get("/large"))));
+    await Promise.all(Array.from({ length: 4 }, () => open(get("/large"))));
     // On a busy machine the first may be over before the last has asked.
     let most = 0;
-    while (asking.length < 8) {
+    while (asking.length < 4) {
       await sleep(20);
       most = Math.max(most, process.memoryUsage().arrayBuffers / MIB);
     }
-    expect(most).toBeGreaterThan(before + 100);
+    expect(most).toBeGreaterThan(before + 50);
     await soonerThan(STALLED_MS + 2_000, Promise.all(asking.map(untilOver)));
     asking = [];
     expect(await bufferedMiB()).toBeLessThan(before + 20);
@@ -141,10 +141,10 @@ describe("bar#HT-5 a connection that asks ahead", () => {
     const socket = await open("");
     let answer = "";
     socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
-    const count = (): number => answer.split("HTTP/1.1 404").length - 1;
     for (let at = 1; at <= 1_000; at += 1) {
+      answer = "";
       socket.write(get("/none"));
-      while (count() < at) await new Promise(setImmediate);
+      while (!answer.includes("HTTP/1.1 404")) await new Promise(setImmediate);
       if (at < 1_000) expect(answer.toLowerCase()).not.toContain("connection: close");
     }
     expect(answer.toLowerCase()).toContain("connection: close");

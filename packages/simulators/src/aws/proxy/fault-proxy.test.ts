@@ -74,7 +74,7 @@ describe("startFaultProxy", () => {
       const other = await startFaultProxy({ target: engine.endpoint, ...(seed === undefined ? {} : { seed }) });
       other.set({ throttleRate: 0.3, errorRate: 0.1 });
       const outcomes: string[] = [];
-      for (let i = 0; i < 200; i += 1) outcomes.push(await outcome(call("GetItem", { Key: item("a") }, other)));
+      for (let i = 0; i < 60; i += 1) outcomes.push(await outcome(call("GetItem", { Key: item("a") }, other)));
       await other.close();
       return outcomes;
     };
