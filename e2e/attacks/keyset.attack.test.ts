@@ -1,21 +1,23 @@
 /**
  * Attacker: has write access to the store but cannot use the key, and puts an older keyset back or
- * brings one of another broker, or deletes it; the broker starts again in between, in this process.
- * The operator's commands are processes. The twins remove the floor, as a missing setting or a
- * deleted file would. Without the binding: apps/broker/src/keys/keyset-place.test.ts.
+ * brings one of another broker, or deletes it; the broker starts again in between. The twins remove
+ * the floor, as a missing setting or a deleted file would. Without the binding:
+ * apps/broker/src/keys/keyset-place.test.ts.
  */
 import { patience } from "@oauth-broker/oauth-core/testing";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBroker } from "@oauth-broker/broker/src/app.ts";
+import { parseCommand } from "@oauth-broker/broker/src/cli/command-line.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
+import { type OperatorCommand, type Printed, runOn } from "@oauth-broker/broker/src/testing/operator-command.ts";
 import type { RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type AwsHarness, startAws } from "../support/aws/aws.ts";
-import { runBrokerCommand, temporaryFolder } from "../support/broker/process.ts";
+import { temporaryFolder } from "../support/broker/process.ts";
 import { brokerYaml, createSecrets } from "../support/broker/configuration.ts";
 
 const KEYSET = { kind: "keyset", id: "broker" };
@@ -27,9 +29,7 @@ interface Harness {
   readonly folder: string;
   /** Starts a broker from its configuration, asks whether it is ready, and ends it. */
   readyz(more?: string, baseUrl?: string): Promise<{ readonly status: number; readonly text: string }>;
-  command(
-    ...args: string[]
-  ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
+  command(...args: string[]): Promise<Printed>;
 }
 
 async function harnessOn(
@@ -57,7 +57,9 @@ async function harnessOn(
     await records.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { folder, records, readyz, command: async (...args) => runBrokerCommand(args, folder, { env }) };
+  const command: Harness["command"] = async (...args) =>
+    runOn(() => loadConfig(env, folder), parseCommand(args).command as OperatorCommand);
+  return { folder, records, readyz, command };
 }
 
 async function recordIn({ records }: Harness): Promise<StoredRecord> {

@@ -10,7 +10,8 @@ import type { AccountId } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { postWhoami } from "../support/mcp/client.ts";
 import { createMcpPlatform, errorOf, type PlatformTokens } from "../support/mcp/platform.ts";
-import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../support/mcp/process.ts";
+import { serveTemplate, type ServerInProcess } from "../support/mcp/in-process.ts";
+import { type Environment, hostedEnvironment } from "../support/mcp/process.ts";
 import { type GitHubVendor, startGitHubVendor, startOpenIdVendor } from "../support/mcp/vendor.ts";
 import { send } from "../support/broker/platform.ts";
 import { temporaryFolder } from "../support/service-process.ts";
@@ -22,9 +23,9 @@ beforeAll(async () => {
 afterAll(() => vendor.close());
 
 interface Deployment {
-  /** Starts a process over the folder, and stops it after. */
-  serve<Result>(work: (server: McpServer) => Promise<Result>, more?: Environment): Promise<Result>;
-  /** Between two processes, as an attacker who has the file would. */
+  /** Starts a server over the folder, and stops it after. */
+  serve<Result>(work: (server: ServerInProcess) => Promise<Result>, more?: Environment): Promise<Result>;
+  /** Between two of them, as an attacker who has the file would. */
   write(statement: string, ...values: string[]): void;
 }
 
@@ -33,7 +34,7 @@ async function deploy(at: Environment = vendor.env): Promise<Deployment> {
   const env = { ...(await hostedEnvironment()), ...at, DATA_DIR: folder };
   return {
     serve: async (work, more = {}) => {
-      const server = await startMcpServer({ ...env, ...more });
+      const server = await serveTemplate({ ...env, ...more });
       try {
         return await work(server);
       } finally {
@@ -48,11 +49,11 @@ async function deploy(at: Environment = vendor.env): Promise<Deployment> {
   };
 }
 
-const connect = async ({ url }: McpServer, account: AccountId): Promise<PlatformTokens> =>
+const connect = async ({ url }: ServerInProcess, account: AccountId): Promise<PlatformTokens> =>
   (await createMcpPlatform(url)).connect(account);
 
 /** The account that a session's tokens give. */
-async function worth({ mcp, url }: McpServer, tokens: PlatformTokens): Promise<[number, string]> {
+async function worth({ mcp, url }: ServerInProcess, tokens: PlatformTokens): Promise<[number, string]> {
   const platform = await createMcpPlatform(url);
   const refresh = await errorOf(platform.refresh(tokens.refreshToken));
   return [(await postWhoami(mcp, tokens.accessToken)).status, refresh];

@@ -5,14 +5,13 @@
 import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { postWhoami } from "../../support/mcp/client.ts";
-import { startMcpServer } from "../../support/mcp/process.ts";
 import { type ServerCallbackHarness, startServerCallback, VERIFIER } from "../../support/mcp/server-callback.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 const BACK = "http://127.0.0.1/back";
 let harness: ServerCallbackHarness;
 beforeAll(async () => {
-  harness = await startServerCallback(() => ({ OAUTH_DYNAMIC_REGISTRATION: "open" }), startMcpServer);
+  harness = await startServerCallback(() => ({ OAUTH_DYNAMIC_REGISTRATION: "open" }));
 });
 afterAll(() => harness.close());
 
@@ -23,7 +22,7 @@ const tokensOf = async (members: Record<string, string>) => {
   return { status: answer.status, error: body["error"], access: body["access_token"], refresh: body["refresh_token"] };
 };
 
-it("takes each step of a flow, refreshes and is found out, each at a new process", async () => {
+it("takes each step of a flow, refreshes and is found out, each at a new server", async () => {
   const registered = await fetch(`${harness.server.url}/register`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -24,14 +24,8 @@ export interface ServerCallbackHarness {
   close(): Promise<void>;
 }
 
-/**
- * @param env gets the server's base URL; sets which clients may connect
- * @param start `startMcpServer` for a test about the process
- */
-export async function startServerCallback(
-  env: (baseUrl: string) => Environment,
-  start: typeof serveTemplate = serveTemplate,
-): Promise<ServerCallbackHarness> {
+/** @param env gets the server's base URL; sets which clients may connect */
+export async function startServerCallback(env: (baseUrl: string) => Environment): Promise<ServerCallbackHarness> {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
   const vendor = await startOpenIdVendor({ redirectUri: `${baseUrl}/callback` });
@@ -43,7 +37,7 @@ export async function startServerCallback(
     ...vendor.env,
     ...env(baseUrl),
   };
-  let server = await start(environment);
+  let server = await serveTemplate(environment);
   return {
     get server() {
       return server;
@@ -61,7 +55,7 @@ export async function startServerCallback(
     },
     restart: async () => {
       await server.stop();
-      server = await start(environment, server.folder);
+      server = await serveTemplate(environment, server.folder);
     },
     close: async () => {
       try {
