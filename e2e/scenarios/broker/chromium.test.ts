@@ -208,26 +208,6 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await expectWayBack("13-callback-without-state", "This sign-in");
   });
 
-  it("finishes two tabs independently", async () => {
-    const other = await context.newPage();
-    await toConsent();
-    await toConsent(other);
-    await click("Allow", other);
-    await sees("Real tokens of Sandbox vendor", other);
-    await click("Allow");
-    await sees("Real tokens of Sandbox vendor");
-    expect(visited.filter(({ pathname }) => pathname === "/oauth/callback")).toHaveLength(2);
-    await other.close();
-  });
-
-  it("leads back when the browser has forgotten the login", async () => {
-    await toConsent();
-    await context.clearCookies({ name: /^flow-/ });
-    await click("Allow");
-    await expectWayBack("14-cookie-gone", "another browser");
-    await connect();
-  });
-
   it("leads a stranger's browser back too, and does the flow no harm", async () => {
     await toConsent();
     const cookies = await context.cookies(broker.url);

@@ -67,15 +67,15 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
     expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBeLessThanOrEqual(0);
   }
 
-  it.each([1280, 360])("leaves a permission out at Google Workspace, at %i pixels", async (width) => {
-    await open(width);
-    await shot(`vendors-${width}`);
+  it("leaves a permission out at Google Workspace, on a telephone", async () => {
+    await open(360);
+    await shot("vendors");
     await openVendor("Google Workspace");
     await page.getByLabel("Service").selectOption("Drive");
     await connect();
     await signIn();
     await page.getByRole("checkbox", { name: /Gmail/ }).uncheck();
-    await shot(`google-workspace-consent-${width}`);
+    await shot("google-workspace-consent");
     await click("Allow");
     await sees("Real tokens of Google Workspace");
     const scopes = page.locator("dt", { hasText: "Scope" }).locator("+ dd");
@@ -83,23 +83,23 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
     expect(await scopes.textContent()).not.toContain("gmail");
     await click("Revoke access token");
     await sees("Revoked at the vendor (grant)");
-    await shot(`google-workspace-revoked-${width}`);
+    await shot("google-workspace-revoked");
   });
 
-  it.each([1280, 360])("names an environment at Microsoft, and sees how to disconnect, at %i pixels", async (width) => {
-    await open(width);
+  it("names an environment at Microsoft, and sees how to disconnect, on a telephone", async () => {
+    await open(360);
     await openVendor("Microsoft Agent 365");
     await page.getByLabel("Environment id").fill("not one");
     await connect();
     await sees("invalid_request");
-    await shot(`microsoft-agent365-misfit-${width}`);
+    await shot("microsoft-agent365-misfit");
     await page.getByLabel("Tenant").selectOption("Ready organization");
     await connect();
     await signIn("operator");
     await sees("Real tokens of Microsoft Agent 365");
     await click("Revoke refresh token");
     await sees("myapps.microsoft.com");
-    await shot(`microsoft-agent365-help-${width}`);
+    await shot("microsoft-agent365-help");
     // A user who is signed in already is still asked to choose an account, and may cancel.
     await connect();
     await click("Cancel");
