@@ -171,11 +171,12 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  *   silently
  */
 export function createTrust(caPem: string | undefined): SecureContext {
-  return createSecureContext({
-    minVersion: "TLSv1.2",
-    ...(caPem === undefined ? {} : { ca: withDefaultRoots(caPem) }),
-  });
+  if (caPem !== undefined) return createSecureContext({ minVersion: "TLSv1.2", ca: withDefaultRoots(caPem) });
+  return (usualTrust ??= createSecureContext({ minVersion: "TLSv1.2" }));
 }
+
+/** That of every egress of the process without roots of the operator. */
+let usualTrust: SecureContext | undefined;
 
 /** The default roots and the operator's own. */
 export function withDefaultRoots(caPem: string): string[] {

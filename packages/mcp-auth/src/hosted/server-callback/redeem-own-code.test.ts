@@ -35,16 +35,16 @@ describe("bar#AS-4 a code is valid once", () => {
     expect(await fixture.token(refresh)).toMatchObject(REFUSED);
   });
 
-  it("of 50 at the same time one gets tokens, and the vendor is asked once", async () => {
+  it("of 10 at the same time one gets tokens, and the vendor is asked once", async () => {
     const code = await codeOf();
     const before = fixture.stub.requests("/token");
-    const answers = await Promise.all(Array.from({ length: 50 }, () => fixture.redeem(code)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.redeem(code)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
+    expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(9);
     expect(fixture.stub.requests("/token") - before).toBe(1);
   });
 
-  it.each(["sqlite", "dynamodb"])("also of 50 over two processes on one store: %s", async (kind) => {
+  it.each(["sqlite", "dynamodb"])("also of 8 over two processes on one store: %s", async (kind) => {
     const stores = await RECORD_STORES[kind]?.();
     if (stores === undefined) throw new Error("no such store");
     const first = await stores.fresh(systemClock);
@@ -56,10 +56,10 @@ describe("bar#AS-4 a code is valid once", () => {
     });
     try {
       const code = await codeOf(one);
-      const tries = Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? one : two).redeem(code));
+      const tries = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : two).redeem(code));
       const answers = await Promise.all(tries);
       const won = answers.filter(({ status }) => status === 200);
-      expect([won.length, answers.filter(({ status }) => status === 400).length]).toEqual([1, 49]);
+      expect([won.length, answers.filter(({ status }) => status === 400).length]).toEqual([1, 7]);
       expect(await two.redeem(code)).toMatchObject(REFUSED);
       expect(await isLive(won[0]?.body["access_token"], one)).toBe(false);
     } finally {
