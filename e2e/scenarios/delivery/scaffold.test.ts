@@ -269,6 +269,16 @@ describe.each(BY_BUILT)("pre-registered mode, %s", () => {
     expect(sources(hosted).length).toBeGreaterThan(5);
   });
 
+  it("compiles with several vendors too, whatever their ids look like", async () => {
+    const several = join(desk, "several");
+    const vendors = ["--mode", "hosted", "--vendor", "github,google-workspace,3d-vault"];
+    await mustRun(process.execPath, [CREATE_SERVER, several, ...vendors], desk);
+    symlinkSync(join(hosted, "node_modules"), join(several, "node_modules"));
+    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+    const compiled = await mustRun(process.execPath, [tsc, "--typeRoots", join(ROOT, "node_modules/@types")], several);
+    expect(compiled.stdout).toBe("");
+  });
+
   it("has no OAuth path, as its service.yaml says", { timeout: INSTALL_MS }, async () => {
     expect(readFileSync(join(preRegistered, "service.yaml"), "utf8")).not.toMatch(/^(service|enable_db):/m);
     const server = await built(preRegistered, { OAUTH_MODE: "pre-registered" });
