@@ -4,10 +4,6 @@
  * platform's deploy command starts it. All of it on loopback, everything in one folder.
  */
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import { start as startBroker } from "@oauth-broker/broker/src/start.ts";
 import { createBrokerClient } from "@oauth-broker/broker-client";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { loadPlatformConfig, loadServeConfig } from "@oauth-broker/platform/src/config.ts";
@@ -18,6 +14,7 @@ import { serve } from "@oauth-broker/platform/src/serve.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
 import { createLog } from "@oauth-broker/service";
 import { startPracticeVendors } from "../../packages/mcp-auth/src/dev/practice-vendor.ts";
+import { startInProcessSandbox } from "../support/broker/sandbox.ts";
 import { freePort } from "../support/free-port.ts";
 import { LINKING_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";
 import { textMember } from "../support/text-member.ts";
@@ -64,8 +61,8 @@ export async function startTour(
   const callback = `${url}/oauth/callback`;
   const secret = randomBytes(32).toString("base64url");
   const log = createLog({ write: () => undefined });
-  const brokerConfig = loadConfig({ PORT: String(await freePort()) }, folder, { sandbox: "always" });
-  const brokerUrl = brokerConfig.baseUrl;
+  const brokerPort = await freePort();
+  const brokerUrl = `http://127.0.0.1:${brokerPort}`;
   const variables = {
     PATH: process.env["PATH"],
     PLATFORM_URL: url,
@@ -81,8 +78,8 @@ export async function startTour(
   const closing: (() => Promise<unknown>)[] = [];
 
   const startSandbox = async (): Promise<string> => {
-    const clientFile = writeSandboxClient(folder, secret, callback);
-    const { stop } = await startBroker(brokerConfig, log, { clientFile });
+    const client = { id: BROKER_CLIENT, secret, redirectUris: [callback] };
+    const { stop } = await startInProcessSandbox({ folder, port: brokerPort, client });
     closing.push(stop);
     return brokerUrl;
   };
@@ -211,16 +208,4 @@ async function brokeredEnvironment({
     VENDOR_USERINFO_URL: `${origin}${BROKERED.account}`,
     EGRESS_ALLOW_LOOPBACK: "true",
   };
-}
-
-/**
- * The sandbox keeps an existing client, and adds the platform's callback to its redirect URIs.
- *
- * @returns the file
- */
-function writeSandboxClient(folder: string, secret: string, callback: string): string {
-  const file = join(folder, "sandbox-client.json");
-  const client = { client_id: BROKER_CLIENT, client_secret: secret, more_redirect_uris: [callback] };
-  writeFileSync(file, JSON.stringify(client), { mode: 0o600 });
-  return file;
 }

@@ -4,38 +4,31 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { parseEnv } from "node:util";
 import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type BrokerProcess, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
+import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { freePort } from "../../support/free-port.ts";
 import { exampleFolder } from "../../support/packages/example-process.ts";
-import { findSecrets, plantSecret } from "../../support/secrets.ts";
+import { findSecrets } from "../../support/secrets.ts";
 
 const FOLDER = exampleFolder("ai-sdk-agent");
 const ANSWER = "You are sample-user, and the channel knows.";
 
-let broker: BrokerProcess;
-let settings: Readonly<Record<string, string>>;
+let broker: InProcessSandbox;
 let port: string;
 /** What the model was sent. */
 const asked: string[] = [];
 let model: Server;
 
 beforeAll(async () => {
-  const folder = temporaryFolder();
   port = String(await freePort());
-  const client = { client_id: "agent", client_secret: "a-secret-that-is-long-enough-for-the-sandbox" };
-  plantSecret("client secret", client.client_secret);
-  mkdirSync(join(folder, "data"));
-  const redirects = { more_redirect_uris: [`http://127.0.0.1:${port}/oauth/callback`] };
-  writeFileSync(join(folder, "data", "sandbox-client.json"), JSON.stringify({ ...client, ...redirects }));
-  broker = await startBrokerProcess({ entry: "src", folder, env: { PORT: String(await freePort()) } });
-  settings = parseEnv(readFileSync(join(folder, "data", "sandbox.env"), "utf8")) as Record<string, string>;
+  const redirectUris = [`http://127.0.0.1:${port}/oauth/callback`];
+  const client = { id: "agent", secret: "a-secret-that-is-long-enough-for-the-sandbox", redirectUris };
+  broker = await startInProcessSandbox({ client });
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     asked.push(await text(request));
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(replyTo(asked.length)));
@@ -80,7 +73,7 @@ it("acts at both vendors for its user, and the model sees no token", async () =>
     cwd: FOLDER,
     env: {
       PATH: process.env["PATH"],
-      ...settings,
+      ...broker.settings,
       PORT: port,
       MODEL_URL: `http://127.0.0.1:${modelPort}/v1`,
       MODEL: "m",

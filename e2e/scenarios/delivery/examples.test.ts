@@ -3,14 +3,13 @@
  * practice copy of GitHub is connected, called, refreshed and disconnected, and what must not be
  * possible is tried.
  */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { parseEnv } from "node:util";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { createCookieJar, type CookieJar, driveConsent, sendWithCookies } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BrokerProcess, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
+import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import {
   endOfExample,
   exampleFolder,
@@ -21,6 +20,7 @@ import {
 import { BUILD_MS, buildNextApp } from "../../support/packages/next-app.ts";
 import { freePort } from "../../support/free-port.ts";
 import { findSecrets, plantSecret } from "../../support/secrets.ts";
+import { temporaryFolder } from "../../support/service-process.ts";
 
 const ON_NEXT = "platform-in-next";
 /**
@@ -38,7 +38,7 @@ const EXAMPLES: readonly [name: string, outlivesRestart: boolean][] = [
 ];
 const SESSION_SECRET = "the-secret-of-the-sessions-of-a-test";
 
-let broker: BrokerProcess;
+let broker: InProcessSandbox;
 /** Stands between the examples and the practice copy's API, and sees the tokens. */
 let github: { readonly url: string; readonly seen: string[]; readonly server: Server };
 let settings: Readonly<Record<string, string>>;
@@ -51,16 +51,11 @@ const shown: string[] = [];
 
 beforeAll(async () => {
   plantSecret("session secret", SESSION_SECRET);
-  const folder = temporaryFolder();
   for (const name of [...EXAMPLES.map(([name]) => name), "shared"]) ports.set(name, await freePort());
   const redirectUris = [...ports.values()].map((port) => `http://127.0.0.1:${port}/oauth/callback`);
-  const client = { client_id: "examples", client_secret: "a-secret-that-is-long-enough-for-the-sandbox" };
-  mkdirSync(join(folder, "data"));
-  const file = join(folder, "data", "sandbox-client.json");
-  writeFileSync(file, JSON.stringify({ ...client, more_redirect_uris: redirectUris }));
-  plantSecret("client secret", client.client_secret);
-  broker = await startBrokerProcess({ entry: "src", folder, env: { PORT: String(await freePort()) } });
-  settings = parseEnv(readFileSync(join(folder, "data", "sandbox.env"), "utf8")) as Record<string, string>;
+  const client = { id: "examples", secret: "a-secret-that-is-long-enough-for-the-sandbox", redirectUris };
+  broker = await startInProcessSandbox({ client });
+  settings = broker.settings;
   github = await startRecorder(settings["GITHUB_API_URL"] ?? "");
   for (const [name] of EXAMPLES)
     folders.set(name, name === ON_NEXT ? await buildNextApp(name, ["broker-client"]) : exampleFolder(name));

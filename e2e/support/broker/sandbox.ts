@@ -1,9 +1,12 @@
 /** The sandbox inside the test, composed as `npm start` composes it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { start } from "@oauth-broker/broker/src/start.ts";
 import { createLog } from "@oauth-broker/service";
 import { freePort } from "../free-port.ts";
+import { plantSecret } from "../secrets.ts";
 import { requireCleanOutput, temporaryFolder } from "../service-process.ts";
 
 export interface InProcessSandbox {
@@ -13,21 +16,43 @@ export interface InProcessSandbox {
   readonly home: string;
   /** With the client's id and secret, for programs. */
   readonly folder: string;
+  /** The variables that it writes for a backend in development. */
+  readonly settings: Readonly<Record<string, string>>;
   /** @throws Error when a planted secret is in the log */
   stop(): Promise<void>;
 }
 
-export async function startInProcessSandbox(): Promise<InProcessSandbox> {
-  const folder = temporaryFolder();
-  const config = loadConfig({ PORT: String(await freePort()) }, folder);
+export interface SandboxOptions {
+  /** Default: a temporary one. */
+  readonly folder?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Kept by the sandbox, which makes its own otherwise. */
+  readonly client?: { readonly id: string; readonly secret: string; readonly redirectUris: readonly string[] };
+}
+
+export async function startInProcessSandbox({
+  folder = temporaryFolder(),
+  port,
+  client,
+}: SandboxOptions = {}): Promise<InProcessSandbox> {
+  const config = loadConfig({ PORT: String(port ?? (await freePort())) }, folder);
   let lines = "";
   const log = createLog({ write: (line) => void (lines += line) });
   const data = join(folder, "data");
-  const { greeting, stop } = await start(config, log, { clientFile: join(data, "sandbox-client.json") });
+  const clientFile = join(data, "sandbox-client.json");
+  if (client !== undefined) {
+    plantSecret("client secret", client.secret);
+    mkdirSync(data);
+    const kept = { client_id: client.id, client_secret: client.secret, more_redirect_uris: client.redirectUris };
+    writeFileSync(clientFile, JSON.stringify(kept), { mode: 0o600 });
+  }
+  const { greeting, stop } = await start(config, log, { clientFile });
   return {
     url: config.baseUrl,
     home: /Open +(http:\S+)/.exec(greeting)?.[1] ?? "",
     folder: data,
+    settings: parseEnv(readFileSync(join(data, "sandbox.env"), "utf8")) as Record<string, string>,
     stop: async () => {
       await stop();
       requireCleanOutput("sandbox", { stdout: () => lines, stderr: () => greeting });
