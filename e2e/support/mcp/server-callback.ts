@@ -24,8 +24,14 @@ export interface ServerCallbackHarness {
   close(): Promise<void>;
 }
 
-/** @param env gets the server's base URL; sets which clients may connect */
-export async function startServerCallback(env: (baseUrl: string) => Environment): Promise<ServerCallbackHarness> {
+/**
+ * @param env gets the server's base URL; sets which clients may connect
+ * @param start `startMcpServer` for a test about the process
+ */
+export async function startServerCallback(
+  env: (baseUrl: string) => Environment,
+  start: typeof serveTemplate = serveTemplate,
+): Promise<ServerCallbackHarness> {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
   const vendor = await startOpenIdVendor({ redirectUri: `${baseUrl}/callback` });
@@ -37,7 +43,7 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
     ...vendor.env,
     ...env(baseUrl),
   };
-  let server = await serveTemplate(environment);
+  let server = await start(environment);
   return {
     get server() {
       return server;
@@ -55,7 +61,7 @@ export async function startServerCallback(env: (baseUrl: string) => Environment)
     },
     restart: async () => {
       await server.stop();
-      server = await serveTemplate(environment, server.folder);
+      server = await start(environment, server.folder);
     },
     close: async () => {
       try {
