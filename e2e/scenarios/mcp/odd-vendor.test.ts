@@ -83,9 +83,9 @@ it.each(["{}", "[", "", "null", "[".repeat(100_000), "<html>"])("an invalid list
   expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining("did not answer with a JSON list")]);
 });
 
-it("a list of a million on one page is read", async () => {
-  const { value } = await during("/user/repos", { body: `[${"1,".repeat(999_999)}1]` });
-  expect((value["items"] as unknown[]).length).toBe(1_000_000);
+it("a list of 100,000 on one page is read", async () => {
+  const { value } = await during("/user/repos", { body: `[${"1,".repeat(99_999)}1]` });
+  expect((value["items"] as unknown[]).length).toBe(100_000);
 });
 
 it.each([301, 302, 303, 307, 308])("a %i is not followed: what is there gets no token", async (status) => {

@@ -2,7 +2,7 @@
  * The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and
  * cancelled from the platform's page.
  */
-import { expectError, patience } from "@oauth-broker/oauth-core/testing";
+import { expectError } from "@oauth-broker/oauth-core/testing";
 import {
   createCookieJar,
   createVisitor,
@@ -10,18 +10,17 @@ import {
   type CookieJar,
   type DriveConsentOptions,
 } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
-import { freePort } from "../../support/free-port.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, basic, send } from "../../support/broker/platform.ts";
+import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
-let broker: BrokerProcess;
+let broker: InProcessSandbox;
 let home: string;
 
 beforeAll(async () => {
-  broker = await startBrokerProcess({ entry: "src", env: { PORT: String(await freePort()) } });
-  home = (await vi.waitUntil(() => /Open +(http:\S+)/.exec(broker.stderr())?.[1], { timeout: patience(2_000) })) ?? "";
+  broker = await startInProcessSandbox();
+  ({ home } = broker);
 });
 afterAll(() => broker.stop());
 
