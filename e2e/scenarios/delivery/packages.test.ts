@@ -36,7 +36,8 @@ const OLDEST: Readonly<Record<string, string>> = {
 const LIBRARIES = Object.keys(OLDEST);
 /** They bring the AWS SDK. In the small copy `scaffold.test.ts` has them, as a project gets them. */
 const IS_WHOLE = volume({ test: false, soak: true });
-const RESOLUTIONS = ["nodenext", "bundler"] as const;
+/** Each is a compiler; the strict one is in the small copy, too. */
+const RESOLUTIONS = volume<readonly ("nodenext" | "bundler")[]>({ test: ["nodenext"], soak: ["nodenext", "bundler"] });
 
 let desk: string;
 /** Of broker-client alone; of all libraries. */
