@@ -17,7 +17,7 @@ import {
   startBrokerProcess,
   temporaryFolder,
 } from "../../support/broker/process.ts";
-import { sdkFunctionsRun } from "../../support/broker/sdk-functions.ts";
+import { sdkFunctionsRun } from "../../support/aws/sdk-functions.ts";
 import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
 import { freePort } from "../../support/free-port.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
