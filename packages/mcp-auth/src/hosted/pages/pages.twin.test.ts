@@ -1,6 +1,6 @@
 /**
- * The twins of attacks.test.ts, and of the tests of links that end meanwhile: with one defence off, the
- * attack succeeds.
+ * The twins of attacks.test.ts, and of the tests of links that end in the meantime: with one defence off,
+ * the attack succeeds.
  */
 import { Secret } from "@oauth-broker/oauth-core";
 import { afterEach, expect, it, vi } from "vitest";
