@@ -78,7 +78,7 @@ export function authenticatedRecords({
   keys,
   onRefused = () => undefined,
 }: AuthenticatedRecordsOptions): RecordStore {
-  const verified = new LRUCache<string, Verified>({ max: MOST_VERIFIED });
+  const verified = new LRUCache<string, Verified>({ maxSize: MOST_VERIFIED, sizeCalculation: () => 1 });
   /** @returns the record without its MAC; undefined for a row that is not ours */
   const open = async (row: StoredRecord): Promise<Verified | undefined> => {
     const record = withoutMac(row);

@@ -43,7 +43,7 @@ interface Entry<T> {
 }
 
 export function createRefreshingCache<T>({ load, now }: RefreshingCacheOptions<T>): RefreshingCache<T> {
-  const entries = new LRUCache<string, Entry<T>>({ max: MAX_ENTRIES });
+  const entries = new LRUCache<string, Entry<T>>({ maxSize: MAX_ENTRIES, sizeCalculation: () => 1 });
 
   const entryOf = (key: string): Entry<T> => {
     const known = entries.get(key);
