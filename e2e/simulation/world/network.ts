@@ -169,8 +169,7 @@ export function redirectOf({ location }: Pick<Answer, "location">): URL | undefi
 
 function describe({ path, form }: Sent): string {
   const grant = form?.["grant_type"] ?? form?.["decision"] ?? form?.["action"];
-  const { pathname } = new URL(path, "https://here.example");
-  const shown = pathname.replace(/^\/connect\/.*/, "/connect/…");
+  const shown = (path.split("?", 1)[0] ?? path).replace(/^\/connect\/.*/, "/connect/…");
   return grant === undefined ? shown : `${shown} (${grant})`;
 }
 

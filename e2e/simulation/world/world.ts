@@ -1,7 +1,17 @@
 /** Everything one run with brokers is made of. */
 import { ISSUER } from "@oauth-broker/broker/src/testing/memory-config.ts";
 import type { Promises } from "../invariants/promises.ts";
-import { type Answer, begin, createNetwork, type Judge, type Loot, type Send, type Sent, textIn } from "./network.ts";
+import {
+  type Answer,
+  begin,
+  createNetwork,
+  type Judge,
+  type Loot,
+  redirectOf,
+  type Send,
+  type Sent,
+  textIn,
+} from "./network.ts";
 import { type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Random } from "./random.ts";
 import type { Choose, Scheduler } from "./scheduler.ts";
@@ -102,9 +112,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 }
 
 function requestOf({ path, form, client, cookie }: Sent): Request {
-  const headers = new Headers(cookie === undefined ? {} : { cookie });
-  if (client === undefined) headers.set("accept", "text/html");
-  else headers.set("authorization", `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString("base64")}`);
+  const headers: Record<string, string> = cookie === undefined ? {} : { cookie };
+  if (client === undefined) headers["accept"] = "text/html";
+  else headers["authorization"] = `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString("base64")}`;
   if (form === undefined) return new Request(ISSUER + path, { headers });
   return new Request(ISSUER + path, { method: "POST", headers, body: new URLSearchParams(form) });
 }
@@ -115,8 +125,9 @@ function judge(answer: Answer, sent: Sent, { asker, what, promises, loot, nowMs 
   if (status === 500) promises.broke(`${what} was answered 500`);
   for (const name of ["request_uri", "connection"]) promises.hide(textIn(body, name));
   const [path = "", query = ""] = sent.path.split("?", 2);
-  const code = location === undefined ? undefined : (new URL(location).searchParams.get("code") ?? undefined);
-  const left = location?.startsWith(VENDOR_ORIGIN) === true ? new URL(location).searchParams.get("state") : null;
+  const to = redirectOf(answer)?.searchParams;
+  const code = to?.get("code") ?? undefined;
+  const left = location?.startsWith(VENDOR_ORIGIN) === true ? (to?.get("state") ?? null) : null;
   if (left !== null) promises.startedBy(asker, left);
   if (path.startsWith("/v1/callback") && code !== undefined) {
     const state = new URLSearchParams(query).get("state") ?? "";
