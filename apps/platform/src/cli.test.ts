@@ -1,10 +1,3 @@
-import { spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parseCommand } from "./cli.ts";
 import { loadPlatformConfig, loadServeConfig, startFolder, systemVariables } from "./config.ts";
@@ -116,20 +109,4 @@ describe("the platform's settings", () => {
       HOME: "/root",
     });
   });
-});
-
-it("a port in use is named, with the variable that chooses another", async () => {
-  const other = createServer().listen(0, "127.0.0.1");
-  await once(other, "listening");
-  const { port } = other.address() as AddressInfo;
-  const data = mkdtempSync(join(tmpdir(), "platform-cli-"));
-  const main = fileURLToPath(new URL("./main.ts", import.meta.url));
-  const env = { PATH: process.env["PATH"], PLATFORM_URL: `http://127.0.0.1:${port}`, PLATFORM_DATA_DIR: data };
-  const { status, stderr } = spawnSync(process.execPath, [main, "serve"], { env, encoding: "utf8" });
-  expect([status, stderr]).toEqual([
-    1,
-    `Port ${port} is in use. Stop what uses it, or choose another: PLATFORM_URL=http://127.0.0.1:8790.\n`,
-  ]);
-  rmSync(data, { recursive: true });
-  other.close();
 });

@@ -11,7 +11,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrowserClient, type BrowserOutcome, serveBrowserClient } from "../../support/mcp/browser-client.ts";
 import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
-import { ERAS } from "../../support/mcp/client.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
@@ -86,30 +85,24 @@ describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
     return JSON.parse((await page.locator("body").textContent()) ?? "") as BrowserOutcome;
   }
 
-  describe.each([
-    ["directly", openDirectly],
-    ["behind the platform's ingress", openBehindIngress],
-  ] as const)("%s", (_, openDoor) => {
-    let door: Door;
-    beforeAll(async () => {
-      door = await openDoor(client.origin);
+  it.each([
+    ["directly", "modern", openDirectly],
+    ["behind the platform's ingress", "legacy", openBehindIngress],
+  ] as const)("bar#HT-8 signs its user in and calls a tool, %s, %s", async (_, era, openDoor) => {
+    const door = await openDoor(client.origin);
+    const page = await open();
+    await page.goto(client.url(`${door.url}/mcp`, era));
+    await page.getByRole("button", { name: "Continue to sandbox-op" }).click();
+    await page.getByRole("button", { name: "Continue as Sample user" }).click();
+    await page.getByRole("button", { name: "Allow" }).click();
+    const outcome = await outcomeOf(page);
+    expect(outcome).toEqual({
+      challenge: expect.stringContaining(`resource_metadata="${door.url}/.well-known/oauth-protected-resource/mcp"`),
+      tools: expect.arrayContaining(["whoami"]),
+      answer: expect.stringContaining('"sub": "user"'),
     });
-    afterAll(() => door.close());
-
-    it.each(ERAS)("bar#HT-8 signs its user in and calls a tool, %s", async (era) => {
-      const page = await open();
-      await page.goto(client.url(`${door.url}/mcp`, era));
-      await page.getByRole("button", { name: "Continue to sandbox-op" }).click();
-      await page.getByRole("button", { name: "Continue as Sample user" }).click();
-      await page.getByRole("button", { name: "Allow" }).click();
-      const outcome = await outcomeOf(page);
-      expect(outcome).toEqual({
-        challenge: expect.stringContaining(`resource_metadata="${door.url}/.well-known/oauth-protected-resource/mcp"`),
-        tools: expect.arrayContaining(["whoami"]),
-        answer: expect.stringContaining('"sub": "user"'),
-      });
-      await page.context().close();
-    });
+    await page.context().close();
+    await door.close();
   });
 
   it.each([

@@ -1,11 +1,11 @@
 /**
- * The reference platform's deploy command as a process, and the servers it starts: the states of a
- * connector, what a user's calls meet behind the ingress, and a deploy that is killed. What a deploy
- * reports is tested in apps/platform/src/deploy.
+ * The reference platform's deploy command as a process, and the servers it starts: what
+ * a user's calls meet behind the ingress, and a deploy that is killed. What a deploy reports, and the
+ * states of a connector, are tested in apps/platform/src/deploy.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { openTable } from "../../support/aws/mcp.ts";
@@ -38,42 +38,34 @@ afterAll(() => vendor.close());
 let project: ServerProject;
 afterEach(() => project.remove());
 
-describe("a pre-registered server", () => {
-  it("stays a draft until its client is entered; then a deploy activates it", async () => {
-    project = serverProject({ yaml: PRE_REGISTERED, env: vendor.env });
-    expect((await project.deploy("init")).code).toBe(0);
-    const first = await project.deploy("run");
-    expect(first.code).toBe(3);
-    const outcome = { event: "deployed", connector: "notes", state: "draft", test: "client_missing" };
-    expect(first.stdout.split("\n")).toContain(JSON.stringify(outcome));
-    expect(first.stderr).toContain("The server answers 401, and no OAuth client is configured.");
-
-    await project.changeSettings({
-      authentication: "oauth_2_1",
-      registration: "pre_registered_client",
-      clientId: OUR_CLIENT,
-      clientSecret: new Secret("the-secret-at-the-vendor"),
-      authorizationUrl: vendor.env["VENDOR_AUTHORIZATION_URL"]!,
-      tokenUrl: vendor.env["VENDOR_TOKEN_URL"]!,
-      scopes: "read:user",
-    });
-    const running = await project.start();
-    expect((await project.connector())?.state).toBe("active");
-    const without = await postWhoami(running.mcp, undefined);
-    expect([without.status, without.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
-    expect((await postWhoami(running.mcp, "not-a-token-of-this-vendor")).status).toBe(401);
-    const token = await vendor.obtainToken();
-    for (const era of ERAS) {
-      const client = await connectClient(running.mcp, token, era);
-      expect((await callTool(client, "whoami")).value).toMatchObject({ login: "sample-user" });
-      await client.close();
-    }
-    const status = await project.deploy("status");
-    expect(status.stdout).toMatch(/notes: active[^]*runs in process \d+/);
-    expect(status.stdout + running.stderr()).not.toContain("the-secret-at-the-vendor");
-    expect((await project.deploy("logs")).stdout).toContain('"event":"listening"');
-    await running.stop();
+it("a pre-registered server is activated once its client is entered, and called with vendor tokens", async () => {
+  project = serverProject({ yaml: PRE_REGISTERED, env: vendor.env });
+  expect((await project.deploy("init")).code).toBe(0);
+  await project.changeSettings({
+    authentication: "oauth_2_1",
+    registration: "pre_registered_client",
+    clientId: OUR_CLIENT,
+    clientSecret: new Secret("the-secret-at-the-vendor"),
+    authorizationUrl: vendor.env["VENDOR_AUTHORIZATION_URL"]!,
+    tokenUrl: vendor.env["VENDOR_TOKEN_URL"]!,
+    scopes: "read:user",
   });
+  const running = await project.start();
+  expect((await project.connector())?.state).toBe("active");
+  const without = await postWhoami(running.mcp, undefined);
+  expect([without.status, without.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  expect((await postWhoami(running.mcp, "not-a-token-of-this-vendor")).status).toBe(401);
+  const token = await vendor.obtainToken();
+  for (const era of ERAS) {
+    const client = await connectClient(running.mcp, token, era);
+    expect((await callTool(client, "whoami")).value).toMatchObject({ login: "sample-user" });
+    await client.close();
+  }
+  const status = await project.deploy("status");
+  expect(status.stdout).toMatch(/notes: active[^]*runs in process \d+/);
+  expect(status.stdout + running.stderr()).not.toContain("the-secret-at-the-vendor");
+  expect((await project.deploy("logs")).stdout).toContain('"event":"listening"');
+  await running.stop();
 });
 
 it("bar#TS-7 a hosted server whose record of a user does not open answers 503 to that user alone", async () => {
@@ -133,6 +125,14 @@ it("a killed deploy changes nothing and leaves no server behind, and the next ge
   expect(again.mcp).toBe(serverUrl);
   expect((await fetch(`${again.url}/.well-known/oauth-authorization-server`)).status).toBe(200);
   await again.stop();
+});
+
+it("a port in use is named, with the variable that chooses another", async () => {
+  const { origin: platformUrl, port } = new URL(vendor.env["VENDOR_TOKEN_URL"]!);
+  project = serverProject({ yaml: PRE_REGISTERED, platformUrl });
+  await expect(project.serve()).rejects.toThrow(
+    `ended with 1 before it listened\nPort ${port} is in use. Stop what uses it, or choose another: PLATFORM_URL=http://127.0.0.1:8790.\n`,
+  );
 });
 
 async function expectNobodyAt(url: string): Promise<void> {

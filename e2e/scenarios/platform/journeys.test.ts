@@ -1,12 +1,12 @@
 /**
- * The platform's journeys, from a service.yaml to an agent's call: the deploy command, the pages,
- * the server and the broker are processes, and users and administrators act in Chromium.
+ * The platform's journeys, from a service.yaml to an agent's call: the deploy command, the pages
+ * and the server are processes, and users and administrators act in Chromium.
  */
 import { randomBytes } from "node:crypto";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startPracticeVendors } from "../../../packages/mcp-auth/src/dev/practice-vendor.ts";
-import { startBrokerProcess } from "../../support/broker/process.ts";
+import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { SEVERAL_VENDORS_BUNDLE } from "../../support/paths.ts";
@@ -130,9 +130,9 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     await shot(first, "2-client-revoked");
     expect(await first.callTool()).toContain('"sample-user"');
     await running.stop();
-    await broker.stop();
+    await broker.close();
     // The user sees the id that the operator searches for.
-    expect(broker.stdout()).toContain(flowId);
+    expect(JSON.stringify(broker.log())).toContain(flowId);
   });
 
   it("a server with two vendors: a consent page, and a tool first needs and links the second", async () => {
@@ -208,7 +208,7 @@ vendors:
     credentials: { client_id: ${SHARED_CLIENT}, client_secret: env:VENDOR_SECRET }
 egress: { allow_loopback: true }
 `;
-  const broker = await startBrokerProcess({ entry: "short-waits", yaml, env });
+  const broker = await startInProcessBroker(yaml, { env });
   const revokeByocSecret = (): void => addClient(BYOC_CLIENT, randomBytes(16).toString("hex"));
   return { ...broker, revokeByocSecret, access: { BROKER_URL: url, BROKER_CLIENT_SECRET: secret } };
 }
