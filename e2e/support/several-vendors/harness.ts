@@ -6,13 +6,15 @@
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
+import { hasSeveralVendors, openLinks, runTokenStore } from "../../../packages/mcp-auth/src/cli/operator.ts";
+import { runCommand } from "../../../packages/mcp-auth/src/cli/run-command.ts";
 import { freePort } from "../free-port.ts";
 import { serveInProcess } from "../mcp/in-process.ts";
 import type { Environment } from "../mcp/process.ts";
 import { createVendorSecret, gitHubVariables, OUR_CLIENT } from "../mcp/vendor.ts";
 import { SEVERAL_VENDORS_BUNDLE } from "../paths.ts";
 import { findSecrets, plantSecret } from "../secrets.ts";
-import { type Ended, runService, type ServiceProcess, startService, temporaryFolder } from "../service-process.ts";
+import { type Ended, type ServiceProcess, startService, temporaryFolder } from "../service-process.ts";
 import { defineServer } from "./definition.ts";
 
 export type OpenIdName = "home" | "chat";
@@ -151,7 +153,17 @@ export async function startSeveralVendors({
       changed = { ...changed, ...changes };
       server = await start();
     },
-    command: async (...args) => runService({ ...service, env: changed }, ...args),
+    command: async (...args) => {
+      const said = { stdout: "", stderr: "" };
+      const code = await runCommand(args, {
+        print: (line) => void (said.stdout += `${line}\n`),
+        say: (line) => void (said.stderr += `${line}\n`),
+        openLinks: () => openLinks(changed),
+        hasSeveralVendors: () => hasSeveralVendors(changed),
+        runTokenStore: (given) => runTokenStore(given, changed),
+      });
+      return { code, ...said };
+    },
     close: async () => {
       plantGitHub();
       try {
