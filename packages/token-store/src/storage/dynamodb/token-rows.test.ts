@@ -25,13 +25,8 @@ const open = (table: string): ReturnType<typeof dynamodbTokenRows> =>
 describeTokenRows("dynamodb", async () => {
   const table = await engine.createTable();
   const rows = open(table);
-  return {
-    rows,
-    dispose: async () => {
-      await rows.close();
-      await engine.deleteTable(table);
-    },
-  };
+  // Tables go with the engine.
+  return { rows, dispose: () => rows.close() };
 });
 
 describe("token rows in a DynamoDB table that others write too", () => {
@@ -44,7 +39,6 @@ describe("token rows in a DynamoDB table that others write too", () => {
       await test(table, (Item) => client.send(new PutItemCommand({ TableName: table, Item })));
     } finally {
       client.destroy();
-      await engine.deleteTable(table);
     }
   }
 

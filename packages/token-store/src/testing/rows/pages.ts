@@ -55,16 +55,17 @@ export function describeRowPages(withRows: WithRows): void {
   });
 
   describe("scan", () => {
-    it.each([1, 7, 21, 100])("in pages of %d meets every row once", (limit) =>
+    it("meets every row once, in pages of any size", () =>
       withRows(async (rows) => {
         const keys = Array.from({ length: 21 }, (_, at) => ({ pk: `USER#${at % 5}`, sk: SORTED[at % 7] + `${at}` }));
         await fill(rows, keys);
-        const { rows: found, pages } = await walk(rows, limit);
-        const byPosition = found.toSorted((a, b) => Number(a.attributes["at"]) - Number(b.attributes["at"]));
-        expect(byPosition).toEqual(keys.map((key, at) => ({ key, attributes: { at } })));
-        expect(pages).toBeGreaterThanOrEqual(Math.ceil(21 / limit));
-      }),
-    );
+        for (const limit of [1, 7, 21, 100]) {
+          const { rows: found, pages } = await walk(rows, limit);
+          const byPosition = found.toSorted((a, b) => Number(a.attributes["at"]) - Number(b.attributes["at"]));
+          expect(byPosition).toEqual(keys.map((key, at) => ({ key, attributes: { at } })));
+          expect(pages).toBeGreaterThanOrEqual(Math.ceil(21 / limit));
+        }
+      }));
 
     it("ends at once in an empty table", () =>
       withRows(async (rows) => {
@@ -82,16 +83,12 @@ export function describeRowPages(withRows: WithRows): void {
         expect(seen.toSorted()).toEqual(keys.map(({ pk }) => pk).toSorted());
       }));
 
-    it.each([0, -1, 0.5, Number.NaN])("refuses pages of %d", (limit) =>
+    it("refuses pages of no size, and cursors that are not its own", () =>
       withRows(async (rows) => {
-        await expect(rows.scan({ limit })).rejects.toThrow(TypeError);
-      }),
-    );
-
-    it.each(["", "x", "e30", "W10", "WyJhIl0", "WzEsMl0"])("refuses the cursor %j", (cursor) =>
-      withRows(async (rows) => {
-        await expect(rows.scan({ limit: 1, cursor })).rejects.toThrow(TypeError);
-      }),
-    );
+        for (const limit of [0, -1, 0.5, Number.NaN])
+          await expect(rows.scan({ limit }), `${limit}`).rejects.toThrow(TypeError);
+        for (const cursor of ["", "x", "e30", "W10", "WyJhIl0", "WzEsMl0"])
+          await expect(rows.scan({ limit: 1, cursor }), cursor).rejects.toThrow(TypeError);
+      }));
   });
 }
