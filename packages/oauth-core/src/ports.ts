@@ -24,8 +24,12 @@ export type Clock = (() => EpochSeconds) & {
  * pass one whose time they move.
  */
 export interface Timer {
-  /** @param options.background does not keep the process alive */
-  sleep(ms: number, options?: { readonly background?: boolean }): Promise<void>;
+  /**
+   * @param options.background does not keep the process alive
+   * @param options.jitter between half and one and a half times as long: callers that arrived
+   *   together do not return together
+   */
+  sleep(ms: number, options?: { readonly background?: boolean; readonly jitter?: boolean }): Promise<void>;
   /** Milliseconds since some fixed moment. */
   elapsedMs(): number;
   /** @returns a signal that fires after that time, and does not keep the process alive */

@@ -35,7 +35,7 @@ import { type Backlog, createBacklog, createGate, type Gate } from "./gate.ts";
 import { createFlights, type Flights } from "./flights.ts";
 import { createOrphans, settleDeadAttempt } from "./orphans.ts";
 import { shareReads } from "./reads.ts";
-import { refreshTimes, type RefreshTimes, withJitter } from "./times.ts";
+import { refreshTimes, type RefreshTimes } from "./times.ts";
 import type { CurrentRecord, TokenRecords } from "../tokens/token-records.ts";
 import type { StoredTokens, TokenKey } from "../tokens/tokens.ts";
 
@@ -200,7 +200,7 @@ async function refreshOnce(
     if (outcome.kind === "stored") return outcome.stored;
     if (outcome.kind === "gone") return undefined;
     isLastLook = timer.elapsedMs() >= until;
-    if (!isLastLook) await timer.sleep(withJitter(times.pollMs));
+    if (!isLastLook) await timer.sleep(times.pollMs, { jitter: true });
     const next = activeRecord(await records.read(call.key));
     if (next === undefined) return undefined;
     current = next;

@@ -2,7 +2,6 @@
  * How long each part of a refresh may take, and whether the numbers are consistent. refresh.ts uses
  * them.
  */
-import { randomInt } from "node:crypto";
 import type { EpochSeconds, Timer } from "@oauth-broker/oauth-core";
 
 /**
@@ -67,14 +66,6 @@ export function refreshTimes(times: Partial<RefreshTimes> = {}): RefreshTimes {
     throw new RangeError("leaseSeconds must exceed vendorTimeoutMs, storeBudgetMs, twice skewSeconds and one second");
   }
   return all;
-}
-
-/**
- * Between half and one and a half times as long: callers that arrived together do not return
- * together.
- */
-export function withJitter(ms: number): number {
-  return ms / 2 + randomInt(0, Math.max(1, Math.ceil(ms)));
 }
 
 /** @returns at least 1, for `Retry-After` */
