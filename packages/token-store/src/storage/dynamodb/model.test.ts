@@ -86,7 +86,7 @@ it("DynamoDB and memory give the same answer to any sequence of calls, at any ti
           }
         },
       ),
-      { numRuns: volume({ test: 25, soak: 150 }) },
+      { numRuns: volume({ test: 60, soak: 150 }) },
     );
   } finally {
     await dynamodb.close();
