@@ -15,11 +15,18 @@ export interface Listening {
 }
 
 /**
+ * Longer than any test leaves a connection idle: a server that closes it just then looks like an
+ * outage.
+ */
+const KEEP_ALIVE_MS = 600_000;
+
+/**
  * @param port 0 for a free one
  * @throws Error of node:net when the port is taken
  */
 export async function listen(port: number, host: "127.0.0.1" | "localhost" = "127.0.0.1"): Promise<Listening> {
   const server = createServer();
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, host);
   await once(server, "listening");
   const address = server.address();

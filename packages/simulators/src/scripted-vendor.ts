@@ -42,8 +42,6 @@ export interface ScriptedVendor {
   close(): Promise<void>;
 }
 
-const KEEP_ALIVE_MS = 60_000;
-
 /**
  * @param script may change between two requests; a path that it lacks answers 404
  * @param options.port default 0: a free one
@@ -54,7 +52,6 @@ export async function startScriptedVendor(
   { port = 0, keepsRequests = true }: { readonly port?: number; readonly keepsRequests?: boolean } = {},
 ): Promise<ScriptedVendor> {
   const { server, url, close } = await listen(port);
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const received: ScriptedRequest[] = [];
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request = await readRequest(incoming);

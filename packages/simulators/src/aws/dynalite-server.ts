@@ -10,19 +10,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import dynalite from "dynalite";
 import { listen, type Listening } from "../listen.ts";
 
-/**
- * Longer than any test leaves a connection idle: a server that closes it just then looks like an
- * outage.
- */
-const KEEP_ALIVE_MS = 600_000;
-
 /** In this process, in memory, on a free port of loopback. */
 export async function startDynalite(): Promise<Listening> {
   const engine = dynalite({ createTableMs: 0, deleteTableMs: 0 });
   const [handle] = engine.listeners("request") as RequestListener[];
   if (handle === undefined) throw new Error("dynalite answers no requests");
   const listening = await listen(0);
-  listening.server.keepAliveTimeout = KEEP_ALIVE_MS;
   listening.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     handle(request, response);
     // dynalite throws errors of the connection here, outside any promise.

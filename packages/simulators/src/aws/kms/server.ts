@@ -15,7 +15,6 @@ import { OPERATIONS } from "./operations.ts";
 import { CONTENT_TYPE, inputOf, operationOf, regionOf } from "./protocol.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
-const KEEP_ALIVE_MS = 600_000;
 const TASK_ROLE = ["GenerateDataKey", "Decrypt"];
 
 export interface KmsServer {
@@ -59,7 +58,6 @@ export interface KmsServer {
 /** @param options.port default 0: a free one */
 export async function startKms(options: { readonly port?: number } = {}): Promise<KmsServer> {
   const listening = await listen(options.port ?? 0);
-  listening.server.keepAliveTimeout = KEEP_ALIVE_MS;
   const keys = createKeyRing();
   const faults = createFaultSwitch();
   const calls = new Map<string, number>();

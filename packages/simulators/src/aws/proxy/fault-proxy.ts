@@ -14,7 +14,6 @@ import { createFaultDecider, type Faults, type ProxiedRequest } from "./faults.t
 import { forward } from "./forward.ts";
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
-const KEEP_ALIVE_MS = 600_000;
 const SEED = 20_260_101;
 
 export interface FaultCounts {
@@ -56,7 +55,6 @@ export async function startFaultProxy(options: {
 }): Promise<FaultProxy> {
   const listening = await listen(0);
   const { server } = listening;
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const engine = { url: options.target, agent: new Agent({ keepAlive: true }) };
   const decide = createFaultDecider(options.seed ?? SEED);
   const calls = new Map<string, number>();
