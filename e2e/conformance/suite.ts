@@ -11,6 +11,7 @@ import { dirname, join, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { driveConsent } from "@oauth-broker/simulators";
+import { patience } from "../../packages/oauth-core/src/testing/time-limits.ts";
 import { CONFORMANCE_CLIENT_BUNDLE } from "../support/paths.ts";
 import { openTurns } from "./client/turn.ts";
 
@@ -27,8 +28,8 @@ export interface SuiteRun {
   readonly scenarios: ReadonlyMap<string, readonly Status[]>;
 }
 
-const LONGEST_MS = 25_000;
-const LONGEST_CLIENT_MS = 120_000;
+const LONGEST_MS = patience(8_000);
+const LONGEST_CLIENT_MS = patience(12_000);
 const CLIENTS_AT_ONCE = 2;
 const PROGRESS =
   /^(?:Results saved to|Running client scenario|=== Running scenario|Starting scenario|Executing client|With context|\(node:|\(Use `node)|^$/;

@@ -1,5 +1,6 @@
 /** Raw bytes on a socket, for requests that no HTTP client would send. */
 import { connect } from "node:net";
+import { patience } from "../../packages/oauth-core/src/testing/time-limits.ts";
 
 export interface RawAnswer {
   /** 0 when the connection ended without an answer. */
@@ -27,7 +28,7 @@ export interface RawOptions {
 }
 
 export async function exchange(options: RawOptions): Promise<RawAnswer & { readonly bytesSent: number }> {
-  const { port, bytes, endless, untilAnswer = false, timeoutMs = 5_000 } = options;
+  const { port, bytes, endless, untilAnswer = false, timeoutMs = patience(500) } = options;
   const startedAt = performance.now();
   const socket = connect(port, "127.0.0.1");
   let text = "";

@@ -3,7 +3,7 @@
  * the rules one at a time, against our client, in the soak. The figures are exact. docs/conformance.md says
  * which part of the client is the platform's code.
  */
-import { volume } from "@oauth-broker/oauth-core/testing";
+import { patience, volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { baselineOf, type Revision, runClientSuite, scoredScenarios } from "../../conformance/suite.ts";
 
@@ -13,7 +13,7 @@ const SCORES: readonly [Revision, Readonly<Record<string, number>>][] = [
 ];
 
 describe("the client", () => {
-  it.each(volume({ test: [], soak: SCORES }))("meets %s", { timeout: 125_000 }, async (revision, score) => {
+  it.each(volume({ test: [], soak: SCORES }))("meets %s", { timeout: patience(12_500) }, async (revision, score) => {
     const run = await runClientSuite("--requirements", revision, "--expected-failures", baselineOf(revision));
     const ran = scoredScenarios(revision, "client").map((scenario) => run.scenarios.get(scenario) ?? []);
     const found: Record<string, number> = { scenarios: ran.filter((statuses) => statuses.length > 0).length };

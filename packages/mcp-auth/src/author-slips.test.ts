@@ -173,12 +173,10 @@ it("a call that a stop cuts has its signal, and time to clean up", async () => {
       return "too late";
     },
   });
-  const listen = { ...settings.listen, drainMs: 1 };
-  const running = await startServer(
-    { name: "slow", version: "1.0.0", tools: [wait] },
-    { ...settings, listen },
-    { log: createLog({ write: () => undefined }) },
-  );
+  const running = await startServer({ name: "slow", version: "1.0.0", tools: [wait] }, settings, {
+    log: createLog({ write: () => undefined }),
+    timeouts: { drainMs: 1 },
+  });
   const calling = fetch(`${running.url}/mcp`, callOf("wait")).catch((error: unknown) => error);
   await expect.poll(() => seen).toEqual(["started"]);
   await running.stop();

@@ -11,6 +11,7 @@ import {
   createLog,
   errorFields,
   explainStartFailure,
+  type HttpTimeouts,
   listen,
   type Listening,
   type Log,
@@ -95,6 +96,8 @@ export interface StartOptions {
   readonly showToAuthor?: ShowToAuthor | undefined;
   /** Where the store's settings are; default: that of the process. */
   readonly environment?: Environment;
+  /** Others than those of production. */
+  readonly timeouts?: Partial<HttpTimeouts>;
 }
 
 /**
@@ -103,7 +106,7 @@ export interface StartOptions {
 export async function startServer(
   definition: ServerDefinition,
   settings: Settings,
-  { log, now = systemClock, showToAuthor, environment }: StartOptions,
+  { log, now = systemClock, showToAuthor, environment, timeouts }: StartOptions,
 ): Promise<Running> {
   const tracing = await startTracing(settings.tracing, "mcp-server", log);
   const metrics = await openMetrics(definition, settings);
@@ -113,7 +116,7 @@ export async function startServer(
   try {
     server = await openServer(definition, settings, { now, log, showToAuthor, ...defined({ metrics, environment }) });
     const isTrustedProxy = createCidrMatcher(settings.limits.trustedProxies);
-    listening = await listen(server.app, { ...settings.listen, isTrustedProxy });
+    listening = await listen(server.app, { ...settings.listen, isTrustedProxy }, timeouts);
     scraped = metrics && (await listenForMetrics(metrics, settings, log));
   } catch (error) {
     await listening?.stop(0);

@@ -1,6 +1,6 @@
 /**
  * RFC 9126: what every pushed authorization request must hold, for any vendor. Before it: client
- * authentication. After it: the broker's push-request flow chooses the vendor.
+ * authentication. After it: the broker chooses the vendor (apps/broker/src/flows/par.ts).
  */
 import { OAuthError } from "../protocol/errors.ts";
 import type { Parameters } from "../protocol/parameters.ts";

@@ -100,7 +100,7 @@ const VALUE = /^[A-Za-z0-9_-]{43}$/;
 export function createTickets(deps: TicketsDeps): Tickets {
   const { records, now, source } = deps;
 
-  /** A live ticket, decided or not, whose session is live. */
+  /** A ticket that has not expired, decided or not; `hasSession` says whether its session is live. */
   const read = async (id: string): Promise<(TicketData & { readonly stage: string }) | undefined> => {
     const record = await records.get(ticketKey(id));
     const ticket = record === undefined ? undefined : toTicket(record);
