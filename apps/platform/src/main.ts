@@ -1,6 +1,6 @@
 /**
- * The platform's entry point: parses the command line and runs one command. `keep`, with which a
- * deploy starts this file again, is none of them: the keeper of a server lives as long as the server,
+ * The platform's entry point: parses the command line and runs one command. A deploy starts this file
+ * again with `keep`, which is for no command line: the keeper of a server lives as long as the server,
  * so it loads nothing else.
  */
 import { fileURLToPath } from "node:url";

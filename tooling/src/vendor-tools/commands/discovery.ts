@@ -34,21 +34,20 @@ export async function discoverIssuer(issuer: string, deps: DiscoveryDeps): Promi
 }
 
 /**
- * For an MCP server: its own document has to name the entry's issuer, as in a flow. Endpoints that
- * differ are the caller's to name.
+ * Asks an MCP server as a flow does: its own document has to name the entry's issuer, whose document
+ * (RFC 8414's first) has to have the entry's endpoints.
  *
+ * @returns the difference that ends flows, if there is one
  * @throws OAuthError as discoverIssuer
  */
-export async function discoverServer(
-  vendor: Vendor & { readonly issuer: string },
-  deps: DiscoveryDeps,
-): Promise<Discovered> {
+export async function findDifference(vendor: Vendor, deps: DiscoveryDeps): Promise<OAuthError | undefined> {
   try {
     await createVendorClient({ timer: systemTimer, ...deps }).resolve({ ...vendor, pkce: "none" });
+    return undefined;
   } catch (error) {
-    if (!(error instanceof OAuthError) || error.extras.reason !== "endpoint_mismatch") throw error;
+    if (error instanceof OAuthError && error.extras.reason === "endpoint_mismatch") return error;
+    throw error;
   }
-  return discoverIssuer(vendor.issuer, deps);
 }
 
 const OF_SERVER = "/.well-known/oauth-protected-resource";

@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
-import { type Discovered, discoverIssuer, discoverServer, type DiscoveryDeps, listIn } from "./discovery.ts";
+import { type Discovered, discoverIssuer, type DiscoveryDeps, findDifference, listIn } from "./discovery.ts";
 import { drift, type Finding, note, same, unasked } from "../finding.ts";
 import { explain } from "../refusal.ts";
 
@@ -20,11 +20,10 @@ export async function probeMetadata(vendor: Vendor, deps: DiscoveryDeps): Promis
   if (issuer === undefined) return { findings: [note(CHECK, "the entry names no issuer")] };
   if (issuer.includes("{")) return { findings: [note(CHECK, "not checked: the issuer is one per tenant")] };
   try {
-    const discovered =
-      vendor.serverUrl === undefined
-        ? await discoverIssuer(issuer, deps)
-        : await discoverServer({ ...vendor, issuer }, deps);
-    return { discovered, findings: [same(CHECK, discovered.address), ...compare(vendor, discovered)] };
+    const difference = vendor.serverUrl === undefined ? undefined : await findDifference(vendor, deps);
+    const discovered = await discoverIssuer(issuer, deps);
+    const asked = difference === undefined ? same(CHECK, discovered.address) : drift(CHECK, explain(difference));
+    return { discovered, findings: [asked, ...compare(vendor, discovered)] };
   } catch (error) {
     return { findings: [unasked(CHECK, error) ?? unusable(vendor, error)] };
   }

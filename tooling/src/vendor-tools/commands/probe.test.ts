@@ -166,6 +166,7 @@ describe("vendor probe", () => {
         `drift  token_endpoint: the entry has ${issuer}/token, the metadata ${issuer}/new/token`,
       );
       expect(stdout).toContain(`ok     authorization_endpoint: ${issuer}/authorize`);
+      expect(stdout).toMatch(/^drift {2}metadata: .*token_endpoint.*endpoint_mismatch/m);
       expect(code).toBe(1);
     });
   });
