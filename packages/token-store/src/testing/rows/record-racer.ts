@@ -3,8 +3,10 @@
  * file's path, and by storage/dynamodb/processes.test.ts with its table as JSON; executes each
  * message and answers with the outcome.
  */
+import type { ChildProcess } from "node:child_process";
 import type { RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
+import { orderAll } from "../processes.ts";
 
 export const RACE_NOW = 1_700_000_000;
 
@@ -18,6 +20,15 @@ export type Order =
 
 /** How many of the calls had which outcome; `error` for one that threw. */
 export type Tally = Readonly<Record<string, number>>;
+
+/** Sends all of them the same order, and adds up their tallies. */
+export async function orderRacers(racers: readonly ChildProcess[], order: Order): Promise<Tally> {
+  const total: Record<string, number> = {};
+  for (const tally of await orderAll<Tally>(racers, order)) {
+    for (const [outcome, count] of Object.entries(tally)) total[outcome] = (total[outcome] ?? 0) + count;
+  }
+  return total;
+}
 
 /**
  * Loads the driver of this store only: that is most of a start.
