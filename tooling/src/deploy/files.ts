@@ -3,10 +3,9 @@ import { stringify } from "yaml";
 import { alertingRules, brokerAlarms, type Json, serverAlarms } from "./alarms.ts";
 import { brokerTemplate, METRICS_NAMESPACE, serverTemplate } from "./cloudformation.ts";
 import { agentConfiguration } from "./cloudwatch.ts";
-import manifest from "../../../package.json" with { type: "json" };
 import { brokerDashboard, serverDashboard } from "./grafana.ts";
-import { helmChart } from "./helm.ts";
 import { terraformModule } from "./terraform.ts";
+import manifest from "../../../packages/oauth-core/package.json" with { type: "json" };
 
 const REMAKE = "Generated. Remake: npm run docs";
 
@@ -14,6 +13,17 @@ const REMAKE = "Generated. Remake: npm run docs";
 const asYaml = (value: Json): string =>
   `# ${REMAKE}\n${stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, schema: "yaml-1.1" })}`;
 const asJson = (value: Json): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** @param version of the release, also that of the image */
+const helmChart = (version: string): Json => ({
+  apiVersion: "v2",
+  name: "oauth-broker",
+  description: "A hosted OAuth broker with one redirect URI",
+  type: "application",
+  version,
+  appVersion: version,
+  kubeVersion: ">=1.30.0-0",
+});
 
 /**
  * @param brokerReadme the text of apps/broker/README.md, whose alarms these files have
@@ -28,10 +38,8 @@ export function deployFiles(brokerReadme: string, serverReadme: string): [path: 
     ["deploy/aws/mcp-server.yaml", asYaml(serverStack)],
     ["deploy/terraform/broker/main.tf", `# ${REMAKE}\n${terraformModule(brokerStack)}`],
     ["deploy/terraform/mcp-server/main.tf", `# ${REMAKE}\n${terraformModule(serverStack)}`],
-    ...helmChart(manifest.version).map(([path, text]): [string, string] => [
-      `deploy/helm/oauth-broker/${path}`,
-      `# ${REMAKE}\n${text}`,
-    ]),
+    // The rest of the chart is written by hand: it has no table, key, role or alarm.
+    ["deploy/helm/oauth-broker/Chart.yaml", asYaml(helmChart(manifest.version))],
     // The agent refuses members that it does not know.
     ["deploy/aws/cloudwatch-agent.json", asJson(agent)],
     ["deploy/prometheus-rules.yaml", asYaml(alertingRules(broker, server))],

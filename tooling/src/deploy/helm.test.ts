@@ -2,15 +2,21 @@
  * The chart without Helm: its templates with the values of values.yaml in them, read as YAML. That
  * Helm and the schemas of Kubernetes accept it is checked by `.github/workflows/deploy.yml`.
  */
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../sources.ts";
 import type { Json } from "./alarms.ts";
-import { helmChart } from "./helm.ts";
+import manifest from "../../../packages/oauth-core/package.json" with { type: "json" };
 
-const chart = new Map(helmChart("1.2.3"));
+const FOLDER = join(ROOT, "deploy/helm/oauth-broker");
+const chart = new Map(
+  globSync("**/*.yaml", { cwd: FOLDER }).map((path) => [
+    path.replaceAll("\\", "/"),
+    readFileSync(join(FOLDER, path), "utf8"),
+  ]),
+);
 const VALUES = parse(chart.get("values.yaml") ?? "") as Json;
 const templates = [...chart].filter(([path]) => path.startsWith("templates/"));
 
@@ -123,6 +129,9 @@ describe("the chart", () => {
     const config = JSON.parse(String((render("configmap.yaml")["data"] as Json)["broker.yaml"])) as Json;
     expect(config).toEqual(VALUES["config"]);
     expect((config["clients"] as Json[])[0]).toMatchObject({ client_secret: "env:PLATFORM_SECRET" });
-    expect(parse(chart.get("Chart.yaml") ?? "")).toMatchObject({ version: "1.2.3", appVersion: "1.2.3" });
+    expect(parse(chart.get("Chart.yaml") ?? "")).toMatchObject({
+      version: manifest.version,
+      appVersion: manifest.version,
+    });
   });
 });
