@@ -30,10 +30,15 @@ ${vendors.map(({ name }) => `  ${name},\n`).join("")}];
 
 function vendorOf(file: string, text: string): { file: string; name: string }[] {
   const exported = Array.from(text.matchAll(/^export const (\w+): RegistryEntry\b/gm), ([, name = ""]) => name);
-  const name = file.slice(0, -".ts".length).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const name = exportName(file.slice(0, -".ts".length));
   if (exported.length === 0) return [];
   if (exported.length === 1 && exported[0] === name) return [{ file, name }];
   throw new Error(`${FOLDER}/${file} must export exactly one RegistryEntry, named ${name}`);
+}
+
+/** A vendor's id in camelCase, the name under which its file exports it. */
+export function exportName(id: string): string {
+  return id.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Beside the simulators that read it. */

@@ -5,7 +5,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
 import { placeholderNames, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
-import { REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
+import { FIELDS, REGISTRY, type RegistryEntry, type Vendor, wireName } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import { explain, refusal } from "./refusal.ts";
@@ -58,17 +58,9 @@ function unknownVendor(id: string): string {
   return `The vendor ${id.slice(0, 64)} does not exist: ${hint}`;
 }
 
-const ENDPOINTS: readonly string[] = [
-  "issuer",
-  "authorization_endpoint",
-  "token_endpoint",
-  "refresh_endpoint",
-  "revocation_endpoint",
-  "registration_endpoint",
-  "jwks_uri",
-  "userinfo_endpoint",
-  "server_url",
-];
+const ENDPOINTS: readonly string[] = Object.entries(FIELDS).flatMap(([name, { is }]) =>
+  is === "url" ? [wireName(name)] : [],
+);
 
 function requireEndpoints(endpoints: Readonly<Record<string, string>>, allowLoopback: boolean): void {
   for (const [name, url] of Object.entries(endpoints)) {

@@ -10,7 +10,7 @@ import { parse } from "yaml";
 import type { Environment } from "../environment.ts";
 import { refusal } from "../refusal.ts";
 
-export interface DriftOptions {
+interface DriftOptions {
   readonly files: readonly string[];
   readonly json: boolean;
 }

@@ -185,12 +185,15 @@ describe("vendor new", () => {
     });
   });
 
-  it("breaks long lists as the formatter does", () => {
+  it("breaks long lists as the formatter does", async () => {
     const about = { checkedOn: "2026-11-21", sources: [`https://vendor.example/${"a".repeat(90)}`] };
-    const text = vendorFile({ id: "a", name: "A", issuer: "https://vendor.example", idTokenAlgs: ["RS256"] }, about);
+    const text = await vendorFile(
+      { id: "a", name: "A", issuer: "https://vendor.example", idTokenAlgs: ["RS256"] },
+      about,
+    );
     expect(text).toContain(`    sources: [\n      "https://vendor.example/`);
     expect(text).toContain(`    idTokenAlgs: ["RS256"],\n`);
     const far = `https://vendor.example/${"a".repeat(120)}`;
-    expect(vendorFile({ id: "a", name: "A", issuer: far }, about)).toContain(`    issuer:\n      "${far}",\n`);
+    expect(await vendorFile({ id: "a", name: "A", issuer: far }, about)).toContain(`    issuer:\n      "${far}",\n`);
   });
 });

@@ -15,7 +15,7 @@ import { explain, NOT_ASKED, refusal, WRONG } from "../refusal.ts";
 import { factsOf } from "./vendor-facts.ts";
 import { vendorFile } from "./vendor-file.ts";
 
-export interface NewOptions {
+interface NewOptions {
   readonly issuer: string;
   readonly id?: string;
   /** The vendor's display name. */
@@ -41,7 +41,7 @@ export async function runNew(options: NewOptions, environment: Environment): Pro
   });
   const { vendor, open } = factsOf(id, name, issuer, discovered);
   const about = { checkedOn: dateOf(environment.now), sources: [discovered.address] };
-  writeFileSync(path, vendorFile(vendor, about), { flag: "wx" });
+  writeFileSync(path, await vendorFile(vendor, about), { flag: "wx" });
   environment.print(`Wrote ${relative(ROOT, path)} from ${discovered.address}`);
   environment.print(
     "\nThe metadata does not contain the following. Look it up in the vendor's documentation, and add its URL to the sources:",

@@ -3,7 +3,14 @@
  * Called by probe.ts.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
+import {
+  fieldOf,
+  FIELDS,
+  type MetadataField,
+  type ResolvedVendor,
+  type Vendor,
+  wireName,
+} from "@oauth-broker/oauth-core/registry";
 import { type Discovered, discoverIssuer, type DiscoveryDeps, findDifference, listIn } from "./discovery.ts";
 import { drift, type Finding, note, same, unasked } from "../finding.ts";
 import { explain } from "../refusal.ts";
@@ -38,38 +45,19 @@ function unusable({ authorizationEndpoint, tokenEndpoint }: Vendor, error: unkno
   return (isNeeded || isWrong ? drift : note)(CHECK, explain(error));
 }
 
-type Endpoint =
-  | "authorizationEndpoint"
-  | "tokenEndpoint"
-  | "jwksUri"
-  | "userinfoEndpoint"
-  | "revocationEndpoint"
-  | "registrationEndpoint";
-type Named = readonly [name: string, field: Endpoint];
-
-const STATED: readonly Named[] = [
-  ["authorization_endpoint", "authorizationEndpoint"],
-  ["token_endpoint", "tokenEndpoint"],
-  ["jwks_uri", "jwksUri"],
-  ["userinfo_endpoint", "userinfoEndpoint"],
-];
+const IN_METADATA = (Object.keys(FIELDS) as (keyof Vendor)[]).filter(
+  (name): name is MetadataField => fieldOf(name).inMetadata === true,
+);
 /** Capabilities that the vendor offers and an entry should use. */
-const OFFERED: readonly Named[] = [
-  ["revocation_endpoint", "revocationEndpoint"],
-  ["registration_endpoint", "registrationEndpoint"],
-];
+const OFFERED: readonly string[] = ["revocationEndpoint", "registrationEndpoint"];
 
 function compareEndpoints(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
-  const stated = [...STATED, ...OFFERED].flatMap(([name, field]) => {
+  return IN_METADATA.flatMap((field) => {
     const [entry, published] = [vendor[field], resolved[field]];
-    return entry === undefined || published === undefined ? [] : [equal(name, entry, published)];
+    if (published === undefined) return [];
+    if (entry !== undefined) return [equal(wireName(field), entry, published)];
+    return OFFERED.includes(field) ? [drift(wireName(field), `the entry has none, the metadata ${published}`)] : [];
   });
-  const offered = OFFERED.flatMap(([name, field]) => {
-    const published = resolved[field];
-    if (vendor[field] !== undefined || published === undefined) return [];
-    return [drift(name, `the entry has none, the metadata ${published}`)];
-  });
-  return [...stated, ...offered];
 }
 
 function compare(vendor: Vendor, { resolved, document }: Discovered): Finding[] {

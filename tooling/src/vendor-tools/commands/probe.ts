@@ -10,7 +10,7 @@ import { endpointProbes } from "./probe-endpoints.ts";
 import { probeMetadata } from "./probe-metadata.ts";
 import { NOT_ASKED, WRONG } from "../refusal.ts";
 
-export interface ProbeOptions extends Omit<Choice, "id"> {
+interface ProbeOptions extends Omit<Choice, "id"> {
   readonly ids: readonly string[];
   readonly json: boolean;
 }

@@ -7,7 +7,7 @@ import { REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core/registry"
 import { dateOf } from "../date.ts";
 import type { Environment } from "../environment.ts";
 
-export interface StaleOptions {
+interface StaleOptions {
   readonly staleDays: number;
   readonly json: boolean;
 }

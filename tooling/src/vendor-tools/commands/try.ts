@@ -26,7 +26,7 @@ import { withEgress, type Environment } from "../environment.ts";
 import { type Choice, knownVendor } from "../known-vendor.ts";
 import { explain, isRefusal, NOT_ASKED, refusal, WRONG } from "../refusal.ts";
 
-export interface TryOptions extends Choice {
+interface TryOptions extends Choice {
   /** Default: those of the entry. */
   readonly scope?: readonly string[];
   readonly resource?: string;
