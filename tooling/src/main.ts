@@ -83,8 +83,9 @@ const forgotten = (generated: readonly (readonly [path: string, content: string]
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => !generated.some(([one]) => one === path));
 
-/** The rows of the bar and the mutations, each with the tests whose titles name it. */
+/** The sections, the rows of the bar and the mutations, each with the tests whose titles name it. */
 function checkTitles(): string[] {
+  const index = indexStandards(readSources(EVERYTHING));
   const requirements = readRequirements(textOf(REQUIREMENTS_PAGE));
   const citing = new Map([...readPages(), ...readTexts(EVERYTHING)]);
   const tests = readTests();
@@ -92,7 +93,8 @@ function checkTitles(): string[] {
   const guards = readGuards(tests);
   return [
     ...(guards.length === 0 ? ["no check below a citation is mutated: tooling/src/mutate/guards.ts finds none"] : []),
-    ...checkRequirements(requirements, readSources(EVERYTHING), citing),
+    ...checkStandards(index, textOf("docs/exceptions.md")),
+    ...checkRequirements(requirements, index, citing),
     ...checkMutations([...guards, ...readListed(tests)], {
       textOf: (path) => textOf(path) || undefined,
       rows,
@@ -136,7 +138,6 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
         .map(([path]) => `${path} is stale: npm run docs`),
       ...forgotten(generated).map((path) => `${path} is the page of no package that has one: npm run docs`),
       ...checkApi(readPublished()),
-      ...checkStandards(indexStandards(readSources(EVERYTHING)), textOf("docs/exceptions.md")),
       // The table of closures is not a table of hops.
       ...checkClosures(readSources(PRODUCT), readEntries()),
       ...checkFlows(withClosures(textOf("docs/flows.md"), ""), readSources(PRODUCT)),

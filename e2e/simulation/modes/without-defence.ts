@@ -39,7 +39,7 @@ function guardOf(defence: string): Change | undefined {
   const [citation = ""] = defence.split(" ", 1);
   const citing = [...readTexts(PRODUCT)].filter(([, text]) => text.includes(`//= ${citation}\n`));
   const files = citing.map(([path, text]) => parseSource(path, text));
-  return guardsOf(files, testsOf([], [])).find((one) => one.defence.startsWith(`${defence}: `));
+  return guardsOf(files, testsOf([])).find((one) => one.defence.startsWith(`${defence}: `));
 }
 
 const stripped = new Map<string, string>();

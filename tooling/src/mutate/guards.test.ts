@@ -38,7 +38,7 @@ const TESTS = [
 ];
 
 describe("the guards below citations", () => {
-  const guards = guardsOf([DOOR], testsOf([], TESTS));
+  const guards = guardsOf([DOOR], testsOf(TESTS));
 
   it("are conditions that throw or return, expressions, and the parts of a condition that has a name", () => {
     expect(guards.map(({ defence }) => defence)).toEqual([

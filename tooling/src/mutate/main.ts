@@ -2,6 +2,7 @@
  * `npm run mutate`: removes each defence in turn and reports which tests notice. Opt-in;
  * check-mutations.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
  */
+import { answerUsage } from "@oauth-broker/oauth-core";
 import { ROOT } from "../sources.ts";
 import { readGuards } from "./guards.ts";
 import { readListed } from "./list.ts";
@@ -14,19 +15,14 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
   const command = parseMutateCommand(process.argv.slice(2));
-  if (command.name === "help" || command.name === "version") {
-    say(command.name === "help" ? HELP : manifest.version);
-    return 0;
-  }
-  if (command.name === "invalid") {
-    process.stderr.write(`${command.message}\n`);
-    return 2;
-  }
+  const answer = answerUsage(command, { program: "npm run mutate --", help: HELP, version: manifest.version });
+  if (answer !== undefined) process[answer.stream].write(answer.text);
+  if (command.kind !== "given") return answer?.exitCode ?? 0;
   const tests = readTests();
   const chosen = [...readGuards(tests), ...readListed(tests)].filter(({ defence, file, rows = [] }) =>
     [defence, file, ...rows].some((text) => command.only.test(text)),
   );
-  if (command.name === "list") {
+  if (command.list) {
     for (const { defence, rows = [], file } of chosen) say([file, rows.join(" "), defence].join("\t"));
     return 0;
   }

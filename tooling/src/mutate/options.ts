@@ -1,6 +1,6 @@
 /** Parses the command line of `npm run mutate`. Runs nothing. */
 import { availableParallelism } from "node:os";
-import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
+import { readCommandLine } from "@oauth-broker/oauth-core";
 
 export const HELP = `Usage: npm run mutate [-- OPTIONS]
 
@@ -20,38 +20,22 @@ Options
 
 Exit code: 0 every removal was noticed; 1 one was not, did not compile, or its text is not there once; 2 wrong arguments.`;
 
-export type MutateCommand =
-  | { readonly name: "help" }
-  | { readonly name: "version" }
-  | { readonly name: "invalid"; readonly message: string }
-  | { readonly name: "list" | "run"; readonly only: RegExp; readonly jobs: number };
-
 /** @param args the arguments without the program and the script */
-export function parseMutateCommand(args: readonly string[]): MutateCommand {
+export function parseMutateCommand(args: readonly string[]) {
   const read = readCommandLine(args, {
     only: { type: "string", default: "" },
     list: { type: "boolean", default: false },
     jobs: { type: "string", default: String(Math.max(1, Math.floor(availableParallelism() / 2))) },
   });
-  if (read.kind === "invalid") return invalid(read.problem);
-  if (read.kind !== "given") return { name: read.kind };
+  if (read.kind !== "given") return read;
   const { list, only } = read.values;
   const jobs = Number(read.values.jobs);
   if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) return invalid("--jobs takes a number from 1 to 64");
-  const pattern = patternOf(only);
-  if (pattern === undefined) return invalid("--only takes a regular expression");
-  return { name: list ? "list" : "run", only: pattern, jobs };
-}
-
-function patternOf(text: string): RegExp | undefined {
   try {
-    return new RegExp(text, "i");
+    return { kind: "given", list, only: new RegExp(only, "i"), jobs } as const;
   } catch {
-    return undefined;
+    return invalid("--only takes a regular expression");
   }
 }
 
-const invalid = (problem: string): MutateCommand => ({
-  name: "invalid",
-  message: usageMessage("npm run mutate --", problem),
-});
+const invalid = (problem: string) => ({ kind: "invalid", problem }) as const;

@@ -1,8 +1,7 @@
 /** Which tests may notice that a defence is gone. Called by list.ts and guards.ts. */
 import { posix } from "node:path";
-import { rowsIn } from "../pages/requirements.ts";
-import { sectionsIn } from "../pages/standards-index.ts";
-import { EVERYTHING, parseSource, readTexts, ROOT, type SourceFile } from "../sources.ts";
+import { indexStandards } from "../pages/standards-index.ts";
+import { EVERYTHING, readSources, ROOT, type SourceFile } from "../sources.ts";
 
 export interface Tests {
   /**
@@ -17,25 +16,18 @@ export interface Tests {
 }
 
 export function readTests(root: string = ROOT): Tests {
-  const texts = [...readTexts(EVERYTHING, root)].filter(([path]) => path.endsWith(".test.ts"));
-  const carrying = texts.filter(([, text]) => text.includes("#") || rowsIn(text).length > 0);
-  return testsOf(
-    texts.map(([path]) => path),
-    carrying.map(([path, text]) => parseSource(path, text)),
-  );
+  return testsOf(readSources(EVERYTHING, root));
 }
 
-/** @param carrying files whose titles may carry a section; twins prove nothing here */
-export function testsOf(paths: readonly string[], carrying: readonly Pick<SourceFile, "path" | "titles">[]): Tests {
+/** @param files of which the tests count; twins prove nothing here */
+export function testsOf(files: readonly SourceFile[]): Tests {
+  const tests = files.filter(({ path }) => path.endsWith(".test.ts"));
+  const paths = tests.map(({ path }) => path);
   const known = new Set(paths);
-  const bySection = new Map<string, Set<string>>();
-  for (const { path, titles } of carrying)
-    if (!path.endsWith(".twin.test.ts"))
-      for (const { text } of titles)
-        for (const section of sectionsIn(text)) bySection.set(section, (bySection.get(section) ?? new Set()).add(path));
+  const { proved } = indexStandards(tests.filter(({ path }) => !path.endsWith(".twin.test.ts")));
   return {
     carrying(path, sections) {
-      const found = new Set(sections.flatMap((section) => [...(bySection.get(section) ?? [])]));
+      const found = new Set(sections.flatMap((section) => proved.get(section) ?? []));
       const distance = distanceFrom(path);
       return [...found].sort((a, b) => distance(a) - distance(b) || (a < b ? -1 : 1));
     },

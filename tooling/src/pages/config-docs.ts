@@ -3,27 +3,12 @@
  * apps/broker/src/config.ts) and the table of a server's variables (`describeVariables` in
  * packages/mcp-auth/src/config.ts).
  */
+import type { describeConfiguration } from "@oauth-broker/broker/src/config.ts";
+import type { describeVariables } from "../../../packages/mcp-auth/src/config.ts";
 import { generated, table } from "./markdown.ts";
 
-/** One setting; `path` as in `clients[].redirect_uris[]`, `vendors.<id>.name`. */
-export interface ConfigurationRow {
-  readonly path: string;
-  readonly type: string;
-  readonly default?: string | undefined;
-  readonly description: string;
-  readonly example?: string | undefined;
-}
-
-/** A variable of a server. */
-export interface VariableRow {
-  readonly name: string;
-  readonly type: string;
-  readonly default?: string | undefined;
-  readonly description: string;
-  readonly example: string;
-  /** Absent: everywhere. */
-  readonly use?: string | undefined;
-}
+type ConfigurationRow = ReturnType<typeof describeConfiguration>[number];
+type VariableRow = ReturnType<typeof describeVariables>[number];
 
 export function renderConfiguration(rows: readonly ConfigurationRow[], variables: readonly VariableRow[]): string {
   const code = (text = ""): string => (text === "" ? "" : `\`${text}\``);

@@ -3,20 +3,14 @@
  * refuses. Tables, code blocks, headings and what has no space to break at may be wider. `npm run
  * docs` wraps a page, `npm run check` refuses one that is not.
  */
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { readRefusedWords, refusedIn as wordsRefusedIn } from "./refused-words.ts";
-import { ROOT } from "../sources.ts";
+import { readTexts, ROOT } from "../sources.ts";
 
 const COLUMNS = 100;
 
 /** @returns path → text of every page, generated ones included */
 export function readPages(root: string = ROOT): Map<string, string> {
-  const exclude = (name: string): boolean => /(^|[/\\])(node_modules|dist)$/.test(name);
-  const paths = globSync(["*.md", "docs/**/*.md", "{apps,packages,e2e,examples}/**/*.md"], { cwd: root, exclude });
-  return new Map(
-    paths.sort().map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, path), "utf8")] as const),
-  );
+  return readTexts(["*.md", "docs/**/*.md", "{apps,packages,e2e,examples}/**/*.md"], root);
 }
 
 /** @returns what is wrong, one sentence each */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseSource, ROOT } from "../sources.ts";
+import { indexStandards } from "./standards-index.ts";
 import { checkRequirements, readRequirements, REQUIREMENTS_PAGE, rowsIn } from "./requirements.ts";
 
 const REQUIREMENTS = readRequirements(readFileSync(join(ROOT, REQUIREMENTS_PAGE), "utf8"));
@@ -36,7 +37,7 @@ describe("the check", () => {
     ["| row | requirement | twin |", "| --- | --- | --- |", ...rows].join("\n");
   const testFile = (code: string) => parseSource("packages/a/src/a.test.ts", code.replaceAll("*", "bar"));
   const check = (rows: readonly string[], code: string, citing: readonly (readonly [string, string])[] = []) =>
-    checkRequirements(readRequirements(page(...rows)), [testFile(code)], new Map(citing));
+    checkRequirements(readRequirements(page(...rows)), indexStandards([testFile(code)]), new Map(citing));
   const ROWS = [
     "| CB-1 | It is refused. | yes |",
     "| CB-2 | It is refused. |  |",

@@ -3,7 +3,6 @@
  * them with the titles of the tests and with what cites a row. Nothing lists which test proves
  * which row: titles say it.
  */
-import type { SourceFile } from "../sources.ts";
 
 /** From the root. */
 export const REQUIREMENTS_PAGE = "docs/security-requirements.md";
@@ -50,27 +49,26 @@ export function citationsIn(text: string): string[] {
 }
 
 /**
+ * @param index the sections that titles carry, and those of twins
  * @param citing path → text of everything that may cite a row
  * @returns what is wrong, one sentence each
  */
 export function checkRequirements(
   requirements: readonly Requirement[],
-  files: readonly Pick<SourceFile, "titles">[],
+  { proved, twins }: Readonly<Record<"proved" | "twins", Pick<ReadonlySet<string>, "has">>>,
   citing: ReadonlyMap<string, string>,
 ): string[] {
-  const titles = files.flatMap((file) => file.titles.map(({ text }) => text));
-  const proved = new Set(titles.flatMap(rowsIn));
-  const twins = new Set(titles.filter(isTwin).flatMap(rowsIn));
   const known = new Set(requirements.map(({ id }) => id));
   return [
     ...requirements.filter(({ id }, at) => requirements.findIndex((one) => one.id === id) !== at).map(twice),
     ...requirements.flatMap(({ id, text, hasTwin, notOurs }) => {
+      const isProved = proved.has(`bar#${id}`);
       const problems = /^[A-Z`].*\.$/.test(text) ? [] : [`${id} is no whole sentence`];
       if (notOurs !== undefined) {
         if (notOurs.length < 20) problems.push(`${id} is not ours, without a reason`);
-        if (proved.has(id) || hasTwin) problems.push(`${id} is not ours, and has a test`);
-      } else if (!proved.has(id)) problems.push(`${id} stands in no title of a test`);
-      if (hasTwin !== twins.has(id))
+        if (isProved || hasTwin) problems.push(`${id} is not ours, and has a test`);
+      } else if (!isProved) problems.push(`${id} stands in no title of a test`);
+      if (hasTwin !== twins.has(`bar#${id}`))
         problems.push(
           hasTwin ? `${id} has a twin, which no title shows` : `${id} has a twin, which the row does not say`,
         );
