@@ -10,7 +10,7 @@ import { createFakeVendor } from "@oauth-broker/simulators";
 import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { atCallback, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";
-import { createSeeded, type Seeded } from "./support/seeded.ts";
+import { createSeeded, type Seeded } from "../support/seeded.ts";
 import { createFixture } from "./support/fixture.ts";
 
 async function setUp() {

@@ -18,7 +18,7 @@ import {
   withParameters,
 } from "./support/actors.ts";
 import { createScheduler, scheduleStore } from "./support/scheduler.ts";
-import { createSeeded } from "./support/seeded.ts";
+import { createSeeded } from "../support/seeded.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";
 

@@ -19,7 +19,7 @@ import {
   type Flow,
   parameter,
 } from "./support/actors.ts";
-import { createSeeded } from "./support/seeded.ts";
+import { createSeeded } from "../support/seeded.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 

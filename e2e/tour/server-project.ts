@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MCP_SOURCE } from "../support/paths.ts";
-import { startCommand } from "../support/start-command.ts";
+import { startCommand } from "../support/reference-platform/start-command.ts";
 
 export interface ServerProject {
   /** The name of the connector too. */

@@ -5,7 +5,7 @@
  */
 import { setImmediate as afterMicrotasks } from "node:timers/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import type { Seeded } from "./seeded.ts";
+import type { Seeded } from "../../support/seeded.ts";
 
 export interface Scheduler {
   /**

@@ -15,7 +15,7 @@ import { openActor, type Actor } from "../../support/reference-platform/actor.ts
 import { type ProjectOptions, serverProject, type ServerProject } from "../../support/reference-platform/process.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import type { ServiceProcess } from "../../support/service-process.ts";
-import { startCommand } from "../../support/start-command.ts";
+import { startCommand } from "../../support/reference-platform/start-command.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

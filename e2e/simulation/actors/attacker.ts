@@ -3,10 +3,10 @@
  * has a client of the broker, a browser, and the right to write the table; but not the secrets and
  * cookies of others, nor the broker's keys.
  */
-import { randomBytes } from "node:crypto";
-import type { Random } from "../world/random.ts";
+import type { Random } from "../../support/seeded.ts";
 import { type Attacker, TRICKS } from "./tricks.ts";
-import { type Account, codeIn, post, push, redeem, visitVendor } from "./platform.ts";
+import { newVerifier } from "./habits.ts";
+import { type Account, beginFlow, codeIn, post, redeem } from "./platform.ts";
 import type { Loot } from "../world/network.ts";
 import type { World } from "../world/world.ts";
 
@@ -28,7 +28,7 @@ async function replay({ own, amongOthers }: Attacker, found: Loot, random: Rando
     case "path":
       return replayPath(random.pick([own, amongOthers]), found.path);
     case "code":
-      await redeem(random.pick([own, amongOthers]), found.code, randomBytes(32).toString("base64url"));
+      await redeem(random.pick([own, amongOthers]), found.code, newVerifier());
       return;
     case "presented":
     case "refresh": {
@@ -47,8 +47,7 @@ async function replay({ own, amongOthers }: Attacker, found: Loot, random: Rando
 
 /** The attacker's own state, with the flow's record put back in the meantime. */
 async function useTwice(account: Account): Promise<void> {
-  const path = await push(account, randomBytes(32).toString("base64url"));
-  const back = path === undefined ? undefined : await visitVendor(account, path);
+  const { back } = (await beginFlow(account)) ?? {};
   if (back === undefined) return;
   const { random, scheduler, store } = account.world;
   if (random?.happens(50) === true) {
@@ -79,14 +78,12 @@ async function replayPath(account: Account, path: string): Promise<void> {
 }
 
 async function inject(account: Account, stolen: string): Promise<void> {
-  const verifier = randomBytes(32).toString("base64url");
-  const path = await push(account, verifier);
-  const own = path === undefined ? undefined : await visitVendor(account, path);
+  const own = await beginFlow(account);
   if (own === undefined) return;
   account.world.vendor.expectStolen(stolen);
-  const [callback = "", query = ""] = own.split("?", 2);
+  const [callback = "", query = ""] = own.back.split("?", 2);
   const parameters = new URLSearchParams(query);
   parameters.set("code", stolen);
   const code = codeIn(await account.browser.open(`${callback}?${parameters.toString()}`));
-  if (code !== undefined) await redeem(account, code, verifier);
+  if (code !== undefined) await redeem(account, code, own.verifier);
 }

@@ -4,7 +4,8 @@
  */
 import { type Answer, redirectOf } from "../world/network.ts";
 import { formWith } from "./browser.ts";
-import { chance, type Seat, walk } from "./mcp-client.ts";
+import { chance } from "./habits.ts";
+import { type Seat, walk } from "./mcp-client.ts";
 
 const PATH = "/connections";
 const VENDOR = "acme";

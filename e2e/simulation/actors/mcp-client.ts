@@ -3,13 +3,22 @@
  * account that the tool needs. Both do what users and programs do: a second tab, a reload, Back, a
  * retry.
  */
-import { createHash, randomBytes } from "node:crypto";
 import { type Answer, redirectOf, textIn } from "../world/network.ts";
 import type { ServerWorld } from "../world/server-world.ts";
 import { TOOL } from "../world/servers.ts";
 import { accountOf } from "../world/vendor.ts";
 import type { Asker } from "../invariants/promises.ts";
 import { type Browser, createBrowser, formWith } from "./browser.ts";
+import {
+  ATTEMPTS,
+  challengeOf,
+  chance,
+  inAttempts,
+  newVerifier,
+  pause,
+  redeemTogether,
+  refreshTogether,
+} from "./habits.ts";
 
 export interface Seat {
   readonly asker: Asker;
@@ -29,7 +38,6 @@ export interface Session {
 type Called = { readonly ticket: string } | "done" | "unauthorized" | "failed";
 
 const REDIRECT_URI = "https://client.example/cb";
-const ATTEMPTS = 12;
 
 export function createSeat(user: string, world: ServerWorld, options: { readonly keepsCookies?: boolean } = {}): Seat {
   const client = `client of ${user}`;
@@ -61,12 +69,7 @@ export async function checkRecovery(seat: Seat): Promise<void> {
 }
 
 export async function signIn(seat: Seat, attempts: number): Promise<Session | undefined> {
-  for (let left = attempts; left > 0; left -= 1) {
-    const session = await signInOnce(seat);
-    if (session !== undefined) return session;
-    await pause(seat, 5_000);
-  }
-  return undefined;
+  return inAttempts(seat, attempts, () => signInOnce(seat));
 }
 
 /** @returns the session that the tool was used with; undefined when it could not be used */
@@ -92,7 +95,7 @@ export async function register(seat: Seat): Promise<string | undefined> {
 }
 
 export async function signInOnce(seat: Seat): Promise<Session | undefined> {
-  const verifier = randomBytes(32).toString("base64url");
+  const verifier = newVerifier();
   seat.world.promises.hide(verifier);
   const path = await authorizePath(seat, verifier);
   if (path === undefined) return undefined;
@@ -111,7 +114,7 @@ export async function authorizePath(seat: Seat, verifier: string): Promise<strin
     client_id: seat.clientId,
     redirect_uri: REDIRECT_URI,
     response_type: "code",
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge: challengeOf(verifier),
     code_challenge_method: "S256",
     state: "client-state",
   }).toString()}`;
@@ -126,23 +129,14 @@ export async function redeem(seat: Seat, code: string, verifier: string | undefi
     redirect_uri: REDIRECT_URI,
     ...(verifier === undefined ? {} : { code_verifier: verifier }),
   };
-  const workers = chance(seat, 20) ? 2 : 1;
-  const answers = await Promise.all(Array.from({ length: workers }, () => postToken(seat, form)));
-  return answers.map(sessionIn).find((session) => session !== undefined);
+  return redeemTogether(seat, () => postToken(seat, form), sessionIn);
 }
 
 /** @returns undefined when the user has to sign in again */
 export async function refreshSession(seat: Seat, session: Session): Promise<Session | undefined> {
   const form = { grant_type: "refresh_token", client_id: seat.clientId ?? "", refresh_token: session.refreshToken };
-  for (let left = ATTEMPTS; left > 0; left -= 1) {
-    const workers = 1 + (seat.world.random?.below(3) ?? 0);
-    const answers = await Promise.all(Array.from({ length: workers }, () => postToken(seat, form)));
-    const next = answers.map(sessionIn).find((one) => one !== undefined);
-    if (next !== undefined) return next;
-    if (answers.some((answer) => answer?.body["error"] === "invalid_grant")) return undefined;
-    await pause(seat, 3_000);
-  }
-  return undefined;
+  const isOver = (answer: Answer | undefined): boolean => answer?.body["error"] === "invalid_grant";
+  return refreshTogether(seat, () => postToken(seat, form), { read: sessionIn, isOver });
 }
 
 export async function postToken(
@@ -229,12 +223,4 @@ function sessionIn(answer: Answer | undefined): Session | undefined {
   if (answer?.status !== 200) return undefined;
   const [accessToken, refreshToken] = [textIn(answer.body, "access_token"), textIn(answer.body, "refresh_token")];
   return accessToken === undefined || refreshToken === undefined ? undefined : { accessToken, refreshToken };
-}
-
-export async function pause({ world: { random, scheduler } }: Pick<Seat, "world">, mostMs: number): Promise<void> {
-  if (random !== undefined) await scheduler.wait(random.below(mostMs));
-}
-
-export function chance({ world: { random } }: Pick<Seat, "world">, percent: number): boolean {
-  return random?.happens(percent) === true;
 }

@@ -3,8 +3,17 @@
  * and connects again when an answer says so. Both do what users and programs do: a second tab, a
  * reload, Back, a retry.
  */
-import { createHash, randomBytes } from "node:crypto";
 import { type Browser, createBrowser, fieldsOf } from "./browser.ts";
+import {
+  ATTEMPTS,
+  challengeOf,
+  chance,
+  inAttempts,
+  newVerifier,
+  pause,
+  redeemTogether,
+  refreshTogether,
+} from "./habits.ts";
 import type { Asker } from "../invariants/promises.ts";
 import type { SimulatedClient } from "../world/processes.ts";
 import { type Answer, textIn } from "../world/network.ts";
@@ -27,8 +36,6 @@ export function createAccount(user: string, client: SimulatedClient, world: Worl
   const browser = createBrowser({ name: `${user}'s browser` }, world);
   return { asker: { name: `${client.id} for ${user}`, client: client.id, user }, client, browser, world };
 }
-
-const ATTEMPTS = 12;
 
 /** Connects, uses and perhaps ends the connection; then makes sure that the user has not been left behind. */
 export async function livePlatform(account: Account, rounds: number): Promise<void> {
@@ -54,16 +61,11 @@ export async function checkRecovery(account: Account): Promise<void> {
 
 /** @returns undefined when it did not come about in that many attempts */
 export async function connect(account: Account, attempts: number): Promise<Kept | undefined> {
-  for (let left = attempts; left > 0; left -= 1) {
-    const kept = await connectOnce(account);
-    if (kept !== undefined) return kept;
-    await pause(account, 5_000);
-  }
-  return undefined;
+  return inAttempts(account, attempts, () => connectOnce(account));
 }
 
 async function connectOnce(account: Account): Promise<Kept | undefined> {
-  const verifier = randomBytes(32).toString("base64url");
+  const verifier = newVerifier();
   account.world.promises.hide(verifier);
   const path = await push(account, verifier);
   if (path === undefined) return undefined;
@@ -85,7 +87,7 @@ export async function push(account: Account, verifier: string): Promise<string |
     vendor: "acme",
     ...own(account),
     redirect_uri: client.redirectUri,
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge: challengeOf(verifier),
     code_challenge_method: "S256",
     state: "the platform's own",
   });
@@ -104,6 +106,16 @@ export async function visitVendor({ asker, browser, world }: Account, path: stri
   const { pathname, search } = new URL(world.vendor.authorize(left.location, { client, user }));
   world.loot.push({ kind: "path", path: pathname + search });
   return pathname + search;
+}
+
+/** A flow of the user, as far as the vendor. @returns its verifier, and the path of the callback */
+export async function beginFlow(
+  account: Account,
+): Promise<{ readonly verifier: string; readonly back: string } | undefined> {
+  const verifier = newVerifier();
+  const path = await push(account, verifier);
+  const back = path === undefined ? undefined : await visitVendor(account, path);
+  return back === undefined ? undefined : { verifier, back };
 }
 
 /** One answer, and perhaps the same again: a reload at once, or Back later. @returns the broker's codes */
@@ -129,23 +141,13 @@ export async function redeem(account: Account, code: string, verifier: string): 
     redirect_uri: account.client.redirectUri,
     code_verifier: verifier,
   };
-  const workers = chance(account, 20) ? 2 : 1;
-  const answers = await Promise.all(Array.from({ length: workers }, () => post(account, "/v1/token", form)));
-  return answers.map(keptIn).find((kept) => kept !== undefined);
+  return redeemTogether(account, () => post(account, "/v1/token", form), keptIn);
 }
 
 /** @returns undefined when the user has to connect again */
 export async function refreshOnce(account: Account, kept: Kept | undefined): Promise<Kept | undefined> {
   if (kept === undefined) return undefined;
-  for (let left = ATTEMPTS; left > 0; left -= 1) {
-    const workers = 1 + (account.world.random?.below(3) ?? 0);
-    const answers = await Promise.all(Array.from({ length: workers }, () => refresh(account, kept)));
-    const next = answers.map(keptIn).find((one) => one !== undefined);
-    if (next !== undefined) return next;
-    if (answers.some(isToldToConnect)) return undefined;
-    await pause(account, 3_000);
-  }
-  return undefined;
+  return refreshTogether(account, () => refresh(account, kept), { read: keptIn, isOver: isToldToConnect });
 }
 
 export async function refresh(account: Account, { refreshToken, connection }: Kept): Promise<Answer | undefined> {
@@ -177,12 +179,4 @@ export async function post(
   form: Readonly<Record<string, string>>,
 ): Promise<Answer | undefined> {
   return world.send(asker, { path, form, client });
-}
-
-async function pause({ world: { random, scheduler } }: Account, mostMs: number): Promise<void> {
-  if (random !== undefined) await scheduler.wait(random.below(mostMs));
-}
-
-function chance({ world: { random } }: Account, percent: number): boolean {
-  return random?.happens(percent) === true;
 }

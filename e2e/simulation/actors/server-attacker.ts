@@ -3,12 +3,12 @@
  * a user of the server with a client and a browser; but has no cookies of others. The browser keeps
  * the cookies that the server has ended.
  */
-import { randomBytes } from "node:crypto";
 import { redirectOf, type Loot } from "../world/network.ts";
-import type { Random } from "../world/random.ts";
+import type { Random } from "../../support/seeded.ts";
 import { fieldsOf } from "./browser.ts";
 import { formAt, isDisconnected, openConnections } from "./connections.ts";
-import { authorizePath, callTool, follow, pause, postToken, redeem, type Seat, signIn, visit } from "./mcp-client.ts";
+import { newVerifier, pause } from "./habits.ts";
+import { authorizePath, callTool, follow, postToken, redeem, type Seat, signIn, visit } from "./mcp-client.ts";
 
 /** @param others whose browsers open what the attacker sends them */
 export async function attackServers(own: Seat, others: readonly Seat[], rounds: number): Promise<void> {
@@ -43,7 +43,7 @@ async function replay(own: Seat, found: Loot, random: Random): Promise<void> {
     case "path":
       return replayPath(own, found.path);
     case "code": {
-      const verifier = random.happens(50) ? randomBytes(32).toString("base64url") : undefined;
+      const verifier = random.happens(50) ? newVerifier() : undefined;
       const clientId = random.happens(50) ? clientOf(own.world.loot, random) : own.clientId;
       return useCode({ ...own, clientId: clientId ?? own.clientId }, found.code, verifier);
     }
@@ -69,7 +69,7 @@ async function replayPath(own: Seat, path: string): Promise<void> {
   await follow(own, path, "decision");
   if (stolen === null || stolen.includes(own.user)) return;
   for (const vendor of own.world.vendors.values()) vendor.expectStolen(stolen);
-  const verifier = randomBytes(32).toString("base64url");
+  const verifier = newVerifier();
   const back = await ownCallback(own, verifier);
   if (back === undefined) return;
   const parameters = parametersOf(back);
@@ -79,7 +79,7 @@ async function replayPath(own: Seat, path: string): Promise<void> {
 }
 
 /** @returns the path to which the vendor sends the attacker's browser, not opened */
-async function ownCallback(own: Seat, verifier = randomBytes(32).toString("base64url")): Promise<string | undefined> {
+async function ownCallback(own: Seat, verifier = newVerifier()): Promise<string | undefined> {
   const path = await authorizePath(own, verifier);
   const page = path === undefined ? undefined : await own.browser.open(path);
   if (page?.status !== 200) return undefined;

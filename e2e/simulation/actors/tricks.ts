@@ -1,7 +1,7 @@
 /** What an attacker does with more than what was seen: forged forms, rows, answers and secrets. */
-import { createHash, randomBytes } from "node:crypto";
 import { createBrowser, fieldsOf } from "./browser.ts";
-import { type Account, codeIn, post, push, redeem, visitVendor } from "./platform.ts";
+import { challengeOf, newVerifier } from "./habits.ts";
+import { type Account, beginFlow, codeIn, post, push, redeem } from "./platform.ts";
 import type { Loot } from "../world/network.ts";
 import type { World } from "../world/world.ts";
 
@@ -41,7 +41,7 @@ async function rewriteChallenge({ amongOthers }: Attacker, { loot, store }: Worl
   const code = newest(loot, "code")?.code;
   if (code === undefined) return;
   const verifier = newVerifier();
-  const codeChallenge = createHash("sha256").update(verifier).digest("base64url");
+  const codeChallenge = challengeOf(verifier);
   if (await store.plantFlow(flowOf(code), ({ data }) => ({ data: { ...data, codeChallenge } }))) {
     await redeem(amongOthers, code, verifier);
   }
@@ -49,23 +49,21 @@ async function rewriteChallenge({ amongOthers }: Attacker, { loot, store }: Worl
 
 /** The attacker's own flow in the place of another, whose callback then belongs to the attacker's browser. */
 async function plantOwnFlow({ amongOthers }: Attacker, { loot, store }: World): Promise<void> {
-  const verifier = newVerifier();
-  const path = await push(amongOthers, verifier);
-  const own = path === undefined ? undefined : await visitVendor(amongOthers, path);
+  const own = await beginFlow(amongOthers);
   const theirs = loot.findLast(
-    (found) => found.kind === "path" && isCallback(found.path) && flowIn(found.path) !== flowIn(own ?? ""),
+    (found) => found.kind === "path" && isCallback(found.path) && flowIn(found.path) !== flowIn(own?.back ?? ""),
   );
   if (own === undefined || theirs?.kind !== "path") return;
-  const [from, to] = [flowIn(own), flowIn(theirs.path)];
+  const [from, to] = [flowIn(own.back), flowIn(theirs.path)];
   amongOthers.browser.copyCookie(from, to);
   if (!(await store.plantFlow(from, () => ({}), to))) return;
   const code = codeIn(await amongOthers.browser.open(theirs.path));
-  if (code !== undefined) await redeem(amongOthers, code, verifier);
+  if (code !== undefined) await redeem(amongOthers, code, own.verifier);
 }
 
 /** An own code after its end, which the table says is later. */
 async function prolongCode({ own }: Attacker, { scheduler, store }: World): Promise<void> {
-  const flow = await ownFlow(own);
+  const flow = await beginFlow(own);
   const code = flow === undefined ? undefined : codeIn(await own.browser.open(flow.back));
   if (flow === undefined || code === undefined) return;
   await scheduler.wait(AFTER_A_CODE_MS);
@@ -85,7 +83,7 @@ async function redeemFirst({ own, amongOthers }: Attacker, { loot, scheduler, ra
 
 /** An own code, with another redirect URI than its flow has. */
 async function redirectElsewhere({ own }: Attacker): Promise<void> {
-  const flow = await ownFlow(own);
+  const flow = await beginFlow(own);
   const code = flow === undefined ? undefined : codeIn(await own.browser.open(flow.back));
   if (flow === undefined || code === undefined) return;
   const client = { ...own.client, redirectUri: "https://elsewhere.example/cb" };
@@ -94,7 +92,7 @@ async function redirectElsewhere({ own }: Attacker): Promise<void> {
 
 /** A second answer for a state whose first was refused. */
 async function answerTwice({ own }: Attacker, { promises }: World): Promise<void> {
-  const flow = await ownFlow(own);
+  const flow = await beginFlow(own);
   if (flow === undefined) return;
   const refused = await own.browser.open(`${flow.back}&error=access_denied`);
   if (refused?.status !== 400) return;
@@ -155,17 +153,6 @@ async function nextSeen<Kind extends Loot["kind"]>(
     await scheduler.wait(50);
   }
   return undefined;
-}
-
-async function ownFlow(account: Account): Promise<{ readonly verifier: string; readonly back: string } | undefined> {
-  const verifier = newVerifier();
-  const path = await push(account, verifier);
-  const back = path === undefined ? undefined : await visitVendor(account, path);
-  return back === undefined ? undefined : { verifier, back };
-}
-
-function newVerifier(): string {
-  return randomBytes(32).toString("base64url");
 }
 
 function newest<Kind extends Loot["kind"]>(

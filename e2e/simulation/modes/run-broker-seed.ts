@@ -1,30 +1,25 @@
 /** One run of brokers, from one number. */
+import { defined } from "@oauth-broker/oauth-core";
 import { attack } from "../actors/attacker.ts";
 import { createBrowser } from "../actors/browser.ts";
 import { type Account, checkRecovery, createAccount, livePlatform } from "../actors/platform.ts";
 import type { Attacker } from "../actors/tricks.ts";
 import { clientNamed, type Setting } from "../world/processes.ts";
-import { createRandom, type Random } from "../world/random.ts";
+import { createSeeded, type Random } from "../../support/seeded.ts";
 import { anyOf } from "../world/scheduler.ts";
 import { createWorld } from "../world/world.ts";
-import { ATTACKER, drawActors, type Outcome, runActors, type SeedOptions, USERS } from "./run-world.ts";
-
-const BROKERS = 2;
-/** Within the five seconds that leases allow for. */
-const MOST_AHEAD_SECONDS = 2;
+import { ATTACKER, drawActors, drawClocks, type Outcome, runActors, type SeedOptions, USERS } from "./run-world.ts";
 
 export async function runBrokerSeed(seed: number, options: SeedOptions = {}): Promise<Outcome> {
-  const { weaken } = options;
-  const random = createRandom(seed);
+  const random = createSeeded(seed);
   const setting = drawSetting(random);
   const [north, mallory] = [clientNamed("north", setting), clientNamed(ATTACKER, setting)];
-  const aheadSeconds = Array.from({ length: BROKERS }, () => random.below(MOST_AHEAD_SECONDS + 1));
   const world = await createWorld({
     choose: anyOf(random),
     random,
     clients: [north, mallory],
-    aheadSeconds,
-    ...(weaken === undefined ? {} : { weaken }),
+    aheadSeconds: drawClocks(random),
+    ...defined({ weaken: options.weaken }),
   });
   const actors = drawActors(USERS.length, random, options);
   const users = USERS.filter((user) => actors.includes(user)).map((user) => createAccount(user, north, world));
@@ -38,10 +33,10 @@ export async function runBrokerSeed(seed: number, options: SeedOptions = {}): Pr
       attacker && attack(attacker, world, 20),
     ]);
   const recover = async (): Promise<unknown> => Promise.all(users.map((user) => checkRecovery(user)));
-  const events = await runActors({ actors, world, random, services: [world.store], live, recover }, options);
-  for (const page of await world.processes.metrics()) world.promises.wrote(page);
-  await world.processes.close();
-  return { seed, actors, broken: world.promises.broken(), story: world.story, events };
+  const inspect = async (): Promise<void> => {
+    for (const page of await world.processes.metrics()) world.promises.wrote(page);
+  };
+  return runActors(seed, { actors, world, random, services: [world.store], live, recover, inspect }, options);
 }
 
 function drawSetting(random: Random): Setting {

@@ -1,25 +1,22 @@
 /** One run of deployed servers, from one number. */
+import { defined } from "@oauth-broker/oauth-core";
 import { visitConnections } from "../actors/connections.ts";
 import { checkRecovery, createSeat, liveClient } from "../actors/mcp-client.ts";
 import { attackServers } from "../actors/server-attacker.ts";
-import { createRandom } from "../world/random.ts";
+import { createSeeded } from "../../support/seeded.ts";
 import { anyOf } from "../world/scheduler.ts";
 import { createServerWorld } from "../world/server-world.ts";
-import { ATTACKER, drawActors, type Outcome, runActors, type SeedOptions, USERS } from "./run-world.ts";
+import { ATTACKER, drawActors, drawClocks, type Outcome, runActors, type SeedOptions, USERS } from "./run-world.ts";
 
 const MOST_USERS = 2;
-const SERVERS = 2;
-const MOST_AHEAD_SECONDS = 2;
 
 export async function runServerSeed(seed: number, options: SeedOptions = {}): Promise<Outcome> {
-  const { weaken } = options;
-  const random = createRandom(seed);
-  const aheadSeconds = Array.from({ length: SERVERS }, () => random.below(MOST_AHEAD_SECONDS + 1));
+  const random = createSeeded(seed);
   const world = await createServerWorld({
     choose: anyOf(random),
     random,
-    aheadSeconds,
-    ...(weaken === undefined ? {} : { weaken }),
+    aheadSeconds: drawClocks(random),
+    ...defined({ weaken: options.weaken }),
   });
   const actors = drawActors(MOST_USERS, random, options);
   const users = USERS.filter((user) => actors.includes(user)).map((user) => createSeat(user, world));
@@ -31,7 +28,5 @@ export async function runServerSeed(seed: number, options: SeedOptions = {}): Pr
     ]);
   const recover = async (): Promise<unknown> => Promise.all(users.map((user) => checkRecovery(user)));
   const services = [world.store, world.keyService];
-  const events = await runActors({ actors, world, random, services, live, recover }, options);
-  await world.processes.close();
-  return { seed, actors, broken: world.promises.broken(), story: world.story, events };
+  return runActors(seed, { actors, world, random, services, live, recover }, options);
 }

@@ -1,5 +1,5 @@
 /** One run of everything, from one number, whatever runs in the processes. */
-import type { Random } from "../world/random.ts";
+import type { Random } from "../../support/seeded.ts";
 import type { Weaken } from "../world/store.ts";
 import type { World } from "../world/world.ts";
 
@@ -31,6 +31,16 @@ export const ATTACKER = "mallory";
 const OUTAGES = "outages";
 export const ACTORS: readonly string[] = [...USERS, ATTACKER, OUTAGES];
 
+/** Of each deployment. */
+const PROCESSES = 2;
+/** Within the five seconds that leases allow for. */
+const MOST_AHEAD_SECONDS = 2;
+
+/** For each process, the seconds its clock is ahead. */
+export function drawClocks(random: Random): readonly number[] {
+  return Array.from({ length: PROCESSES }, () => random.below(MOST_AHEAD_SECONDS + 1));
+}
+
 export function drawActors(most: number, random: Random, { actors }: SeedOptions): readonly string[] {
   const drawn = [...USERS.slice(0, 1 + random.below(most)), ATTACKER, OUTAGES];
   return actors ?? drawn;
@@ -38,8 +48,8 @@ export function drawActors(most: number, random: Random, { actors }: SeedOptions
 
 interface Run {
   readonly actors: readonly string[];
-  readonly world: Pick<World, "scheduler" | "promises" | "endFaults"> & {
-    readonly processes: Pick<World["processes"], "count" | "crash">;
+  readonly world: Pick<World, "scheduler" | "promises" | "endFaults" | "story"> & {
+    readonly processes: Pick<World["processes"], "count" | "crash" | "close">;
   };
   readonly random: Random;
   /** What goes away in an outage. */
@@ -48,15 +58,20 @@ interface Run {
   live(): Promise<unknown>;
   /** The users, when nothing fails any more. */
   recover(): Promise<unknown>;
+  /** Once all is over. */
+  inspect?(): Promise<void>;
 }
 
-/** @returns how many events there were */
-export async function runActors(run: Run, { mostEvents = Infinity }: SeedOptions): Promise<number> {
-  return runToEnd(
-    run.world,
+export async function runActors(seed: number, run: Run, { mostEvents = Infinity }: SeedOptions): Promise<Outcome> {
+  const { actors, world } = run;
+  const events = await runToEnd(
+    world,
     () => liveTogether(run),
-    (events) => events >= mostEvents,
+    (count) => count >= mostEvents,
   );
+  await run.inspect?.();
+  await world.processes.close();
+  return { seed, actors, broken: world.promises.broken(), story: world.story, events };
 }
 
 async function liveTogether(run: Run): Promise<void> {

@@ -1,7 +1,6 @@
 /** Small scenarios for every order: what is prepared, and which requests then race. */
-import { randomBytes } from "node:crypto";
 import { defined } from "@oauth-broker/oauth-core";
-import { type Account, codeIn, connect, createAccount, type Kept, push, visitVendor } from "../actors/platform.ts";
+import { type Account, beginFlow, codeIn, connect, createAccount, type Kept } from "../actors/platform.ts";
 import type { Answer, Sent } from "../world/network.ts";
 import { clientNamed } from "../world/processes.ts";
 import { createWorld, type World } from "../world/world.ts";
@@ -90,9 +89,9 @@ async function atVendor(
   world: World,
 ): Promise<{ readonly account: Account; readonly back: string; readonly verifier: string }> {
   const account = accountIn(world);
-  const verifier = randomBytes(32).toString("base64url");
-  const path = (await push(account, verifier)) ?? "";
-  return { account, back: (await visitVendor(account, path)) ?? "", verifier };
+  const flow = await beginFlow(account);
+  if (flow === undefined) throw new Error("nothing fails here, and the user did not come to the vendor");
+  return { account, ...flow };
 }
 
 async function connected(world: World): Promise<{ readonly account: Account; readonly kept: Kept }> {

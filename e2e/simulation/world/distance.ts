@@ -5,7 +5,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { currentRequest } from "../invariants/promises.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/seeded.ts";
 import type { Scheduler, Touch } from "./scheduler.ts";
 
 export interface Distance {

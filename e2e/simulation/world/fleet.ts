@@ -86,10 +86,20 @@ export function clockOf({ nowMs }: Scheduler, aheadSeconds = 0): Clock & { milli
 const NEVER = new Promise<never>(() => undefined);
 
 /** What is answered after the crash never arrives. */
-export async function whileAlive<T>(life: Life, answer: Promise<T>): Promise<T> {
+async function whileAlive<T>(life: Life, answer: Promise<T>): Promise<T> {
   await answer.catch(() => undefined);
   await life.awake;
   return life.isOver ? NEVER : answer;
+}
+
+/** A port of a process: what it is answered after the crash never arrives. It may be closed at any time. */
+export function portIn<Port extends object>(life: Life, port: Port): Port {
+  const members = Object.entries(port).map(([name, member]: [string, unknown]) => {
+    if (typeof member !== "function" || name === "close") return [name, member] as const;
+    const call = member as (...given: unknown[]) => Promise<unknown>;
+    return [name, (...given: unknown[]) => whileAlive(life, call(...given))] as const;
+  });
+  return Object.fromEntries(members) as Port;
 }
 
 /** @param standStill is called when a lease has been taken, before the process has the answer */
@@ -99,14 +109,7 @@ export function storeOf(life: Life, store: RecordStore, standStill: () => void =
     if (record.key.kind === "refresh") standStill();
     return outcome;
   };
-  return {
-    get: (...given) => whileAlive(life, store.get(...given)),
-    create: (record) => whileAlive(life, create(record)),
-    advance: (...given) => whileAlive(life, store.advance(...given)),
-    delete: (...given) => whileAlive(life, store.delete(...given)),
-    ping: () => whileAlive(life, store.ping()),
-    close: () => store.close(),
-  };
+  return portIn(life, { ...store, create });
 }
 
 export function timerOf(life: Life, timer: Timer): Timer {
@@ -118,6 +121,5 @@ export function timerOf(life: Life, timer: Timer): Timer {
 }
 
 export function egressOf(life: Life, egress: Egress): Egress {
-  const fetch: Egress["fetch"] = (...given) => whileAlive(life, egress.fetch(...given));
-  return { fetch, fetchUntrusted: fetch, close: () => egress.close() };
+  return portIn(life, egress);
 }

@@ -5,8 +5,8 @@ import { type Asker, createPromises, currentRequest, type OpenRequest, type Prom
 import { createDistance, type Distance, type DistanceParts } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
 import type { SimulatedClient } from "./processes.ts";
-import type { Random } from "./random.ts";
-import { type Choose, createScheduler, type Scheduler } from "./scheduler.ts";
+import type { Random } from "../../support/seeded.ts";
+import { type Choose, createScheduler } from "./scheduler.ts";
 
 /** What an attacker has seen: a path that was opened, or what a backend was answered. */
 export type Loot =
@@ -47,8 +47,11 @@ export interface Judge {
 /** What every world begins with. */
 export interface Beginning extends DistanceParts {
   readonly promises: Promises;
+  /** Absent if nothing is left to chance. */
   readonly random: Random | undefined;
+  /** What an attacker who reads every log and every browser's history has seen, in order. */
   readonly loot: Loot[];
+  /** What happened, a line each. */
   readonly story: readonly string[];
   readonly isFaulty: () => boolean;
   /** From here on nothing fails any more. */
@@ -80,22 +83,20 @@ export function begin(choose: Choose, random: Random | undefined): Beginning {
   };
 }
 
-interface NetworkParts {
+interface NetworkParts extends Beginning {
   /** Of one process: `broker`. */
   readonly name: string;
-  readonly scheduler: Scheduler;
-  readonly promises: Promises;
-  readonly random: Random | undefined;
   readonly processes: Pick<Fleet<Program>, "count" | "fetch">;
-  readonly tell: (line: string) => void;
-  readonly loot: Loot[];
-  readonly losesAnswers: () => boolean;
   /** Of virtual time. */
   readonly boundMs: (sent: Sent) => number;
   readonly requestOf: (sent: Sent) => Request;
   /** @returns to be called with the answer, if one comes */
   readonly present?: (sent: Sent) => (answer: Answer) => void;
-  /** What an answer must not be. */
+  /** Whether a redirect leads to a vendor. */
+  readonly leaves: (to: URL) => boolean;
+  /** Whether the redirect of a callback goes on with the flow. */
+  readonly goesOn: (sent: Sent, to: URL) => boolean;
+  /** What an answer must not be, beside what none may be. */
   readonly judge: (answer: Answer, sent: Sent, judge: Judge) => void;
 }
 
@@ -135,13 +136,31 @@ export function createNetwork(parts: NetworkParts): Send {
       .catch(() => undefined)
       .finally(() => promises.closed(open));
     if (answer === undefined) open.isLetDown = true;
-    else parts.judge(answer, sent, { asker, what, promises, loot, nowMs: scheduler.nowMs() });
+    else judgeAnswer(answer, sent, { asker, what, promises, loot, nowMs: scheduler.nowMs() }, parts);
     if (answer !== undefined) presented?.(answer);
     await way();
-    const isLost = random !== undefined && parts.losesAnswers() && random.happens(4);
+    const isLost = random !== undefined && parts.isFaulty() && random.happens(4);
     tell(`${asker.name} gets ${answer === undefined || isLost ? "no answer" : summary(answer)} for ${describe(sent)}`);
     return isLost ? undefined : answer;
   };
+}
+
+function judgeAnswer(answer: Answer, sent: Sent, judge: Judge, parts: NetworkParts): void {
+  const { status, text, location, cookies } = answer;
+  const { asker, what, promises, loot } = judge;
+  promises.answered(asker, `${text} ${location ?? ""} ${cookies.join(" ")}`);
+  if (status === 500) promises.broke(`${what} was answered 500`);
+  const to = redirectOf(answer);
+  const left = to !== undefined && parts.leaves(to) ? to.searchParams.get("state") : null;
+  if (left !== null) promises.startedBy(asker, left);
+  if (to !== undefined && parts.goesOn(sent, to)) {
+    const state = new URLSearchParams(sent.path.split("?", 2)[1]).get("state") ?? "";
+    promises.usedOnce("state", state);
+    promises.continuedBy(asker, state);
+    const code = to.searchParams.get("code");
+    if (code !== null) loot.push({ kind: "code", code });
+  }
+  parts.judge(answer, sent, judge);
 }
 
 async function readAnswer(response: Response): Promise<Answer> {

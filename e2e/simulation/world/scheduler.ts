@@ -5,7 +5,7 @@
  * virtual time moves to it.
  */
 import type { Timer } from "@oauth-broker/oauth-core";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/seeded.ts";
 
 /** What an event can have to do with another: the process that goes on with it, and what it reads or writes. */
 export interface Touch {

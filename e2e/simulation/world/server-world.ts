@@ -1,5 +1,4 @@
 /** Everything one run with deployed servers is made of. */
-import type { Asker } from "../invariants/promises.ts";
 import { SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
 import { createDistance } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
@@ -15,7 +14,7 @@ import {
   type Sent,
   textIn,
 } from "./network.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/seeded.ts";
 import type { Choose } from "./scheduler.ts";
 import { clientAt, createSharedRows, type SharedRows, startServers } from "./servers.ts";
 import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
@@ -49,15 +48,13 @@ export interface Surroundings extends Beginning {
 
 export function createSurroundings(choose: Choose, random: Random | undefined, weaken?: Weaken): Surroundings {
   const beginning = begin(choose, random);
-  const { scheduler, promises, tell, faults, storeDistance: distance } = beginning;
-  const parts = { scheduler, faults, tell };
+  const { promises, tell, storeDistance: distance } = beginning;
   const store = createSharedStore({ distance, tell, weaken: weaken ?? ((unchanged) => unchanged), promises });
-  const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, parts));
+  const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, beginning));
   const vendorOf = (name: string): SimulatedVendor =>
     createVendor({
-      ...parts,
+      ...beginning,
       clients: [clientAt(name)],
-      promises,
       name,
       lifetimeSeconds: LIFETIME_SECONDS,
       replayedMs: Infinity,
@@ -70,20 +67,16 @@ export function createSurroundings(choose: Choose, random: Random | undefined, w
 export async function createServerWorld(options: ServerWorldOptions): Promise<ServerWorld> {
   const { choose, random, aheadSeconds, weaken } = options;
   const surroundings = createSurroundings(choose, random, weaken);
-  const { scheduler, promises, loot, tell, isFaulty } = surroundings;
   const processes = await startServers({ ...surroundings, aheadSeconds });
   const refreshes = new Map<string, string>();
   const send = createNetwork({
+    ...surroundings,
     name: "server",
-    scheduler,
-    promises,
-    random,
     processes,
-    tell,
-    loot,
-    losesAnswers: isFaulty,
     boundMs: () => BOUND_MS,
     requestOf,
+    leaves: ({ pathname }) => pathname === "/authorize",
+    goesOn: ({ path }, { searchParams }) => isCallback(path) && !searchParams.has("error"),
     judge: (answer, sent, judge) => judgeAnswer(answer, sent, judge, refreshes),
   });
   return { ...surroundings, processes, send };
@@ -105,37 +98,20 @@ function requestOf({ path, form, json, bearer, cookie }: Sent): Request {
     : new Request(SERVER + path, { method: "POST", headers, body });
 }
 
+function isCallback(path: string): boolean {
+  return path.split("?", 1)[0]?.endsWith("/callback") === true;
+}
+
 /** @param refreshes which refresh token was exchanged for which */
 function judgeAnswer(
   answer: Answer,
-  sent: Sent,
-  { asker, what, promises, loot }: Judge,
+  { path, form = {} }: Sent,
+  { asker, promises, loot }: Judge,
   refreshes: Map<string, string>,
 ): void {
-  const { status, text, location, cookies, body } = answer;
-  promises.answered(asker, `${text} ${location ?? ""} ${cookies.join(" ")}`);
-  if (status === 500) promises.broke(`${what} was answered 500`);
-  const [path = "", query = ""] = sent.path.split("?", 2);
-  const to = redirectOf(answer);
-  const left = to?.pathname === "/authorize" ? to.searchParams.get("state") : null;
-  if (left !== null) promises.startedBy(asker, left);
-  if (path.endsWith("/callback") && to !== undefined && !to.searchParams.has("error")) {
-    const state = new URLSearchParams(query).get("state") ?? "";
-    promises.usedOnce("state", state);
-    promises.continuedBy(asker, state);
-    const code = to.searchParams.get("code");
-    if (code !== null) loot.push({ kind: "code", code });
-    promises.hide(code ?? undefined);
-  }
-  if (status === 200 && path === "/token") judgeTokens(body, sent, { asker, promises, loot }, refreshes);
-}
-
-function judgeTokens(
-  body: Answer["body"],
-  { form = {} }: Sent,
-  { asker, promises, loot }: { readonly asker: Asker } & Pick<Judge, "promises" | "loot">,
-  refreshes: Map<string, string>,
-): void {
+  const { status, body } = answer;
+  if (isCallback(path)) promises.hide(redirectOf(answer)?.searchParams.get("code") ?? undefined);
+  if (status !== 200 || path !== "/token") return;
   const { code, refresh_token: spent } = form;
   const { client = "", user = "" } = asker;
   if (code !== undefined) promises.usedOnce("code", code);

@@ -22,11 +22,11 @@ import {
   egressOf,
   type Fleet,
   type Life,
+  portIn,
   type Program,
   startFleet,
   storeOf,
   timerOf,
-  whileAlive,
 } from "./fleet.ts";
 import type { KeyService } from "./key-service.ts";
 import type { Beginning } from "./network.ts";
@@ -194,8 +194,8 @@ export function portsOf(index: number, parts: PortParts, life: Life = { isOver: 
   const name = nameOf(index);
   const now = clockOf(scheduler, aheadSeconds?.[index]);
   const timer = timerOf(life, scheduler.timer);
-  const rows = rowsOf(life, parts.rows.of(name));
-  const keys = keysOf(life, parts.keyService.of(name));
+  const rows = portIn(life, parts.rows.of(name));
+  const keys = portIn(life, parts.keyService.of(name));
   const tokens = createTokenStore({
     rows,
     keys,
@@ -261,24 +261,4 @@ function egressTo(vendors: ServerParts["vendors"], name: string, life: Life): Eg
     return way.fetch(input, init);
   };
   return { fetch, fetchUntrusted: fetch, close: async () => {} };
-}
-
-function rowsOf(life: Life, rows: TokenRows): TokenRows {
-  return {
-    table: rows.table,
-    get: (...given) => whileAlive(life, rows.get(...given)),
-    change: (...given) => whileAlive(life, rows.change(...given)),
-    delete: (...given) => whileAlive(life, rows.delete(...given)),
-    partition: (...given) => whileAlive(life, rows.partition(...given)),
-    scan: (...given) => whileAlive(life, rows.scan(...given)),
-    ping: () => whileAlive(life, rows.ping()),
-    close: () => rows.close(),
-  };
-}
-
-function keysOf(life: Life, keys: KeyWrapper): KeyWrapper {
-  return {
-    newDataKey: (...given) => whileAlive(life, keys.newDataKey(...given)),
-    unwrap: (...given) => whileAlive(life, keys.unwrap(...given)),
-  };
 }

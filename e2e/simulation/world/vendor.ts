@@ -8,7 +8,7 @@ import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../support/seeded.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 export const VENDOR_ORIGIN = "https://acme.example";

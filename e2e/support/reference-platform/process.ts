@@ -13,7 +13,7 @@ import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.t
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
 import { MCP_BUNDLE, PLATFORM_BUNDLE } from "../paths.ts";
-import { startCommand } from "../start-command.ts";
+import { startCommand } from "./start-command.ts";
 import {
   type Ended,
   runService,

@@ -1,0 +1,76 @@
+/** What users and programs of any world do: wait, try again, ask from several workers at once. */
+import { createHash, randomBytes } from "node:crypto";
+import type { Answer } from "../world/network.ts";
+import type { World } from "../world/world.ts";
+
+/** Who has them. */
+interface Someone {
+  readonly world: Pick<World, "random" | "scheduler">;
+}
+
+/** Of all that is tried again. */
+export const ATTEMPTS = 12;
+
+export async function pause({ world: { random, scheduler } }: Someone, mostMs: number): Promise<void> {
+  if (random !== undefined) await scheduler.wait(random.below(mostMs));
+}
+
+export function chance({ world: { random } }: Someone, percent: number): boolean {
+  return random?.happens(percent) === true;
+}
+
+/** @returns undefined when it did not come about in that many attempts */
+export async function inAttempts<T>(
+  someone: Someone,
+  attempts: number,
+  once: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  for (let left = attempts; left > 0; left -= 1) {
+    const found = await once();
+    if (found !== undefined) return found;
+    await pause(someone, 5_000);
+  }
+  return undefined;
+}
+
+/** Perhaps from two workers at once. @returns what the first of the answers gives */
+export async function redeemTogether<T>(
+  someone: Someone,
+  ask: () => Promise<Answer | undefined>,
+  read: (answer: Answer | undefined) => T | undefined,
+): Promise<T | undefined> {
+  const workers = chance(someone, 20) ? 2 : 1;
+  const answers = await Promise.all(Array.from({ length: workers }, ask));
+  return answers.map(read).find((found) => found !== undefined);
+}
+
+/** From up to three workers at once, again and again. @returns undefined when an answer says that it is over */
+export async function refreshTogether<T>(
+  someone: Someone,
+  ask: () => Promise<Answer | undefined>,
+  {
+    read,
+    isOver,
+  }: {
+    readonly read: (answer: Answer | undefined) => T | undefined;
+    readonly isOver: (answer: Answer | undefined) => boolean;
+  },
+): Promise<T | undefined> {
+  for (let left = ATTEMPTS; left > 0; left -= 1) {
+    const workers = 1 + (someone.world.random?.below(3) ?? 0);
+    const answers = await Promise.all(Array.from({ length: workers }, ask));
+    const next = answers.map(read).find((found) => found !== undefined);
+    if (next !== undefined) return next;
+    if (answers.some(isOver)) return undefined;
+    await pause(someone, 3_000);
+  }
+  return undefined;
+}
+
+export function newVerifier(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+export function challengeOf(verifier: string): string {
+  return createHash("sha256").update(verifier).digest("base64url");
+}

@@ -1,0 +1,46 @@
+/**
+ * Random choices that repeat in every run: the seed finds a failing interleaving, fuzzed request or
+ * simulated run again. Never for anything secret.
+ */
+import { seededNumbers } from "../../packages/simulators/src/aws/seeded.ts";
+
+export interface Random {
+  /** A whole number from 0 up to, not including, `count`. */
+  below(count: number): number;
+  /** True in about `percent` of a hundred calls. */
+  happens(percent: number): boolean;
+  pick<T>(list: readonly T[]): T;
+}
+
+export interface Seeded extends Random {
+  shuffled<T>(values: readonly T[]): T[];
+  /** @returns `length` characters of `alphabet` */
+  text(alphabet: string, length: number): string;
+}
+
+export function createSeeded(seed: number): Seeded {
+  const next = seededNumbers(seed);
+  const below = (count: number): number => Math.floor(next() * count);
+  const pick = <T>(list: readonly T[]): T => {
+    const one = list[below(list.length)];
+    if (one === undefined) throw new RangeError("nothing to pick from");
+    return one;
+  };
+  return {
+    below,
+    happens: (percent) => next() * 100 < percent,
+    pick,
+    shuffled: (values) => {
+      const mixed = [...values];
+      for (let last = mixed.length - 1; last > 0; last -= 1) {
+        const other = below(last + 1);
+        [mixed[last], mixed[other]] = [mixed[other]!, mixed[last]!];
+      }
+      return mixed;
+    },
+    text: (alphabet, length) => {
+      const characters = Array.from(alphabet);
+      return Array.from({ length }, () => pick(characters)).join("");
+    },
+  };
+}
