@@ -5,7 +5,6 @@
  */
 import { noSuchCommand } from "@oauth-broker/oauth-core";
 import { readProgram } from "../support/program.ts";
-import { buildPrograms } from "../support/setup/built-services.ts";
 import { freePort } from "../support/free-port.ts";
 import { CLIENT_ID, openHarness } from "./harness.ts";
 import { runClientSuite, runSuite } from "./suite.ts";
@@ -23,7 +22,6 @@ const [first = "server", ...options] = process.argv.slice(2);
 const about = { program: "npm run conformance --", help: HELP, words: true };
 const command = readProgram({}, about, ({ words: [word = ""] }) => commandNamed(word), [first]);
 if (command !== undefined) {
-  if (command === "client") buildPrograms();
   const run = command === "client" ? runClientSuite(...options) : againstFixture(command);
   const { exitCode, output } = await run;
   process.stdout.write(output);

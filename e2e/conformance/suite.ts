@@ -12,9 +12,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { driveConsent } from "@oauth-broker/simulators";
 import { patience } from "../../packages/oauth-core/src/testing/time-limits.ts";
-import { CONFORMANCE_CLIENT_BUNDLE } from "../support/paths.ts";
-import { openTurns } from "./client/turn.ts";
+import { openPlayer } from "./client/player.ts";
 
+const CLIENT = join(import.meta.dirname, "client", "client.ts");
 const COMMAND = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"));
 
 export type Revision = "2025-11-25" | "2026-07-28";
@@ -45,15 +45,15 @@ export async function runSuite(...args: readonly string[]): Promise<SuiteRun> {
  * @param args as on a command line, without `--command`
  */
 export async function runClientSuite(...args: readonly string[]): Promise<SuiteRun> {
-  const turns = await openTurns(CLIENTS_AT_ONCE);
+  const player = await openPlayer(CLIENTS_AT_ONCE);
   try {
-    const command = `"${process.execPath}" "${CONFORMANCE_CLIENT_BUNDLE}"`;
-    // Most of which is waiting for a turn.
+    const command = `"${process.execPath}" "${CLIENT}"`;
+    // Most of which is waiting for the others.
     const timeout = ["--timeout", String(LONGEST_CLIENT_MS)];
-    const environment = { CONFORMANCE_TURNS: String(turns.port) };
+    const environment = { CONFORMANCE_PLAYER: String(player.port) };
     return await run(["client", "--command", command, ...timeout, ...args], environment, LONGEST_CLIENT_MS);
   } finally {
-    await turns.close();
+    player.close();
   }
 }
 

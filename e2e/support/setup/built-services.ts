@@ -10,7 +10,6 @@ import {
   BROKER_BUNDLE,
   BROKER_FOLDER,
   BROKER_WITH_SHORT_WAITS,
-  CONFORMANCE_CLIENT_BUNDLE,
   MCP_BUNDLE,
   MCP_FOLDER,
   PLATFORM_BUNDLE,
@@ -48,12 +47,12 @@ const PLATFORM: Build = {
   sources: ["apps/platform/src/**/*.ts", packages("oauth-core,service,token-store,broker-client")],
 };
 
-/** Started again and again: the broker with short waits, a server, the conformance suite's client. */
+/** Started again and again: the broker with short waits, a server. */
 const PROGRAMS: Build = {
   folder: BROKER_FOLDER,
   configuration: join(import.meta.dirname, "programs.rolldown.config.mjs"),
-  bundles: [BROKER_WITH_SHORT_WAITS, SEVERAL_VENDORS_BUNDLE, CONFORMANCE_CLIENT_BUNDLE],
-  sources: [...BROKER.sources, ...MCP.sources, ...PLATFORM.sources, "e2e/{support,conformance}/**/*.{ts,mjs}"],
+  bundles: [BROKER_WITH_SHORT_WAITS, SEVERAL_VENDORS_BUNDLE],
+  sources: [...BROKER.sources, ...MCP.sources, ...PLATFORM.sources, "e2e/support/**/*.{ts,mjs}"],
 };
 
 /** Vitest's global set-up: once per run, before any test file. */
@@ -69,11 +68,6 @@ export function buildBroker(): void {
 /** For clients run by hand. */
 export function buildServer(): void {
   build(MCP);
-}
-
-/** For the conformance suite run by hand. */
-export function buildPrograms(): void {
-  build(PROGRAMS);
 }
 
 function build({ folder, configuration = "rolldown.config.mjs", bundles, sources }: Build): void {

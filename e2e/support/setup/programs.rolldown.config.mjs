@@ -13,5 +13,4 @@ const program = (service, input, name) => ({
 export default [
   program(broker, "../broker/short-waits-broker.ts", "short-waits-broker.js"),
   program(server, "../several-vendors/server.ts", "several-vendors-server.js"),
-  program(server, "../../conformance/client/client.ts", "conformance-client.js"),
 ];
