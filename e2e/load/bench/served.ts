@@ -1,4 +1,4 @@
-/** Subjects that are servers, each in its own process on loopback, measured over 32 connections. */
+/** Subjects that are servers, each in its own process on loopback, measured over 32 connections if there is work for all. */
 import { cpuMicroseconds, measureCpu } from "../machine.ts";
 import { LANES, inLanes } from "../lanes.ts";
 import type { ServiceProcess } from "../../support/service-process.ts";
@@ -55,14 +55,14 @@ export function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { cl
     measure: async (asked) => {
       const count = Math.ceil(asked * share);
       // One by one: an engine behind it may be slow, and this is not what is measured.
-      while (lanes.length < LANES) lanes.push(await openLane(lanes.length));
+      while (lanes.length < Math.min(LANES, count)) lanes.push(await openLane(lanes.length));
       // Each connection is open again before the first operation that is measured.
       await Promise.all(lanes.map((lane) => lane.run()));
       const milliseconds: number[] = [];
       const ofVendor = (): number => (vendor === undefined ? Number.NaN : cpuMicroseconds(vendor.pid));
       const atStart = ofVendor();
       const measured = await measureCpu([server.pid], count, () =>
-        inLanes(LANES, count, async (at) => {
+        inLanes(lanes.length, count, async (at) => {
           const startedAt = performance.now();
           await lanes[at]?.run();
           milliseconds.push(performance.now() - startedAt);

@@ -25,7 +25,7 @@ describe.each(RUNS)("%s", () => {
   it("measures the floor, and two builds of the broker on both stores, in the same rounds", async () => {
     const lines: string[] = [];
     const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, mcpBundle: "", remove: () => undefined };
-    const size = { count: 20, rounds: 1, warmUp: 0, profiled: false };
+    const size = { count: 8, rounds: 1, warmUp: 0, profiled: false };
     const results = await runPart(await openBrokerPart({ against }), size, (line) => lines.push(line));
     expect(lines).toHaveLength(18);
     expect(results.measurements).toHaveLength(1);
