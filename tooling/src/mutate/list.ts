@@ -5,8 +5,8 @@
  *
  * An entry is a sentence with the rows it proves in front, and the text of the file as `wdiff` shows
  * a change: `expiresAt > now{+ - now+}` puts in, `[-isLive-]{+true+}` replaces, `[-&& isLive-]` takes
- * out. The test beside the file notices, or one that carries a row of the entry in a title. Where
- * others do, the key names them after the file by the ends of their paths, and each has to.
+ * out. The test beside the file notices, or one that carries a row of the entry in a title. If others
+ * do, the entry begins with the ends of their paths, and each has to.
  */
 import { posix } from "node:path";
 import { rowsIn } from "../pages/requirements.ts";
@@ -34,22 +34,25 @@ const LISTS: readonly (readonly [folder: string, list: Defences])[] = [
   ["", OTHERS_DEFENCES],
 ];
 
-const ROWS_IN_FRONT = /^(?:(?:bar#\S+|X-\d+) )*/;
+/** `shared-link, pages/connect: bar#LK-9 A dead link is not kept`. */
+const ENTRY = /^(?:([a-z][\w./, -]*): )?((?:(?:bar#\S+|X-\d+) )*)(.*)$/;
 
 /** What the lists say, in their order; `named` are the ends of the paths of tests. */
 export const LISTED: readonly (Omit<Mutation, "tests"> & { readonly named: readonly string[] | undefined })[] =
   LISTS.flatMap(([folder, list]) =>
-    Object.entries(list).flatMap(([key, defences]) => {
-      const [file = "", named] = key.split(": ");
-      return Object.entries(defences).map(([entry, change]) => ({
-        defence: entry.replace(ROWS_IN_FRONT, ""),
-        rows: rowsIn(ROWS_IN_FRONT.exec(entry)?.[0] ?? ""),
-        file: posix.join(folder, file),
-        find: change.replace(/\{\+.*?\+\}/gs, "").replace(/\[-(.*?)-\]/gs, "$1"),
-        replace: change.replace(/\[-.*?-\]/gs, "").replace(/\{\+(.*?)\+\}/gs, "$1"),
-        named: named?.split(", "),
-      }));
-    }),
+    Object.entries(list).flatMap(([file, defences]) =>
+      Object.entries(defences).map(([entry, change]) => {
+        const [, named, rows = "", defence = ""] = ENTRY.exec(entry) ?? [];
+        return {
+          defence,
+          rows: rowsIn(rows),
+          file: posix.join(folder, file),
+          find: change.replace(/\{\+.*?\+\}/gs, "").replace(/\[-(.*?)-\]/gs, "$1"),
+          replace: change.replace(/\[-.*?-\]/gs, "").replace(/\{\+(.*?)\+\}/gs, "$1"),
+          named: named?.split(", "),
+        };
+      }),
+    ),
   );
 
 /** @returns the mutations of the lists */

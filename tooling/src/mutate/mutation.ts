@@ -1,6 +1,6 @@
 /** One defence and the text whose replacement removes it. try-mutation.ts tries each. */
 
-/** By file from the folder of the list, with its tests, as list.ts says: by a sentence, the change. */
+/** By file from the folder of the list: by an entry as list.ts has it, the change. */
 export type Defences = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface Mutation {

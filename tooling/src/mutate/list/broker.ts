@@ -14,41 +14,40 @@ export const BROKER_DEFENCES: Defences = {
     "bar#OB-2 Values of the audit stream are cut and cleaned as those of the log":
       ":${jsonText{+ === undefined ? value : JSON.stringify+}(value)}`;",
   },
-  "audit/chain.ts: audit/file, verify": {
-    "Each line has the hash of the one before": '"prev":"${prev{+.slice(64)}${NO_LINE+}}"}`;',
+  "audit/chain.ts": {
+    "audit/file, verify: Each line has the hash of the one before": '"prev":"${prev{+.slice(64)}${NO_LINE+}}"}`;',
   },
   "audit/file.ts": {
     "What could not be written is refused, not answered": "ended?.[-reject(auditUnavailable()-]{+resolve(+});",
   },
-  "audit/routes.ts: audit/audit": {
-    "While nothing can be recorded, a request is refused before anything is spent":
+  "audit/routes.ts": {
+    "audit/audit: While nothing can be recorded, a request is refused before anything is spent":
       "[-audit.requireWritable()-]{+void audit+};",
-    "A client beyond its limit is on record once a minute": "if (beyondLimit.left(caller) [-<=-]{+<+} 0) return;",
+    "audit/audit: A client beyond its limit is on record once a minute":
+      "if (beyondLimit.left(caller) [-<=-]{+<+} 0) return;",
   },
   "audit/verify.ts": {
     "The check compares the hash of the line before": 'if (prev [-!== before.last-]{+=== "" && before.last === ""+})',
     "A head that is not among the lines fails the check": "hash of [-notFound-]{+[...notFound].slice(notFound.size)+})",
   },
-  "config/build.ts: broker/src/config/warnings": {
-    "A vendor of the operator's own without iss beside another causes a warning":
+  "config/build.ts": {
+    "broker/src/config/warnings: A vendor of the operator's own without iss beside another causes a warning":
       "...mixUpWarnings(vendors, [-own-]{+new Set([...own].slice(0, 0))+})",
   },
-  "config/vendors/placeholders.ts: pinned": {
-    "An operator's placeholder does not leave what the registry pins":
+  "config/vendors/placeholders.ts": {
+    "pinned: An operator's placeholder does not leave what the registry pins":
       "if (isMoved(parsed){+ || Object.keys(known).length > 0+}) return { ...known, ...own };",
   },
-  "config/vendors/tenants.ts: tenants": {
-    "The tenants of the file are in no view of the vendor":
+  "config/vendors/tenants.ts": {
+    "tenants: The tenants of the file are in no view of the vendor":
       "[-? { ...known?.placeholders[name], ...rest }-]{+&& Object.keys(rest).length > 9 ? rest+}",
   },
   "flows/authorize.ts": {
     "bar#XA-9 The flow that the owner page approves needs the cookie of its browser":
       '{ cookie[-, binding: "browser"-] }',
-  },
-  "flows/authorize.ts: flows/owner-page": {
-    "Only the browser that was shown the owner page can answer it (cookie)":
+    "flows/owner-page: Only the browser that was shown the owner page can answer it (cookie)":
       '[-!isFormToken(form.get("csrf"), ownerForm(handle.flowId), cookie)-]{+isFormToken(form.get("csrf"), ownerForm(handle.flowId), cookie)) return cookie;\n  if (handle.flowId === ""+}',
-    "A browser that was not shown the owner page cannot approve":
+    "flows/owner-page: A browser that was not shown the owner page cannot approve":
       '[-throw refusePage(trace, "browser_mismatch")-]{+return { value: "x", hash: "x" }+}',
   },
   "flows/check.ts": {
@@ -62,30 +61,27 @@ export const BROKER_DEFENCES: Defences = {
   },
   "flows/policy.ts": {
     "bar#XA-8 A parked code opens under the broker's code only": 'return seal(deriveKey(code.[-value-]{+flowId+}, "',
-  },
-  "flows/policy.ts: flows/callback": {
-    "The context of the record equals that of the present configuration, on every leg":
+    "flows/callback: The context of the record equals that of the present configuration, on every leg":
       'if (choice.contextHash [-=== flow.contextHash-]{+!== ""+}) return choice;',
   },
   "flows/refresh.ts": {
     "bar#RF-1 The client's own secret is part of what makes two refreshes equal":
       'credentials.source === "[-byoc-]{+environment+}',
     "bar#RF-8 An access token is not taken for the refresh token of its connection": 'kinds: ["{+access", "+}refresh"]',
-  },
-  "flows/refresh.ts: account": {
-    "A refreshed ID token names the account of the connection": 'iss === undefined || sub [-=== undefined-]{+!== ""+}',
-  },
-  "flows/refresh.ts: grants": {
-    "The subject of a shared refresh is compared with the connection of each caller":
+    "account: A refreshed ID token names the account of the connection":
+      'iss === undefined || sub [-=== undefined-]{+!== ""+}',
+    "grants: The subject of a shared refresh is compared with the connection of each caller":
       "requireSameSubject(tokens.idToken, [-expected-]{+undefined+});",
-    "The client is part of what makes two refreshes equal": "const parts = [client.clientId{+.slice(0, 0)+}, id,",
+    "grants: The client is part of what makes two refreshes equal":
+      "const parts = [client.clientId{+.slice(0, 0)+}, id,",
   },
-  "flows/revoke.ts: sealed-refresh-tokens": {
-    "A token alone that says not where it came from is refused by name to a client of sealed tokens":
+  "flows/revoke.ts": {
+    "sealed-refresh-tokens: A token alone that says not where it came from is refused by name to a client of sealed tokens":
       'client.refreshTokens === "sealed" && {+parameters.has("connection") && +}',
   },
-  "flows/token.ts: audit/audit": {
-    "Tokens are not handed out unrecorded": '[-await deps.audit.record("tokens_issued", trace)-]{+void deps.audit+};',
+  "flows/token.ts": {
+    "audit/audit: Tokens are not handed out unrecorded":
+      '[-await deps.audit.record("tokens_issued", trace)-]{+void deps.audit+};',
   },
   "grants/account.ts": {
     "A token of a host that a request named goes to no userinfo of the entry": "true[- || choice.tier !== 1-]) return",
@@ -117,24 +113,21 @@ export const BROKER_DEFENCES: Defences = {
       '[-(credentialsSource !== "byoc" || own.clientId !== vendorClientId)-]{+credentialsSource === "byoc" && vendorClientId === ""+}',
     "bar#RF-7 bar#RV-3 Where owners share a vendor client, the vendor's name is not enough":
       "if (token !== undefined && {+origin !== undefined && +}isShared(choice, client, deps))",
-  },
-  "grants/grant-context.ts: sealed-refresh-tokens": {
-    "Nothing beside a sealed refresh token says where it goes": "find((name) => {+name === '' && +}parameters.has(name",
-    "A sealed refresh token goes beside no other connection than its own": ".connection, [-grant-]{+named+}.connection",
+    "sealed-refresh-tokens: Nothing beside a sealed refresh token says where it goes":
+      "find((name) => {+name === '' && +}parameters.has(name",
+    "sealed-refresh-tokens: A sealed refresh token goes beside no other connection than its own":
+      ".connection, [-grant-]{+named+}.connection",
   },
   "grants/lease.ts": {
     "bar#RF-1 One of several equal refreshes takes the lease":
       'expiresAt })) [-=== "created"-]{+!== ("absent" as string)+};',
     "bar#8.2-3 The vendor is not called under a lease that could end before it answers": "return taken[- && hasTime-];",
-  },
-  "grants/lease.ts: single-flight": {
-    "A refresh whose failure cannot be kept ends its own lease alone":
+    "single-flight: A refresh whose failure cannot be kept ends its own lease alone":
       'const from = { stage: "calling", expect: [-{ holder -]{+holder === "" ? { holder } : {+}} };',
   },
-  "grants/replay-share.ts: replay-share, single-flight, long-answers.attack": {
-    "A long answer of a vendor is not kept for a replay": "if ([-bytes > MOST_ANSWER_BYTES || -]",
-  },
   "grants/replay-share.ts": {
+    "replay-share, single-flight, long-answers.attack: A long answer of a vendor is not kept for a replay":
+      "if ([-bytes > MOST_ANSWER_BYTES || -]",
     "The answers kept of one client have a bound": "[- || after > MOST_CLIENT_BYTES-]",
   },
   "grants/sealed-refresh-token.ts": {
@@ -142,9 +135,8 @@ export const BROKER_DEFENCES: Defences = {
       "if (isSameText(owner, [-clientId)-]{+owner) && clientId !== ''+}) return",
     "bar#RF-7 A sealed refresh token that does not open is sent to no vendor":
       "undefined) [-throw unreadable()-]{+return { refreshToken: token, connection: {} as Connection, kid }+}",
-  },
-  "grants/sealed-refresh-token.ts: sealed-refresh-tokens": {
-    "A sealed refresh token has a bound": "[-  if (Buffer.byteLength(text) > MOST_BYTES) return undefined;\n-]",
+    "sealed-refresh-tokens: A sealed refresh token has a bound":
+      "[-  if (Buffer.byteLength(text) > MOST_BYTES) return undefined;\n-]",
   },
   "grants/single-flight.ts": {
     "bar#RF-1 bar#RF-7 The answer of a refresh is replayed only to a holder of the refresh token":
@@ -163,32 +155,29 @@ export const BROKER_DEFENCES: Defences = {
       "[-isSameText(tokens?.[kind], hashOf(value, key)-]{+tokens?.[kind] !== hashOf(value, key+})",
     "bar#RF-7 Where owners share a vendor client, a connection that knows no tokens is refused":
       "if (key [-!== undefined && -]{+=== undefined) return;\n  if (+}kinds.some(",
-  },
-  "grants/token-binding.ts: shared-tokens": {
-    "A client with an owner has connections that know their tokens before there is another owner":
+    "shared-tokens: A client with an owner has connections that know their tokens before there is another owner":
       "if ([-client.owner === undefined && -]!isShared(",
   },
-  "keys/keyset-binding.ts: keyset-place": {
-    "A keyset is bound to base_url, region, table and revision":
+  "keys/keyset-binding.ts": {
+    "keyset-place: A keyset is bound to base_url, region, table and revision":
       '[-, base_url: baseUrl, environment, table },\n    fields: ["keyset 2", baseUrl, environment, table, String(revision-]{+ },\n    fields: ["keyset 2", ...(revision < 0 ? [baseUrl, environment, table] : []+}',
-    "The revision is authenticated": "table, String(revision{+ > 0+})],",
+    "keyset-place: The revision is authenticated": "table, String(revision{+ > 0+})],",
   },
-  "keys/keyset-floor.ts: keyset-place": {
-    "The floor outlives the process in a file beside the key": "if (file !== undefined && seen [->-]{+<+} (await kept(",
-    "A process never goes below a revision it has seen": "lowest: async () => [-Math.max(seen, await kept()-]{+kept(+}",
+  "keys/keyset-floor.ts": {
+    "keyset-place: The floor outlives the process in a file beside the key":
+      "if (file !== undefined && seen [->-]{+<+} (await kept(",
+    "keyset-place: A process never goes below a revision it has seen":
+      "lowest: async () => [-Math.max(seen, await kept()-]{+kept(+}",
   },
   "keys/keyset.ts": {
     "Of two reads of the keyset, the slower does not replace the newer":
       "[-if (held === undefined || held.revision <= next.revision) -]held = next;",
     "A replaced root makes no MACs of records for ever": '[-, "record-mac": 4_500-] }',
-  },
-  "keys/keyset.ts: keyset-place": {
-    "A keyset of release 0.1.0 is bound at the first start": "if (stored.revision [-===-]{+<+} 0) await",
-  },
-  "pages/owner-page.ts: flows/owner-page": {
-    "Scopes on the owner page are no sentence": "html`${meaning}[-<code>${one}</code><br>-]{+${one} +}`",
+    "keyset-place: A keyset of release 0.1.0 is bound at the first start": "if (stored.revision [-===-]{+<+} 0) await",
   },
   "pages/owner-page.ts": {
+    "flows/owner-page: Scopes on the owner page are no sentence":
+      "html`${meaning}[-<code>${one}</code><br>-]{+${one} +}`",
     "bar#XA-9 No scope on the owner page hides behind others": "${scope.{+slice(0, 40).+}map((one) =>",
   },
   "rate-limits.ts": {
@@ -196,27 +185,27 @@ export const BROKER_DEFENCES: Defences = {
   },
   "routes/api.ts": {
     "bar#ST-8 A check of a connection counts as a call to a vendor": '("/v1/check", "[-vendorCalls-]{+explain+}"',
-  },
-  "routes/api.ts: rate-limits": {
-    "A request counts only once its client is authenticated":
+    "rate-limits: A request counts only once its client is authenticated":
       '{+deps.rateLimits[counted].take(parameters.get("client_id") ?? "");\n      +}const client',
   },
-  "routes/register.ts: rate-limits": {
-    "Callers of the sandbox's /register without authentication use up no client's limit":
+  "routes/register.ts": {
+    "rate-limits: Callers of the sandbox's /register without authentication use up no client's limit":
       "return { client: deps.openTo, countedAs: {+deps.openTo.clientId + +}UNAUTHENTICATED };",
   },
-  "routes/vendor-views.ts: vendor-choice/sunset, vendor-views": {
-    "The kept list of vendors ends on the day on which a vendor ends something": "if (made [-!==-]{+>+} version())",
+  "routes/vendor-views.ts": {
+    "vendor-choice/sunset, vendor-views: The kept list of vendors ends on the day on which a vendor ends something":
+      "if (made [-!==-]{+>+} version())",
   },
-  "vendor-choice/callback-path.ts: flows/manual-mode": {
-    "No callback path lies beneath another": "`[-/v1/custom/${context}/callback-]{+${CALLBACK_PATH}/${context}+}`",
-    "The asking client is part of a callback path's context":
+  "vendor-choice/callback-path.ts": {
+    "flows/manual-mode: No callback path lies beneath another":
+      "`[-/v1/custom/${context}/callback-]{+${CALLBACK_PATH}/${context}+}`",
+    "flows/manual-mode: The asking client is part of a callback path's context":
       "[-for (const field of [clientId, -]{+void clientId;\n  for (const field of [+}vendor,",
-    "The vendor client is part of a callback path's context":
+    "flows/manual-mode: The vendor client is part of a callback path's context":
       "tokenEndpoint[-, vendorClientId]) {-]{+]) {\n    void vendorClientId;+}",
   },
-  "vendor-choice/callers-part.ts: flows/manual-mode, tier": {
-    "Credentials of the operator are never sent to an endpoint of the caller":
+  "vendor-choice/callers-part.ts": {
+    "flows/manual-mode, tier: Credentials of the operator are never sent to an endpoint of the caller":
       'if (callersPart !== undefined{+ && callersPart !== "endpoint"+}) throw overrideNotAllowed',
   },
   "vendor-choice/choose.ts": {
@@ -235,38 +224,32 @@ export const BROKER_DEFENCES: Defences = {
       "[-client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken-]{+[...(client.initialAccessTokens?.values() ?? [])][0] ?? (vendor.id === '' ? undefined : initialAccessToken)+}",
     "bar#XA-2 The active credentials are those of the tenant that is named":
       "[-isOfTenant(one, entry, given)-]{+given !== undefined && one.id === ''+}",
-  },
-  "vendor-choice/entry.ts: vendor-choice/sunset": {
-    "A vendor that has ended an endpoint gets no new flow there": "length > 0 && {+now() < 0 && +}hasEnded(sunset, now",
-    "Endpoints of the request count in place of the entry's among those that a vendor ends":
+    "vendor-choice/sunset: A vendor that has ended an endpoint gets no new flow there":
+      "length > 0 && {+now() < 0 && +}hasEnded(sunset, now",
+    "vendor-choice/sunset: Endpoints of the request count in place of the entry's among those that a vendor ends":
       "[-const used = [authorizationEndpoint, -]{+void [authorizationEndpoint, tokenEndpoint];\n  const used = [vendor.authorizationEndpoint, vendor.+}",
-  },
-  "vendor-choice/entry.ts: start-legs": {
-    "bar#BY-5 A client uses the vendors of its list": "vendors !== undefined && [-!vendors.includes(id)-]{+id === ''+}",
-  },
-  "vendor-choice/entry.ts: request.names": {
-    "bar#BY-5 A client's list of vendors holds for a vendor under each of its names":
+    "start-legs: bar#BY-5 A client uses the vendors of its list":
+      "vendors !== undefined && [-!vendors.includes(id)-]{+id === ''+}",
+    "request.names: bar#BY-5 A client's list of vendors holds for a vendor under each of its names":
       "requireListed([-id-]{+name+}, client);\n  return entry;",
   },
-  "vendor-choice/registrations.ts: byoc": {
-    "A client id of ours that a client brings as its own shows the owner page":
-      'if (held === undefined{+ || credentials.source === "byoc"+}) return false;',
-    "The owner of the asking client counts among the owners, even if it may not use the entry of the id":
-      "[-return same.length > 0 && new Set([owner, -]{+void owner;\n  return same.length > 0 && new Set([+}",
-    "A client id of ours that a client brings is ours at every vendor": '[-credentials.source === "byoc" || -]isAt(one',
-    "Credentials of ours are one registration at a second host, unless their secret is another":
-      "[- || isSameClient(one, secretOf(credentials))-],",
-    "Client ids are compared by letters and digits in lower case": "[-    .toLowerCase()\n-]",
-    "A registration is found by the origin of its token endpoint too":
-      "{+void tokenEndpoint;\n  +}const origins = [issuer, authorizationEndpoint[-, tokenEndpoint-]].map(",
-    "A client id of ours is refused at a vendor that the client names": '(clientId)){+ || clientId !== ""+}) return;',
-  },
   "vendor-choice/registrations.ts": {
+    "byoc: A client id of ours that a client brings as its own shows the owner page":
+      'if (held === undefined{+ || credentials.source === "byoc"+}) return false;',
+    "byoc: The owner of the asking client counts among the owners, even if it may not use the entry of the id":
+      "[-return same.length > 0 && new Set([owner, -]{+void owner;\n  return same.length > 0 && new Set([+}",
+    "byoc: A client id of ours that a client brings is ours at every vendor":
+      '[-credentials.source === "byoc" || -]isAt(one',
+    "byoc: Credentials of ours are one registration at a second host, unless their secret is another":
+      "[- || isSameClient(one, secretOf(credentials))-],",
+    "byoc: Client ids are compared by letters and digits in lower case": "[-    .toLowerCase()\n-]",
+    "byoc: A registration is found by the origin of its token endpoint too":
+      "{+void tokenEndpoint;\n  +}const origins = [issuer, authorizationEndpoint[-, tokenEndpoint-]].map(",
+    "byoc: A client id of ours is refused at a vendor that the client names":
+      '(clientId)){+ || clientId !== ""+}) return;',
     "bar#XA-9 A client that vouches for browsers is refused where the owner page binds them":
       'client, registrations){+ || client.owner !== ""+}',
-  },
-  "vendor-choice/registrations.ts: byoc, registrations": {
-    "Retired credentials are indexed too": "Map.groupBy(entry.credentials{+.slice(0, 1)+},",
+    "byoc, registrations: Retired credentials are indexed too": "Map.groupBy(entry.credentials{+.slice(0, 1)+},",
   },
   "vendor-choice/request.ts": {
     "Credentials of a client's own have no control characters": "const CREDENTIAL = /^[^[-\\p{Cc}-]]{1,2048}$/u;",
@@ -291,12 +274,9 @@ export const BROKER_DEFENCES: Defences = {
       "([-withoutOperatorsHeaders(vendor)-]{+{ ...withoutOperatorsHeaders(vendor), ...vendor }+}",
     "bar#BY-4 A header of the operator's reaches no tenant that only a caller names":
       "[-isVouchedFor ? vendor : withoutOperatorsHeaders(vendor)-]{+vendor+}",
-  },
-  "vendor-choice/trust.ts: flows/manual-mode, byoc": {
-    "Every vendor that a caller names is tier 3, also an issuer that sends iss":
+    "flows/manual-mode, byoc: Every vendor that a caller names is tier 3, also an issuer that sends iss":
       'tier: {+resolved.issExpected ? 1 : +}3, callersPart: "vendor",',
-  },
-  "vendor-choice/trust.ts: flows/vendor-answers": {
-    "A vendor that a caller names keeps a client waiting for a minute at most": "const MAX_SECONDS = [-60-]{+86_400+};",
+    "flows/vendor-answers: A vendor that a caller names keeps a client waiting for a minute at most":
+      "const MAX_SECONDS = [-60-]{+86_400+};",
   },
 };

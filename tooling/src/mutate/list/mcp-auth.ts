@@ -2,18 +2,20 @@
 import type { Defences } from "../mutation.ts";
 
 export const MCP_AUTH_DEFENCES: Defences = {
-  "app.ts: mcp/metrics": {
-    "bar#RS-7 Metrics are answered to a scraper on this machine, not to a page in its browser":
+  "app.ts": {
+    "mcp/metrics: bar#RS-7 Metrics are answered to a scraper on this machine, not to a page in its browser":
       "mount(app, [onlyForUs(route, [-isKnown-]{+(host) => isKnown(host, undefined)+}, undefined)], {",
   },
-  "caller-address.ts: hosted/rate-limit": {
-    "Addresses of one IPv6 /64 count as one caller": 'return networkOf([-caller)-]{+"") + caller+};',
-    "A forwarded address is accepted only from trusted proxies": 'if ([-!isTrusted(caller-]{+isTrusted(""+}) || before',
+  "caller-address.ts": {
+    "hosted/rate-limit: Addresses of one IPv6 /64 count as one caller": 'return networkOf([-caller)-]{+"") + caller+};',
+    "hosted/rate-limit: A forwarded address is accepted only from trusted proxies":
+      'if ([-!isTrusted(caller-]{+isTrusted(""+}) || before',
   },
-  "hosted/authenticate.ts: shared-link": {
-    "A call has only the scope of both session and link":
+  "hosted/authenticate.ts": {
+    "shared-link: A call has only the scope of both session and link":
       "return { scope[-: scope.filter((token) => vendorScope.includes(token))-], vendorScope };",
-    "A link without a known scope may permit everything requested": ": settings.vendor.scopes{+.slice(0, 0)+} };",
+    "shared-link: A link without a known scope may permit everything requested":
+      ": settings.vendor.scopes{+.slice(0, 0)+} };",
   },
   "hosted/clients/client-metadata.ts": {
     "bar#AS-11 A registration is answered without a secret, as a public client":
@@ -21,11 +23,9 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "bar#AS-13 A document whose client cannot be public is refused":
       '[-(Array.isArray(supported) && supported.includes("none"))-]{+supported !== null+}',
   },
-  "hosted/clients/client.ts: shipping-clients": {
-    "bar#AS-20 A client assertion is refused, not ignored":
-      '["client_secret"[-, "client_assertion", "client_assertion_type"-]]',
-  },
   "hosted/clients/client.ts": {
+    "shipping-clients: bar#AS-20 A client assertion is refused, not ignored":
+      '["client_secret"[-, "client_assertion", "client_assertion_type"-]]',
     "bar#AS-20 A caller without credentials is not asked for a password":
       '[-authorization === undefined || /^bearer\\b/i.test(authorization-]{+/^bearer\\b/i.test(authorization ?? ""+}',
   },
@@ -41,11 +41,12 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "bar#AS-13 A client's document is five kilobytes at most": "const DOCUMENT_BYTES = [-5-]{+500+} * 1024;",
     "bar#AS-13 The operator's private networks are closed to client documents": 'allowCidrs: [{+"10.0.0.0/8"+}],',
   },
-  "hosted/clients/registration.ts: unused-clients, registration": {
-    "A registered client that got tokens is never deleted for new ones": 'if (outcome [-=== "moved"-]{+!== undefined+}',
+  "hosted/clients/registration.ts": {
+    "unused-clients, registration: A registered client that got tokens is never deleted for new ones":
+      'if (outcome [-=== "moved"-]{+!== undefined+}',
   },
-  "hosted/clients/unused-clients.ts: unused-clients, registration": {
-    "Beyond the limit of unused clients the oldest is deleted":
+  "hosted/clients/unused-clients.ts": {
+    "unused-clients, registration: Beyond the limit of unused clients the oldest is deleted":
       "[-await forgetUnused(oldest, { records, now })-]{+void [forgetUnused, oldest, now]+};",
   },
   "hosted/platform-callback/narrow-request.ts": {
@@ -58,10 +59,9 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "bar#AS-4 A vendor's code is claimed once, and its second use ends the session":
       '[-if (typeof sessionId === "string") await sessions.end(sessionId)-]{+void sessions+};',
   },
-  "hosted/routes.ts: hosted/rate-limit": {
-    "Refused requests at /token and /revoke count, successes and outages do not": "[-&& !-]{+|| +}isRefused) requests.",
-  },
   "hosted/routes.ts": {
+    "hosted/rate-limit: Refused requests at /token and /revoke count, successes and outages do not":
+      "[-&& !-]{+|| +}isRefused) requests.",
     "bar#AS-13 What a browser's request makes the server fetch counts for its address":
       "onBehalfOf({[- clientId: address -]}, () => route.handle(c, trace))",
   },
@@ -69,11 +69,9 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "bar#AS-9 Consent is for the client as it was shown":
       ", [-clientName, knownBy, redirectUris-]{+typeof clientName, knownBy, redirectUris.length+}",
   },
-  "hosted/server-callback/consent-page.ts: consent-page, authorize-errors": {
-    "The consent page says that the answer goes to a program on this computer, on localhost too":
-      "/^([-localhost|-]127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?$/",
-  },
   "hosted/server-callback/consent-page.ts": {
+    "consent-page, authorize-errors: The consent page says that the answer goes to a program on this computer, on localhost too":
+      "/^([-localhost|-]127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?$/",
     "bar#AS-10 The page names the host of a client's document before the name that it chose":
       'return knownBy === "metadata_document" {+&& clientId === "" +}? new URL(clientId).host : name;',
   },
@@ -82,9 +80,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
       "bindsBrowser: () => [-true-]{+deps === undefined+},",
     "bar#TS-3 Parked tokens are sealed under a server key besides our code":
       '[-await serverKey.derive("parked-tokens"-]{+(await serverKey.derive("parked-tokens")).subarray(0, 0+}',
-  },
-  "hosted/server-callback/policy.ts: another-vendor, redeem-outages": {
-    "A callback and a code count only for a flow of the present vendor":
+    "another-vendor, redeem-outages: A callback and a code count only for a flow of the present vendor":
       'return isSameSource(authorization, identitySource(settings)) {+|| authorization.vendor !== "" +}',
   },
   "hosted/server-callback/redeem-own-code.ts": {
@@ -94,11 +90,10 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "bar#RS-3 A token that the vendor finds too narrow is refused as such, and not as invalid":
       "return challengeFor([-INSUFFICIENT_SCOPE-]{+INVALID_TOKEN+});",
   },
-  "mcp/admission/known-host.ts: known-host, mcp-auth/src/app": {
-    "A foreign Host gets 403, even with an allowed Origin": "[-isHostOf(own, host)-]{+host !== undefined+} &&",
-  },
-  "mcp/admission/known-host.ts: mcp-auth/src/app, origins": {
-    "Methods that a path does not serve are checked for Host and Origin too":
+  "mcp/admission/known-host.ts": {
+    "known-host, mcp-auth/src/app: A foreign Host gets 403, even with an allowed Origin":
+      "[-isHostOf(own, host)-]{+host !== undefined+} &&",
+    "mcp-auth/src/app, origins: Methods that a path does not serve are checked for Host and Origin too":
       "[-requireKnown(c);\n      -]return route.otherMethods?.(c, trace);",
   },
   "mcp/admission/refused-tokens.ts": {
@@ -113,69 +108,69 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "Unknown bearer tokens under way are bounded over all addresses": "most: {+1_000 * +}MOST_UNDER_WAY,",
     "The queue of unvalidated bearer tokens is bounded": "mostWaiting: {+1_000 * +}MOST_WAITING,",
   },
-  "mcp/call-policy.ts: vendors-apart": {
-    "A linked vendor's token goes to that vendor's hosts": "deps, ...vendor, {+apiHosts: deps.apiHosts, +}scopeReading",
+  "mcp/call-policy.ts": {
+    "vendors-apart: A linked vendor's token goes to that vendor's hosts":
+      "deps, ...vendor, {+apiHosts: deps.apiHosts, +}scopeReading",
   },
-  "mcp/calls/running-calls.ts: cancelled-calls": {
-    "A cancel that could mean two calls ends none": "if (others.length [-===-]{+>=+} 0) only",
-    "The signal of a call does not fire after the call":
+  "mcp/calls/running-calls.ts": {
+    "cancelled-calls: A cancel that could mean two calls ends none": "if (others.length [-===-]{+>=+} 0) only",
+    "cancelled-calls: The signal of a call does not fire after the call":
       '[-        request.removeEventListener("abort", disconnected);\n-]',
   },
-  "mcp/calls/tool-answer.ts: mcp/endpoint": {
-    "A vendor's document that a tool returns asks the user for nothing": '.has(member){+ || member !== ""+})',
-  },
-  "mcp/calls/tool-answer.ts: tool-answers": {
-    "A vendor's document with _meta does not speak for the server": '", "structuredContent", "isError"{+, "_meta"+}])',
-    "Half a character of a tool's answer is replaced before it leaves":
+  "mcp/calls/tool-answer.ts": {
+    "mcp/endpoint: A vendor's document that a tool returns asks the user for nothing":
+      '.has(member){+ || member !== ""+})',
+    "tool-answers: A vendor's document with _meta does not speak for the server":
+      '", "structuredContent", "isError"{+, "_meta"+}])',
+    "tool-answers: Half a character of a tool's answer is replaced before it leaves":
       'half === undefined ? escape : [-"\\\\ufffd"-]{+escape+},',
   },
-  "mcp/elicitation/exchange.ts: elicitation/attacks": {
-    "A requestState of ours is refused in every call it was not made for, also of a tool registered with the SDK":
+  "mcp/elicitation/exchange.ts": {
+    "elicitation/attacks: A requestState of ours is refused in every call it was not made for, also of a tool registered with the SDK":
       'requestState === "" || requestState[-.startsWith(STATE_PREFIX)-]{+ === STATE_PREFIX+}',
-    "A requestState that is no string of ours is refused for a tool of the definition":
+    "elicitation/attacks: A requestState that is no string of ours is refused for a tool of the definition":
       "return call === undefined || [-!toolNames.has(call.tool)-]{+toolNames.size > 0+};",
   },
-  "mcp/elicitation/find-links.ts: lacking-scopes": {
-    "A user is asked for no scope that the session lacks": ".[-includes(scope)-]{+length >= 0+} && configured.includes",
-    "A user is asked for no scope that the deployment does not have": "configured.[-includes(scope)-]{+length >= 0+});",
-    "A user is asked for no scope that only the vendor names":
+  "mcp/elicitation/find-links.ts": {
+    "lacking-scopes: A user is asked for no scope that the session lacks":
+      ".[-includes(scope)-]{+length >= 0+} && configured.includes",
+    "lacking-scopes: A user is asked for no scope that the deployment does not have":
+      "configured.[-includes(scope)-]{+length >= 0+});",
+    "lacking-scopes: A user is asked for no scope that only the vendor names":
       "if ([-!scopes.every((scope) => permitted.includes(scope))-]{+permitted.length === 0+}",
-    "A tool runs only when its link has the scopes it lists": 'link.state !== "usable" ||[- lacking.length > 0 ||-]',
-  },
-  "mcp/elicitation/request-state.ts: elicitation/attacks": {
-    "A requestState is of its user": '["request-state", vendor, issuer, {+typeof +}user,',
-    "A requestState is of its client": 'user, [-clientId ?? ""-]{+typeof clientId+}',
-    "A requestState is of its tool": ", {+typeof +}tool, hashOf(",
-    "A requestState is of its arguments": "hashOf(canonicalJson([-given ?? {}-]{+typeof given+}))",
-    "A requestState lives as long as its tickets": "expiresAt > [-now()-]{+0 || now() > 0+} ? tickets : undefined",
-    "A requestState has eight kilobytes at most": "|| state.length > {+100 * +}MOST_CHARACTERS",
+    "lacking-scopes: A tool runs only when its link has the scopes it lists":
+      'link.state !== "usable" ||[- lacking.length > 0 ||-]',
   },
   "mcp/elicitation/request-state.ts": {
+    "elicitation/attacks: A requestState is of its user": '["request-state", vendor, issuer, {+typeof +}user,',
+    "elicitation/attacks: A requestState is of its client": 'user, [-clientId ?? ""-]{+typeof clientId+}',
+    "elicitation/attacks: A requestState is of its tool": ", {+typeof +}tool, hashOf(",
+    "elicitation/attacks: A requestState is of its arguments": "hashOf(canonicalJson([-given ?? {}-]{+typeof given+}))",
+    "elicitation/attacks: A requestState lives as long as its tickets":
+      "expiresAt > [-now()-]{+0 || now() > 0+} ? tickets : undefined",
+    "elicitation/attacks: A requestState has eight kilobytes at most": "|| state.length > {+100 * +}MOST_CHARACTERS",
     "bar#LK-4 A requestState is of a user of its sign-in vendor and issuer":
       '["request-state", vendor[-, issuer-]{+.slice(0, 0), issuer.slice(0, 0)+}, user,',
   },
-  "mcp/elicitation/run-linked.ts: lacking-scopes": {
-    "A call that may have had effects is not repeated by the client":
+  "mcp/elicitation/run-linked.ts": {
+    "lacking-scopes: A call that may have had effects is not repeated by the client":
       "return annotations.readOnlyHint [-=== true || annotations.idempotentHint === true-]{+!== false+};",
-  },
-  "mcp/elicitation/run-linked.ts: elicitation/stock-clients": {
-    "A ticket that the client declined or cancelled ends":
+    "elicitation/stock-clients: A ticket that the client declined or cancelled ends":
       "[-for (const { id } of left) await linked.links.cancel(id);-]",
   },
-  "mcp/elicitation/url-elicitation.ts: elicitation/attacks": {
-    "A Mcp-Session-Id is of its user and client":
+  "mcp/elicitation/url-elicitation.ts": {
+    "elicitation/attacks: A Mcp-Session-Id is of its user and client":
       'vendor, issuer, [-user, clientId ?? ""-]{+typeof user, typeof clientId+}]',
-    "A Mcp-Session-Id is of a user of its sign-in vendor and issuer":
+    "elicitation/attacks: A Mcp-Session-Id is of a user of its sign-in vendor and issuer":
       '["mcp-session", vendor[-, issuer-]{+.slice(0, 0), issuer.slice(0, 0)+}, user,',
   },
-  "mcp/elicitation/waiting.ts: elicitation/exchange": {
-    "A user's calls that wait are few": "before >= MOST_WAITING{+ * 100+}",
+  "mcp/elicitation/waiting.ts": {
+    "elicitation/exchange: A user's calls that wait are few": "before >= MOST_WAITING{+ * 100+}",
   },
-  "mcp/endpoint.ts: mcp/endpoint, origins": {
-    "/mcp requires the token before it reveals the methods": "){+ || found.challenge.status !== 0+}) return undefined;",
-  },
-  "mcp/endpoint.ts: cancelled-calls": {
-    "bar#RS-5 A cancel ends a call of the same token and session alone":
+  "mcp/endpoint.ts": {
+    "mcp/endpoint, origins: /mcp requires the token before it reveals the methods":
+      "){+ || found.challenge.status !== 0+}) return undefined;",
+    "cancelled-calls: bar#RS-5 A cancel ends a call of the same token and session alone":
       '[-bearerToken(c.req.header("authorization"))-]{+c.req.path+}, c.req.header("mcp-session-id")',
   },
   "mcp/metrics.ts": {
@@ -196,13 +191,9 @@ export const MCP_AUTH_DEFENCES: Defences = {
   "origins.ts": {
     "No other origin may read our own pages and callbacks, whatever the list says":
       "if (!CALLED_BY_CLIENTS.has(route.path)) return guardRoute(route, [-isOurs-]{+isClient+});",
-  },
-  "origins.ts: origins, mcp-auth/src/app": {
-    "A foreign Origin gets 403 at the endpoints for clients":
+    "origins, mcp-auth/src/app: A foreign Origin gets 403 at the endpoints for clients":
       "cors), [-isClient-]{+(host, origin) => isClient(host, origin) || isOurHost(host, origin)+}",
-  },
-  "origins.ts: origin": {
-    "Besides their own Origin the pages of links take only that of no site":
+    "origin: Besides their own Origin the pages of links take only that of no site":
       '(origin) => origin [-=== "null-]{+!== "none+}"',
   },
   "pre-registered/authenticate.ts": {
@@ -225,9 +216,11 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "bar#AS-17 Challenges and the resource's metadata do not name offline_access":
       "scope !== [-OFFLINE_ACCESS-]{+`${OFFLINE_ACCESS}2`+} &&",
   },
-  "start.ts: author-slips": {
-    "A rejection that a tool does not await ends no process": "if (tool [-=== undefined-]{+!== log.constructor.name+})",
-    "A rejection outside of tools ends the process": "if (tool === undefined) return [-false-]{+true+};",
-    "The signals of calls fire when a stop cuts them": "const ended = [-server.cutCalls-]{+Promise.resolve+}();",
+  "start.ts": {
+    "author-slips: A rejection that a tool does not await ends no process":
+      "if (tool [-=== undefined-]{+!== log.constructor.name+})",
+    "author-slips: A rejection outside of tools ends the process": "if (tool === undefined) return [-false-]{+true+};",
+    "author-slips: The signals of calls fire when a stop cuts them":
+      "const ended = [-server.cutCalls-]{+Promise.resolve+}();",
   },
 };

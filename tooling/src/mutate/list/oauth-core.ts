@@ -7,12 +7,9 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#XA-9 bar#AS-7 A form token belongs to one form": '(Buffer.from(value), {+typeof +}what).toString("base64url")',
     "bar#CB-7 A binding cookie is one that we could have set": ".test(value) {+|| value !== '' +}? bindingCookie(value",
     "bar#CB-7 A binding cookie is kept from sibling domains and scripts": "[-__Host--]flow-${flowId}` : `flow-${flowId",
-  },
-  "authorization-server/browser-binding.ts: http-layer, flows/callback": {
-    "A browser keeps the cookies of twenty flows": "Math.max(0, names.length - MOST_FLOW_COOKIES{+ * 100+})",
-  },
-  "authorization-server/browser-binding.ts: routes/routes": {
-    "bar#RS-7 A platform answers to its own name":
+    "http-layer, flows/callback: A browser keeps the cookies of twenty flows":
+      "Math.max(0, names.length - MOST_FLOW_COOKIES{+ * 100+})",
+    "routes/routes: bar#RS-7 A platform answers to its own name":
       "return new URL(requestUrl).host [-=== new URL(ownUrl).host-]{+!== new URL(ownUrl).hash+};",
   },
   "authorization-server/client-assertion.ts": {
@@ -50,9 +47,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
       "if (own.record.expiresAt [-> engine.deps.now()-]{+!== engine.deps.now() + 0.5+}) return;",
     "bar#AS-3 A code of the server is redeemed with its verifier":
       '{+void [+}verifyCodeVerifier[-(codeVerifier, own.flow.codeChallenge ?? "")-]{+, codeVerifier]+};',
-  },
-  "brokered-code/redeem.ts: metadata-document": {
-    "The code of a native client is redeemed with the exact URI of its request":
+    "metadata-document: The code of a native client is redeemed with the exact URI of its request":
       '[- === flow.redirectUri-]{+.replace(/:\\d+/, "") === flow.redirectUri?.replace(/:\\d+/, "")+}',
   },
   "brokered-code/secrets.ts": {
@@ -95,9 +90,11 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   "egress/proxy.ts": {
     "bar#EG-11 The operator's proxy is asked for names alone": 'if (isIP(hostname) !== 0) return "[-refused-]{+proxy+}',
   },
-  "egress/share.ts: share, pools": {
-    "One caller has at most half of an origin's connections": "mostOfLane: () => CONNECTIONS_PER_CALLER{+ * 2+},",
-    "One caller has at most a thousand calls to an origin in flight or waiting": "mostInLane: CALLS_PER_CALLER{+ * 9+}",
+  "egress/share.ts": {
+    "share, pools: One caller has at most half of an origin's connections":
+      "mostOfLane: () => CONNECTIONS_PER_CALLER{+ * 2+},",
+    "share, pools: One caller has at most a thousand calls to an origin in flight or waiting":
+      "mostInLane: CALLS_PER_CALLER{+ * 9+}",
   },
   "egress/url.ts": {
     "bar#EG-7 Ports other than 443 are for hosts that the operator wrote down":
@@ -112,18 +109,17 @@ export const OAUTH_CORE_DEFENCES: Defences = {
       "const LOCKED_CSP = \"[-default-src 'none'; frame-ancestors 'none'; -]base-uri 'none'\";",
     "bar#HT-10 bar#VR-8 No answer is cached": '[-  "cache-control": "no-store",\n-]',
   },
-  "mechanics/exact-json.ts: exact-json, response, flows/vendor-answers": {
-    "A number of the vendor's keeps its digits": "String(value) [-!== source-]{+=== undefined+} ?",
-  },
-  "mechanics/expiring-map.ts: pre-registered/authenticate, expiring-map": {
-    "A map that unauthenticated callers fill evicts the least recently used entry":
-      "maxSize: mostEntries{+ + 100_000+},",
+  "mechanics/exact-json.ts": {
+    "exact-json, response, flows/vendor-answers: A number of the vendor's keeps its digits":
+      "String(value) [-!== source-]{+=== undefined+} ?",
   },
   "mechanics/expiring-map.ts": {
+    "pre-registered/authenticate, expiring-map: A map that unauthenticated callers fill evicts the least recently used entry":
+      "maxSize: mostEntries{+ + 100_000+},",
     "A cached entry expires at its second": "{ ttl: seconds * 1000 [-- 1 -]}",
   },
-  "mechanics/turns.ts: turns, share": {
-    "Calls that wait for a turn are served lane by lane":
+  "mechanics/turns.ts": {
+    "turns, share: Calls that wait for a turn are served lane by lane":
       '[-lanes.delete(name);\n      lanes.set(name, lane-]{+if (name === " ") lanes.delete(name+});',
   },
   "protocol/parameters.ts": {
@@ -138,20 +134,15 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#XA-2 An end below which anyone can register a name pins no host": ".[-every-]{+some+}((end) => end.startsWith",
     "bar#XA-2 A caller gives no value that follows from another":
       "if (follows === undefined{+ || Object.hasOwn(values, name)+}) return",
-  },
-  "protocol/placeholders.ts: placeholders.attacks": {
-    "A URL template is no longer than a URL": "[-  requireTemplateLength(template.length);\n-]",
-    "A URL template stops being filled where it becomes longer than a URL":
+    "placeholders.attacks: A URL template is no longer than a URL": "[-  requireTemplateLength(template.length);\n-]",
+    "placeholders.attacks: A URL template stops being filled where it becomes longer than a URL":
       "[-      requireTemplateLength(length);\n-]",
   },
-  "protocol/redirect-uri.ts: protocol/redirect-uri, metadata-document": {
-    "The port of localhost is free (this client must be accepted)": "(127\\.0\\.0\\.1|\\[::1\\][-|localhost-])(?::",
-  },
-  "protocol/redirect-uri.ts: protocol/redirect-uri, pushed-request": {
-    "The list of a backend's redirect URIs is exact, port included":
-      "[-includes(requested-]{+some((uri) => uri === requested || differOnlyInLoopbackPort(uri, requested)+}",
-  },
   "protocol/redirect-uri.ts": {
+    "protocol/redirect-uri, metadata-document: The port of localhost is free (this client must be accepted)":
+      "(127\\.0\\.0\\.1|\\[::1\\][-|localhost-])(?::",
+    "protocol/redirect-uri, pushed-request: The list of a backend's redirect URIs is exact, port included":
+      "[-includes(requested-]{+some((uri) => uri === requested || differOnlyInLoopbackPort(uri, requested)+}",
     "bar#ST-2 bar#AS-1 A redirect goes only to a URI that was checked": "const [-uri = to[checked]-]{+{ uri } = to+};",
   },
   "protocol/secret.ts": {
@@ -173,8 +164,8 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#XA-2 Tenants issue the clients where an unlisted value is in a host of the secret":
       '!isListed(specs[name])) {+&& vendor.tokenEndpoint === "" +}? "tenant" : "vendor"',
   },
-  "registry/fields/checks.ts: token-dialect": {
-    "The broker's own headers of a token request are not the file's to set":
+  "registry/fields/checks.ts": {
+    "token-dialect: The broker's own headers of a token request are not the file's to set":
       "OWN_TOKEN_HEADERS.has([-value.toLowerCase()-]{+`${value}?`+})",
   },
   "registry/operators-vendor.ts": {

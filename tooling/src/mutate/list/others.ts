@@ -9,30 +9,25 @@ export const OTHERS_DEFENCES: Defences = {
     "bar#BY-4 The issuer and keys of a registry vendor do not vouch for another party's endpoints":
       'return isElsewhere {+&& vendor.id === "" +}? withoutIssuer(vendor) : vendor;',
   },
-  "packages/broker-client/src/waits.ts: broker/refresh, direct/vendor-answers": {
-    "A wait of one connection's vendor keeps no other connection waiting":
+  "packages/broker-client/src/waits.ts": {
+    "broker/refresh, direct/vendor-answers: A wait of one connection's vendor keeps no other connection waiting":
       "const [-known = waiting.get(key-]{+[known = waiting.get(key)] = waiting.values(+});",
-    "A wait of one user's vendor keeps no other user of the same connection waiting":
+    "broker/refresh, direct/vendor-answers: A wait of one user's vendor keeps no other user of the same connection waiting":
       'JSON.stringify([vendor, connection, refreshToken{+ === "" ? refreshToken : ""+}])',
   },
-  "examples/express/main.ts: examples": {
-    "The Express example takes forms of its own origin only": 'req.get("origin") [-=== APP_URL-]{+!== ""+}',
-  },
   "examples/express/main.ts": {
+    "examples: The Express example takes forms of its own origin only": 'req.get("origin") [-=== APP_URL-]{+!== ""+}',
     "bar#XA-7 The Express example begins a new session at sign-in":
       "req.session.[-regenerate((error) => {-]{+reload((error) => {\n    error = undefined;+}",
   },
-  "examples/fastify/main.ts: examples": {
-    "The Fastify example takes forms of its own origin only": 'headers.origin [-!== APP_URL-]{+=== ""+}',
-  },
   "examples/fastify/main.ts": {
+    "examples: The Fastify example takes forms of its own origin only": 'headers.origin [-!== APP_URL-]{+=== ""+}',
     "bar#XA-7 The Fastify example begins a new session at sign-in":
       "[-await request.session.regenerate-]{+request.session.touch+}();",
   },
-  "examples/hono/main.ts: examples": {
-    "The Hono example takes forms of its own origin only": "app.use(csrf({ origin: [-APP_URL-]{+() => true+} }));",
-  },
   "examples/hono/main.ts": {
+    "examples: The Hono example takes forms of its own origin only":
+      "app.use(csrf({ origin: [-APP_URL-]{+() => true+} }));",
     "bar#XA-7 The Hono example begins a new session at sign-in":
       "await c.var.session.update([-{ user, flows: [] }-]{+(old) => ({ flows: [], ...old, user })+});",
   },

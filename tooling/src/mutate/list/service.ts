@@ -2,70 +2,71 @@
 import type { Defences } from "../mutation.ts";
 
 export const SERVICE_DEFENCES: Defences = {
-  "change-record.ts: unused-clients": {
-    "Each registration takes a slot of its own, over all processes": 'outcome [-=== "moved"-]{+!== undefined+}) return',
+  "change-record.ts": {
+    "unused-clients: Each registration takes a slot of its own, over all processes":
+      'outcome [-=== "moved"-]{+!== undefined+}) return',
   },
   "configuration/secret-text.ts": {
     "A secret with white space or quotation marks around it does not start a service":
       '(checkEdges(value) [-??-]{+=== "" ? "" :+} check(value))',
   },
-  "configuration/values.ts: cors, refusals": {
-    "An entry that is not a serialized origin is refused at start":
+  "configuration/values.ts": {
+    "cors, refusals: An entry that is not a serialized origin is refused at start":
       "return entry[- === ANY_ORIGIN || isSerializedOrigin(entry)-]{+.length > 0+}",
   },
-  "events/deliver.ts: events, link-events": {
-    "An event is signed over its id, its time and its body": "update(`${id}.${seconds}[-.${body}-]`)",
+  "events/deliver.ts": {
+    "events, link-events: An event is signed over its id, its time and its body":
+      "update(`${id}.${seconds}[-.${body}-]`)",
   },
-  "events/link-events.ts: events, link-events": {
-    "Only 2xx says that a receiver has an event": "if (status >= 200[- && status <= 299-]) return event;",
+  "events/link-events.ts": {
+    "events, link-events: Only 2xx says that a receiver has an event":
+      "if (status >= 200[- && status <= 299-]) return event;",
   },
-  "events/outbox.ts: events": {
-    "A claim sets the time of the next try":
+  "events/outbox.ts": {
+    "events: A claim sets the time of the next try":
       "claimed.includes(one) ? [-nextTry(one, now())-]{+{ ...nextTry(one, now()), due: one.due }+} : one",
-    "A link is reported dead once for each authorization": 'reported?.["grant"] === [-change.grant-]{+""+} ? undefined',
+    "events: A link is reported dead once for each authorization":
+      'reported?.["grant"] === [-change.grant-]{+""+} ? undefined',
   },
-  "events/settings.ts: events, link-events": {
-    "No event leaves unsigned": "if (hasUrl && [-!hasSecret-]{+hasSecret && url === secrets+}) read.refuse(",
+  "events/settings.ts": {
+    "events, link-events: No event leaves unsigned":
+      "if (hasUrl && [-!hasSecret-]{+hasSecret && url === secrets+}) read.refuse(",
   },
   "http/body.ts": {
     "bar#HT-1 A body is counted while it is received": "    const body = createByteCollector(bodyBytes{+ * 1e6+});",
   },
-  "http/cors.ts: cors, origins": {
-    "Only origins on the list may read what a route answers":
-      "listed.has(origin) || [-(isOpen && isSerializedOrigin(origin)-]{+isSerializedOrigin(origin+})",
-    "Null is not an origin, not even with *": "[-(isOpen && isSerializedOrigin(origin))-]{+isOpen+}",
-    "Answers that depend on the origin carry Vary": 'const VARY = {[- vary: "Origin" -]} as const;',
-    "No credentials: no page acts with the user's cookies":
-      '"access-control-max-age": "600",{+\n  "access-control-allow-credentials": "true",+}',
-  },
   "http/cors.ts": {
+    "cors, origins: Only origins on the list may read what a route answers":
+      "listed.has(origin) || [-(isOpen && isSerializedOrigin(origin)-]{+isSerializedOrigin(origin+})",
+    "cors, origins: Null is not an origin, not even with *": "[-(isOpen && isSerializedOrigin(origin))-]{+isOpen+}",
+    "cors, origins: Answers that depend on the origin carry Vary": 'const VARY = {[- vary: "Origin" -]} as const;',
+    "cors, origins: No credentials: no page acts with the user's cookies":
+      '"access-control-max-age": "600",{+\n  "access-control-allow-credentials": "true",+}',
     "Null on the list matches nothing": "new Set(allowed[-.filter(isSerializedOrigin)-])",
     "A preflight of an origin that is not on the list gets no permission":
       'origin !== undefined && [-cors.allows(origin-]{+(cors.allows(origin) || origin !== ""+});',
   },
-  "http/http-layer.ts: cors, origins": {
-    "A page on the list may read errors too":
-      '[-route.cors?.headersFor(c.req.header("origin")-]{+(answer.status < 400 ? route.cors?.headersFor(c.req.header("origin")) : {}+}',
-  },
   "http/http-layer.ts": {
+    "cors, origins: A page on the list may read errors too":
+      '[-route.cors?.headersFor(c.req.header("origin")-]{+(answer.status < 400 ? route.cors?.headersFor(c.req.header("origin")) : {}+}',
     "bar#HT-10 A library's answer is not kept by a cache":
       '[-if (!headers.has("cache-control")) headers.set("cache-control", "no-store");-]',
     "bar#CB-12 A HEAD spends nothing that a GET would": 'isPage && c.req.raw.method === "[-HEAD-]" ?',
-  },
-  "http/http-layer.ts: routes/routes, http-layer, flows/callback": {
-    "A prefetch spends nothing": 'if (isPage && c.req.method === "[-GET-]" && isPrefetch(',
+    "routes/routes, http-layer, flows/callback: A prefetch spends nothing":
+      'if (isPage && c.req.method === "[-GET-]" && isPrefetch(',
   },
   "listener/connections.ts": {
     "bar#HT-5 A connection without a request is ended after ten seconds": "(giveUp, firstRequestMs{+ * 10_000+}));",
     "A stop ends connections that have sent nothing": "if (socket.bytesRead [-===-]{+<+} 0) socket.destroy();\n    },",
   },
-  "listener/refusals.ts: serve": {
-    "A browser with too many cookies reads why it is refused, also while it still sends them":
+  "listener/refusals.ts": {
+    "serve: A browser with too many cookies reads why it is refused, also while it still sends them":
       "if (refused.has(socket)) [-return-]{+socket.destroy()+};",
   },
-  "listener/request-target.ts: listener/request-target, service/src/serve": {
-    "bar#HT-7 A path has one spelling": 'if ([-OTHER_SPELLING.test(path)-]{+path.includes("\\\\")+}) return false;',
-    "A request names one host": "return lines [-=== 1-]{+> 0+} || ",
+  "listener/request-target.ts": {
+    "listener/request-target, service/src/serve: bar#HT-7 A path has one spelling":
+      'if ([-OTHER_SPELLING.test(path)-]{+path.includes("\\\\")+}) return false;',
+    "listener/request-target, service/src/serve: A request names one host": "return lines [-=== 1-]{+> 0+} || ",
   },
   "listener/unread-answers.ts": {
     "A connection that reads nothing of an answer is closed": ".writableLength [->-]{+<+} 0) socket.resetAndDestroy();",
@@ -95,9 +96,7 @@ export const SERVICE_DEFENCES: Defences = {
       "[-,\n    requestTimeout: requestMs-]{+ * 100,\n    requestTimeout: requestMs * 100+}",
     "bar#HT-1 A GET has no body": "if (isGet(request) && hasBody(request){+ && request.method === ''+}",
     "bar#HT-7 Nothing is served at a target with dot segments": '(request.url ?? ""){+ && request.method === ""+}',
-  },
-  "serve.ts: unread-answers": {
-    "The number of connections is limited": "server.maxConnections = maxConnections{+ * 1000+};",
+    "unread-answers: The number of connections is limited": "server.maxConnections = maxConnections{+ * 1000+};",
   },
   "tracing/spans.ts": {
     "bar#OB-2 What a span says passes the rules of the log: no query, nothing long":

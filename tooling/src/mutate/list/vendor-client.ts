@@ -7,18 +7,16 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
       '[-request.hosts.includes(URL.parse(endpoint)?.host ?? "")-]{+endpoint !== ""+}',
     "A success in words of the vendor's own does not say that a token is live":
       'checkedBy === "[-userinfo-]{+account+}" && found.identity',
+    "access-token/check, flows/check: A token of another client does not belong to a connection":
+      'clientId [-!== credentials.clientId-]{+=== ""+}',
   },
-  "vendor-client/access-token/check.ts: access-token/check, flows/check": {
-    "A token of another client does not belong to a connection": 'clientId [-!== credentials.clientId-]{+=== ""+}',
-  },
-  "vendor-client/access-token/introspect.ts: issued-to, introspect": {
-    "A token for which the vendor names no client is refused": "return clients.[-length > 0 && clients.-]every(",
-  },
-  "vendor-client/access-token/validate.ts: validate, refusals": {
-    "A vendor that cannot name the client of a token validates none when a client is expected":
-      "[-  if (credentials !== undefined && check === undefined && !introspects) return false;\n-]",
+  "vendor-client/access-token/introspect.ts": {
+    "issued-to, introspect: A token for which the vendor names no client is refused":
+      "return clients.[-length > 0 && clients.-]every(",
   },
   "vendor-client/access-token/validate.ts": {
+    "validate, refusals: A vendor that cannot name the client of a token validates none when a client is expected":
+      "[-  if (credentials !== undefined && check === undefined && !introspects) return false;\n-]",
     "A token of another client is refused": "if (!isIssuedTo(clients, [-credentials-]{+undefined+})) return",
   },
   "vendor-client/answer.ts": {
@@ -34,11 +32,10 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
     "bar#ST-4 The query of an endpoint has no request object":
       'const OF_ENDPOINTS: ReadonlySet<string> = [-new Set(["response_mode"])-]{+OF_ENTRIES+};',
   },
-  "vendor-client/binding.ts: token/request": {
-    "Codes and refresh tokens go to https alone": 'url?.protocol [-=== "https:-]{+!== "+}" || isInsecure ? url?.href :',
-  },
-  "vendor-client/binding.ts: token/dialects": {
-    "bar#ST-4 A vendor's fixed token parameter takes the place of none of ours":
+  "vendor-client/binding.ts": {
+    "token/request: Codes and refresh tokens go to https alone":
+      'url?.protocol [-=== "https:-]{+!== "+}" || isInsecure ? url?.href :',
+    "token/dialects: bar#ST-4 A vendor's fixed token parameter takes the place of none of ours":
       ".filter(([name]) => [-!body.has(name)-]{+name !== ''+});",
   },
   "vendor-client/discovery/cache.ts": {
@@ -59,8 +56,8 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
     "bar#BY-4 A stored endpoint of an MCP server that its live metadata has elsewhere gets no code":
       "if (stored === undefined || live === undefined || isSameAddress([-stored-]{+live+}",
   },
-  "vendor-client/errors.ts: refusal": {
-    "bar#VR-9 Codes of the browser and of access tokens mean a dead grant at a refresh alone":
+  "vendor-client/errors.ts": {
+    "refusal: bar#VR-9 Codes of the browser and of access tokens mean a dead grant at a refresh alone":
       "return [-isRefresh === true && -]DEAD_AT_REFRESH",
   },
   "vendor-client/id-token/jwks.ts": {
@@ -108,8 +105,8 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
       "if (Object.keys(seen).length > [-0-]{+2+}) onRefused?.(seen);",
     "bar#VR-7 A token is printable ASCII": 'return typeof value === "string" && [-TOKEN.test(value)-]{+value !== ""+};',
   },
-  "vendor-client/token/revoke.ts: vendor-lab-faults": {
-    "Nothing is revoked where a revocation ends all grants of the user":
+  "vendor-client/token/revoke.ts": {
+    "vendor-lab-faults: Nothing is revoked where a revocation ends all grants of the user":
       '[- || vendor.revocation?.ends === "grant"-]) return;',
   },
   "vendor-client/token/validate.ts": {
@@ -117,9 +114,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
       "{+if (isCurrent) +}requireSameSubject(named, first);",
     "bar#RF-6 Of old ID tokens only an expired one may have a key that is published no more":
       '[-age === "expired" && header.kid !== undefined-]{+!isCurrent+}',
-  },
-  "vendor-client/token/validate.ts: vendor-lab": {
-    "bar#VR-3 The nonce of an ID token belongs to its flow":
+    "vendor-lab: bar#VR-3 The nonce of an ID token belongs to its flow":
       '[-expectedNonce = nonce.sent ??-]{+{ nonce: given } = parseIdToken(answer.idToken).claims;\n    const expectedNonce = typeof given === "string" ? given :+}',
   },
   "vendor-client/userinfo/account-request.ts": {
@@ -137,9 +132,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
     "bar#UI-1 Userinfo names the subject of the ID token": 'subject [-??-]{+=== "" ? subject :+} skipSubjectCheck,',
     "bar#UI-2 Userinfo that is not a JSON object is refused, a JWT included":
       '[-answer = await readObject(response, CALL)-]{+text = await response.text();\n  const answer = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString() || text) as JsonObject+}',
-  },
-  "vendor-client/userinfo/userinfo.ts: access-token/check": {
-    "Only a 403 that names the scope says that a token is live":
+    "access-token/check: Only a 403 that names the scope says that a token is live":
       'return [-error.extras.vendorError === "insufficient_scope"-]{+true+}',
   },
 };
