@@ -117,7 +117,7 @@ describe("the page of a package", () => {
 });
 
 describe("an exported name", () => {
-  it("is followed through files and packages, and written out once: in its own package", async () => {
+  it("is followed through files and packages to what declares it", async () => {
     const packages = repository({
       "packages/a/package.json": manifest("a", { ".": "./src/index.ts", "./b": "./src/b.ts" }),
       "packages/a/src/index.ts": `${HEAD}export { inner as outer } from "./deep/c.ts";\nexport type { Shape } from "@x/z";`,
@@ -128,8 +128,8 @@ describe("an exported name", () => {
     });
     const page = await pageOf(packages);
     expect(page).toContain("### outer\n\n```ts\nfunction inner(): void;\n```\n\nThe same.");
-    expect(page).toContain("### inner\n\n[outer](#outer) of `@x/a`.");
-    expect(page).toContain("### Shape\n\n[Shape](z.md#shape) of `@x/z`.");
+    expect(page).toContain("### inner\n\n```ts\nfunction inner(): void;");
+    expect(page).toContain("### Shape\n\n```ts\ninterface Shape {");
     expect(page).toContain("### z\n\n`z` of `zod`.");
     expect(await pageOf(packages, "z")).toContain("interface Shape {");
   });

@@ -1,14 +1,14 @@
 /**
  * docs/api/PACKAGE.md, for the packages that others program against: every name such a package
  * exports, by the entry it is imported from, with its signature and its docstring. A name that
- * comes or goes, and a signature that changes, show in the diff of its page. A declaration that
- * several entries export is written out once. oxfmt wraps the prose and the code. Callers: main.ts.
+ * comes or goes, and a signature that changes, show in the diff of its page. oxfmt wraps the prose
+ * and the code. Callers: main.ts.
  */
 import { format } from "oxfmt";
 import { generated } from "../pages/markdown.ts";
 import { sectionLink } from "../pages/standards-index.ts";
 import { parseDocstring } from "./docstring.ts";
-import type { Declaration, Exported, PublishedEntry, PublishedPackage } from "./published.ts";
+import type { Exported, PublishedPackage } from "./published.ts";
 
 const COLUMNS = 100;
 
@@ -22,12 +22,10 @@ export const hasPage = ({ folder }: PublishedPackage): boolean => WITH_PAGE.has(
 export async function renderApiPages(
   packages: readonly PublishedPackage[],
 ): Promise<[path: string, content: string][]> {
-  const pages = packages.map(arrange);
-  const homes = findHomes(pages);
   return Promise.all(
-    pages.map(async (page): Promise<[string, string]> => [
-      `docs/api/${page.published.folder}.md`,
-      await layOut(renderPage(page, homes)),
+    packages.map(async (published): Promise<[string, string]> => [
+      `docs/api/${published.folder}.md`,
+      await layOut(renderPage(published)),
     ]),
   );
 }
@@ -49,89 +47,34 @@ export function checkApi(packages: readonly PublishedPackage[]): string[] {
   ];
 }
 
-interface Page {
-  readonly published: PublishedPackage;
-  readonly sections: readonly Section[];
-}
-
-interface Section {
-  readonly entry: PublishedEntry;
-  readonly anchor: string;
-  readonly exports: readonly Heading[];
-}
-
-interface Heading extends Exported {
-  readonly anchor: string;
-}
-
-/** Gives every heading its anchor. */
-function arrange(published: PublishedPackage): Page {
+function renderPage({ folder, name, description, entries }: PublishedPackage): string {
   const anchorOf = createAnchors();
-  anchorOf(published.name);
-  const sections = published.entries.map((entry) => ({
-    entry,
-    anchor: anchorOf(entry.specifier),
-    exports: entry.exports.map((one) => ({ ...one, anchor: anchorOf(one.name) })),
+  anchorOf(name);
+  const sections = entries.map(({ specifier, docstring, exports }) => ({
+    specifier,
+    anchor: anchorOf(specifier),
+    docstring,
+    exports: exports.map((one) => ({ ...one, anchor: anchorOf(one.name) })),
   }));
-  return { published, sections };
-}
-
-/**
- * Declaration → the page that has it in full: its own package's if that exports it, else the first
- * that refers to it.
- */
-type Homes = ReadonlyMap<Declaration, Home>;
-
-interface Home {
-  readonly folder: string;
-  readonly specifier: string;
-  readonly heading: Heading;
-}
-
-function findHomes(pages: readonly Page[]): Homes {
-  const homes = new Map<Declaration, Home>();
-  for (const { published, sections } of pages) {
-    for (const { entry, exports } of sections) {
-      for (const heading of exports) {
-        const { from } = heading;
-        if (typeof from === "string") continue;
-        const isOwn = (folder = ""): boolean => from.path.startsWith(`packages/${folder}/`);
-        const home = homes.get(from);
-        if (home !== undefined && (isOwn(home.folder) || !isOwn(published.folder))) continue;
-        homes.set(from, { folder: published.folder, specifier: entry.specifier, heading });
-      }
-    }
-  }
-  return homes;
-}
-
-function renderPage({ published, sections }: Page, homes: Homes): string {
-  const { folder, name, description } = published;
   return generated(
     name,
     `${sentence(description)} What it promises: [its README](../../packages/${folder}/README.md). A change here is a change of the interface: [versioning.md](../versioning.md). Sections of \`bar\` are rows of [security-requirements.md](../security-requirements.md).`,
     sections
-      .map(({ entry, anchor, exports }) => {
+      .map(({ specifier, anchor, exports }) => {
         const names = exports.map((one) => `[${one.name}](#${one.anchor})`).join(", ");
-        return `- [${entry.specifier}](#${anchor}): ${names}`;
+        return `- [${specifier}](#${anchor}): ${names}`;
       })
       .join("\n"),
-    ...sections.flatMap(({ entry, exports }) => [
-      `## ${entry.specifier}`,
-      escape(entry.docstring),
-      ...exports.flatMap((one) => [`### ${one.name}`, ...renderExport(one, folder, homes)]),
+    ...sections.flatMap(({ specifier, docstring, exports }) => [
+      `## ${specifier}`,
+      escape(docstring),
+      ...exports.flatMap((one) => [`### ${one.name}`, ...renderExport(one)]),
     ]),
   );
 }
 
-function renderExport(heading: Heading, folder: string, homes: Homes): string[] {
-  const { name, from } = heading;
+function renderExport({ name, from }: Exported): string[] {
   if (typeof from === "string") return [`\`${name}\` of \`${from}\`.`];
-  const home = homes.get(from);
-  if (home !== undefined && home.heading !== heading) {
-    const page = home.folder === folder ? "" : `${home.folder}.md`;
-    return [`[${home.heading.name}](${page}#${home.heading.anchor}) of \`${home.specifier}\`.`];
-  }
   const { prose, parameters, returns, throws, see } = parseDocstring(from.docstring);
   const sections = [...new Set([...see, ...from.citations])].map((one) => sectionLink(one));
   const bullets = [
