@@ -84,7 +84,7 @@ describe.each(RUNS)("%s", () => {
   it("is noticed where a test fails without the defence", async () => {
     expect(await run(door({}))).toBe(0);
     expect(lines.at(-1)).toBe("1 defence, 0 survivors");
-    expect(lines.join("\n")).toContain("| packages/door/src/door.test.ts: lets no child in |");
+    expect(lines.join("\n")).toContain("        packages/door/src/door.test.ts: lets no child in");
     expect(readFileSync(join(root, "packages/door/src/door.ts"), "utf8")).toBe(SOURCE);
   });
 
@@ -99,7 +99,7 @@ describe.each(RUNS)("%s", () => {
     const tests = ["packages/door/src/twin-only.test.ts", "packages/door/src/door.test.ts"];
     const byRule = { byRule: true, isOneEnough: true, replace: "void (age satisfies string);" };
     expect(await run(door({ ...byRule, tests }))).toBe(0);
-    expect(lines.join("\n")).toContain("| packages/door/src/door.test.ts: lets no child in |");
+    expect(lines.join("\n")).toContain("        packages/door/src/door.test.ts: lets no child in");
     expect(await run(door({ ...byRule, tests: tests.slice(0, 1) }))).toBe(1);
   });
 

@@ -46,7 +46,6 @@ export async function runMutations(mutations: readonly Mutation[], environment: 
     };
     await Promise.all(copies.map(work));
 
-    for (const line of report(outcomes)) environment.say(line);
     const survivors = outcomes.filter((outcome) => !isNoticed(outcome)).length + waiting.length;
     environment.say(`${counted(mutations.length, "defence")}, ${counted(survivors, "survivor")}`);
     return survivors;
@@ -93,21 +92,12 @@ async function runTwiceIfNeeded(
 }
 
 function progress(outcome: Timed, count: number, total: number): string {
-  const { mutation, seconds, problem, silent } = outcome;
-  const word = isNoticed(outcome) ? "noticed " : "SURVIVED";
-  const more = problem ?? (silent.length > 0 && !isNoticed(outcome) ? `silent: ${silent.join(", ")}` : "");
-  const line = `[${String(count).padStart(3)}/${total}] ${word} ${seconds.toFixed(1).padStart(6)} s  ${mutation.defence}`;
-  return more === "" ? line : `${line}\n        ${mutation.file}: ${more}`;
-}
-
-function report(outcomes: readonly Timed[]): string[] {
-  const cell = (text: string): string => text.replaceAll("|", "\\|").replace(/\s+/g, " ");
-  const rows = outcomes.map((outcome) => {
-    const by = [...outcome.noticedBy].map(([path, title]) => `${path}: ${title}`);
-    const found = isNoticed(outcome) ? by.join("; ") : `**survived** ${outcome.problem ?? outcome.silent.join(", ")}`;
-    return `| ${cell(outcome.mutation.defence)} | ${cell(found)} | ${outcome.seconds.toFixed(1)} s |`;
-  });
-  return ["", "| defence | noticed by | time |", "| --- | --- | --- |", ...rows, ""];
+  const { mutation, seconds, problem, silent, noticedBy } = outcome;
+  const isKilled = isNoticed(outcome);
+  const tests = [...noticedBy].map(([path, title]) => `${path}: ${title}`);
+  const more = isKilled ? tests.join("; ") : `${mutation.file}: ${problem ?? `silent: ${silent.join(", ")}`}`;
+  const word = isKilled ? "noticed " : "SURVIVED";
+  return `[${String(count).padStart(3)}/${total}] ${word} ${seconds.toFixed(1).padStart(6)} s  ${mutation.defence}\n        ${more}`;
 }
 
 function counted(count: number, what: string): string {

@@ -7,7 +7,9 @@ import { join, relative } from "node:path";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { parseSync } from "rolldown/utils";
 import { ROOT } from "../../sources.ts";
+import { exportName } from "../../code/first-class.ts";
 import { dateOf } from "../date.ts";
 import { discoverIssuer } from "./discovery.ts";
 import { withEgress, type Environment } from "../environment.ts";
@@ -86,16 +88,10 @@ function idOf({ hostname }: URL): string {
 }
 
 const ID = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** Reserved words, which cannot be the name of an export. */
-const WORDS: ReadonlySet<string> = new Set(
-  `await break case catch class const continue debugger default delete do else enum export extends false finally for function if
-  implements import in instanceof interface let new null package private protected public return static super switch this throw
-  true try typeof var void while with yield`.split(/\s+/),
-);
-
 /** `custom` is the id of vendors that requests describe. */
 function requireId(id: string): string {
-  if (ID.test(id) && id.length <= 63 && !WORDS.has(id) && id !== "custom") return id;
+  const isReserved = parseSync("id.ts", `export const ${exportName(id)} = 1;`).errors.length > 0;
+  if (ID.test(id) && id.length <= 63 && !isReserved && id !== "custom") return id;
   throw refusal(
     "--id must be lower case letters and digits with single - between, begin with a letter, and not be a reserved word of TypeScript",
   );
