@@ -28,21 +28,38 @@ describe("pools", () => {
   });
 
   it("have at most 50 connections and 1000 calls per caller and origin; more fail", async () => {
-    const server = await start(() => undefined);
-    const egress = open({ timeoutMs: 800 });
-    const calls = Array.from({ length: 1_001 }, () => egress.fetch(server.origin).catch((error: unknown) => error));
-    expect(await calls.at(-1)).toMatchObject({ kind: "connect", sent: false });
-    // The first to give up makes room for another one, but not before this line.
-    await calls[0];
-    expect(server.received.length).toBe(50);
-    const errors = await Promise.all(calls);
-    expect(errors.slice(0, 1_000).every((error) => isEgressError(error) && error.kind === "timeout")).toBe(true);
-    expect(errors.filter((error) => isEgressError(error) && !error.sent).length).toBeGreaterThan(0);
-    // All are over, so there is room again.
-    expect(await egress.fetch(server.origin).catch((error: unknown) => error)).toMatchObject({
-      kind: "timeout",
-      sent: true,
+    const held = new Set<Socket>();
+    let [isHeld, most] = [true, 0];
+    const answer = (socket: Socket): void => {
+      held.delete(socket);
+      socket.end(httpAnswer("late"));
+    };
+    const server = await start((socket) => {
+      most = Math.max(most, held.add(socket).size);
+      if (!isHeld) answer(socket);
     });
+    const egress = open();
+    const call = (): Promise<unknown> =>
+      egress.fetch(server.origin).then(
+        (response) => response.text(),
+        (error: unknown) => error,
+      );
+    const calls = Array.from({ length: 1_001 }, call);
+    expect(await calls.at(-1)).toMatchObject({ kind: "connect", sent: false });
+    await expect.poll(() => held.size).toBe(50);
+    isHeld = false;
+    held.forEach(answer);
+    expect(new Set(await Promise.all(calls.slice(0, 1_000)))).toEqual(new Set(["late"]));
+    expect(most).toBe(50);
+    expect(await call()).toBe("late");
+  });
+
+  it("end a call in time that waits for its turn", async () => {
+    const server = await start(() => undefined);
+    const egress = open({ timeoutMs: 300 });
+    const calls = Array.from({ length: 51 }, () => egress.fetch(server.origin).catch((error: unknown) => error));
+    expect(await calls.at(-1)).toMatchObject({ kind: "timeout", sent: false });
+    expect((await Promise.all(calls)).every((error) => isEgressError(error) && error.kind === "timeout")).toBe(true);
   });
 
   it("finish what waits for its turn when closed", async () => {

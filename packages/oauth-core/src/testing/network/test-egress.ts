@@ -1,9 +1,10 @@
 /** Egress on the real network towards servers on loopback; what a test opens is closed after it. */
 import { afterEach } from "vitest";
 import { createEgress, type Egress, type EgressDeps, type EgressOptions, REAL_NETWORK } from "../../egress/index.ts";
+import { patience } from "../time-limits.ts";
 import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
 
-const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 };
+const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: patience(2_000) };
 const running: (Egress | LoopbackServer)[] = [];
 
 /** Called once in a test file. */
