@@ -57,9 +57,11 @@ describe("pools", () => {
   it("end a call in time that waits for its turn", async () => {
     const server = await start(() => undefined);
     const egress = open({ timeoutMs: 300 });
-    const calls = Array.from({ length: 51 }, () => egress.fetch(server.origin).catch((error: unknown) => error));
-    expect(await calls.at(-1)).toMatchObject({ kind: "timeout", sent: false });
-    expect((await Promise.all(calls)).every((error) => isEgressError(error) && error.kind === "timeout")).toBe(true);
+    const calls = Array.from({ length: 1_000 }, () => egress.fetch(server.origin).catch((error: unknown) => error));
+    const errors = (await Promise.all(calls)).filter(isEgressError);
+    expect(errors.filter(({ kind }) => kind === "timeout")).toHaveLength(1_000);
+    // The first that give up make room, so some of the others are sent.
+    expect(errors.some(({ sent }) => !sent)).toBe(true);
   });
 
   it("finish what waits for its turn when closed", async () => {
