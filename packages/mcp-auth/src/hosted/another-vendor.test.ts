@@ -45,7 +45,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
   });
 
   const connect = async (fixture: ServerFixture) => {
-    const { status, body } = await fixture.redeem((await fixture.browser().connect()).searchParams.get("code") ?? "");
+    const { status, body } = await fixture.connect();
     expect(status).toBe(200);
     return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "" };
   };
@@ -54,9 +54,7 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     const old = await connect(before);
     const present = await connect(after);
     expect(await after.authenticate(old.access)).toBeUndefined();
-    expect(
-      await after.token({ grant_type: "refresh_token", refresh_token: old.refresh, client_id: "desk" }),
-    ).toMatchObject(INVALID_GRANT);
+    expect(await after.refresh(old.refresh)).toMatchObject(INVALID_GRANT);
     expect(await after.authenticate(present.access)).toMatchObject({ user: "user" });
     // It was not spent: when the previous vendor is configured again, its sessions are valid again.
     expect(await before.authenticate(old.access)).toMatchObject({ user: "user" });
@@ -65,17 +63,11 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
   it("neither counts nor ends its sessions together with those of the present vendor", async () => {
     const old = await connect(before);
     const present = await connect(after);
-    await after.request("/revoke", {
-      method: "POST",
-      body: new URLSearchParams({ token: old.refresh, client_id: "desk" }),
-    });
+    await after.revoke(old.refresh);
     expect(await after.authenticate(present.access)).toBeDefined();
     // The last session of the present vendor's user: the link ends with it, although a session of
     // the previous vendor is live.
-    await after.request("/revoke", {
-      method: "POST",
-      body: new URLSearchParams({ token: present.access, client_id: "desk" }),
-    });
+    await after.revoke(present.access);
     expect(await after.tokens.get(linkKey("user", after))).toBeUndefined();
     const again = await connect(after);
     expect(await after.sessions.endAll("user")).toBe(1);

@@ -92,7 +92,7 @@ describe("the bearer check of hosted mode", () => {
     expect(await fixture.authenticate(token)).toBeUndefined();
     expect(await fixture.authenticate(token)).toBeUndefined();
     expect(refreshes()).toBe(1);
-    const refused = await fixture.refresh(body["refresh_token"] ?? "");
+    const refused = await fixture.refresh(body["refresh_token"]);
     expect([refused.status, refused.body["error"], refused.body["reason"]]).toEqual([
       400,
       "invalid_grant",
@@ -100,7 +100,7 @@ describe("the bearer check of hosted mode", () => {
     ]);
     await fixture.connect();
     expect(await fixture.authenticate(token)).toMatchObject({ user: "user" });
-    expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(200);
+    expect((await fixture.refresh(body["refresh_token"])).status).toBe(200);
   });
 
   it("answers 503 while vendor or store are down, and the session stays", async () => {
@@ -109,7 +109,7 @@ describe("the bearer check of hosted mode", () => {
     const outage = { code: "temporarily_unavailable", status: 503 };
     fixture.down.add("tokens");
     await expect(fixture.authenticate(token)).rejects.toMatchObject(outage);
-    expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(503);
+    expect((await fixture.refresh(body["refresh_token"])).status).toBe(503);
     fixture.down.clear();
     fixture.down.add("records");
     await expect(fixture.authenticate(token)).rejects.toMatchObject(outage);
@@ -127,6 +127,6 @@ describe("the bearer check of hosted mode", () => {
       await expect(fixture.authenticate(token)).rejects.toMatchObject({ ...outage, extras: { reason } });
     }
     expect(await fixture.authenticate(token)).toMatchObject({ user: "user" });
-    expect((await fixture.refresh(body["refresh_token"] ?? "")).status).toBe(200);
+    expect((await fixture.refresh(body["refresh_token"])).status).toBe(200);
   });
 });

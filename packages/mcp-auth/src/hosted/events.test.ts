@@ -169,29 +169,25 @@ describe("an event", () => {
 describe("a grant that the vendor ended", () => {
   it("is noted once it is used, and the link that replaces it", async () => {
     const noted: LinkChange[] = [];
-    const fixture = await openOpenIdFixture({
+    await using fixture = await openOpenIdFixture({
       provider: { accessTokenLifetimeSeconds: 300 },
       events: { note: (change) => void noted.push(change) },
     });
-    try {
-      const { body } = await fixture.connect();
-      fixture.clock.advance(301);
-      const refused = {
-        status: 400,
-        body: '{"error":"invalid_grant"}',
-        headers: { "content-type": "application/json" },
-      };
-      fixture.provider.faults.next("/token", { kind: "answer", ...refused });
-      expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
-      const vendor = fixture.settings.vendor.vendor.id;
-      const link = { user: "user", vendor };
-      const dead = { ...link, type: "link.dead", reason: "refused", grant: expect.stringMatching(/^\d+\.\d+$/) };
-      await expect.poll(() => noted).toEqual([{ ...link, type: "link.restored" }, dead]);
-      await fixture.connect();
-      await expect.poll(() => noted.at(-1)).toEqual({ ...link, type: "link.restored" });
-    } finally {
-      await fixture.close();
-    }
+    const { body } = await fixture.connect();
+    fixture.clock.advance(301);
+    const refused = {
+      status: 400,
+      body: '{"error":"invalid_grant"}',
+      headers: { "content-type": "application/json" },
+    };
+    fixture.provider.faults.next("/token", { kind: "answer", ...refused });
+    expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
+    const vendor = fixture.settings.vendor.vendor.id;
+    const link = { user: "user", vendor };
+    const dead = { ...link, type: "link.dead", reason: "refused", grant: expect.stringMatching(/^\d+\.\d+$/) };
+    await expect.poll(() => noted).toEqual([{ ...link, type: "link.restored" }, dead]);
+    await fixture.connect();
+    await expect.poll(() => noted.at(-1)).toEqual({ ...link, type: "link.restored" });
   });
 });
 

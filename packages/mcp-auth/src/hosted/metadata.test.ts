@@ -40,12 +40,11 @@ describe("the metadata", () => {
 
   it("is not served without the vendor's part: a platform that cached it would refuse the vendor", async () => {
     const vendor = defineVendor({ id: "away", name: "Away", issuer: "http://127.0.0.1:9" });
-    const away = openHostedFixture({ vendor });
+    await using away = openHostedFixture({ vendor });
     const answer = await away.request("/.well-known/oauth-authorization-server");
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
     expect((await away.request("/.well-known/oauth-protected-resource")).status).toBe(200);
     expect(await vendorIssuerWarning(away)).toBeUndefined();
-    await away.close();
   });
 
   it("causes a warning at start, where it names a vendor", async () => {
@@ -59,7 +58,7 @@ describe("the metadata", () => {
   });
 
   it("rfc9728#2 describes the resource at the root and below its path, without offline_access", async () => {
-    const other = await openOpenIdFixture({ scopes: ["openid", "offline_access"] });
+    await using other = await openOpenIdFixture({ scopes: ["openid", "offline_access"] });
     const expected = {
       resource: `${SERVER}/mcp`,
       authorization_servers: [SERVER],
@@ -68,7 +67,6 @@ describe("the metadata", () => {
     };
     expect(await read("oauth-protected-resource", other)).toEqual(expected);
     expect(await read("oauth-protected-resource/mcp", other)).toEqual(expected);
-    await other.close();
   });
 });
 
@@ -130,10 +128,9 @@ describe("POST /register", () => {
 
   it("is missing where it is switched off", async () => {
     const callback = { kind: "platform", redirectUri: CALLBACK, registers: false } as const;
-    const closed = await openOpenIdFixture({ settings: { callback } });
+    await using closed = await openOpenIdFixture({ settings: { callback } });
     expect((await register({ redirect_uris: [CALLBACK] }, closed)).status).toBe(404);
     const metadata = await (await closed.request("/.well-known/oauth-authorization-server")).json();
     expect(metadata).not.toHaveProperty("registration_endpoint");
-    await closed.close();
   });
 });

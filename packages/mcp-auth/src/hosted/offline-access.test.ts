@@ -23,28 +23,14 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function open(scopes: readonly string[]): Promise<ServerFixture> {
-  const fixture = await openStubServerFixture({ scopes });
-  closing.push(fixture.close);
-  return fixture;
-}
-
 /** @returns what the vendor was asked for, and our token response */
 async function connect(fixture: ServerFixture, scope: string | undefined) {
   const browser = fixture.browser();
   const vendor = await browser.approve({ scope });
   const back = await browser.finish(await browser.consent(vendor));
-  const { body } = await fixture.redeem(back.searchParams.get("code") ?? "");
+  const { body } = await fixture.redeem(back.searchParams.get("code"));
   return { asked: vendor.searchParams.get("scope"), body };
 }
-
-const refresh = (fixture: ServerFixture, body: Record<string, unknown>, scope: string) =>
-  fixture.token({
-    grant_type: "refresh_token",
-    client_id: "desk",
-    refresh_token: String(body["refresh_token"]),
-    scope,
-  });
 
 describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", () => {
   it.each([
@@ -52,21 +38,20 @@ describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", (
     ["first", "offline_access read", "read"],
     ["alone", "offline_access", "read write"],
   ])("%s", async (_what, scope, granted) => {
-    const fixture = await open(["read", "write"]);
+    await using fixture = await openStubServerFixture({ scopes: ["read", "write"] });
     const { asked, body } = await connect(fixture, scope);
     expect(asked).toBe(granted);
-    const refreshed = await refresh(fixture, body, scope);
+    const refreshed = await fixture.refresh(body["refresh_token"], { scope });
     expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, granted]);
   });
 
   it.each(["main:read offline_access", "main:read main:offline_access", "chat:offline_access main:read"])(
     "with VENDORS too: %s",
     async (scope) => {
-      const fixture = await openStubLinkingFixture();
-      closing.push(fixture.close);
+      await using fixture = await openStubLinkingFixture();
       const { body } = await connect(fixture, scope);
       expect(body["scope"]).toBe("main:read");
-      const refreshed = await refresh(fixture, body, scope);
+      const refreshed = await fixture.refresh(body["refresh_token"], { scope });
       expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, "main:read"]);
     },
   );
@@ -79,7 +64,7 @@ describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", (
     ["a b c d e f g", "This server does not support the scope a b c d e and 2 more"],
     [`x${"y".repeat(300)}`, `This server does not support the scope x${"y".repeat(63)}...`],
   ])("and any other value is invalid_scope, by name: %s", async (scope, description) => {
-    const fixture = await open(["read"]);
+    await using fixture = await openStubServerFixture({ scopes: ["read"] });
     const back = new URL((await fixture.browser().authorize({ scope })).headers.get("location") ?? "none:");
     expect(back.searchParams.get("error")).toBe("invalid_scope");
     expect(back.searchParams.get("error_description")).toBe(description);
@@ -91,38 +76,37 @@ describe("where the vendor has it", () => {
     ["read offline_access", "read"],
     ["offline_access", "read write"],
   ])("and does not echo it, a refresh may still name it: %s", async (scope, granted) => {
-    const fixture = await open(["read", "write", "offline_access"]);
+    await using fixture = await openStubServerFixture({ scopes: ["read", "write", "offline_access"] });
     const { asked, body } = await connect(fixture, undefined);
     expect([asked, body["scope"]]).toEqual(["read write offline_access", "read write"]);
-    const refreshed = await refresh(fixture, body, scope);
+    const refreshed = await fixture.refresh(body["refresh_token"], { scope });
     expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, granted]);
-    const more = await refresh(fixture, refreshed.body, "read admin offline_access");
+    const more = await fixture.refresh(refreshed.body["refresh_token"], { scope: "read admin offline_access" });
     expect([more.status, more.body]).toMatchObject([400, { error: "invalid_scope" }]);
   });
 
   it("with VENDORS likewise", async () => {
-    const fixture = await openStubLinkingFixture({ mainScopes: ["read", "write", "offline_access"] });
-    closing.push(fixture.close);
+    await using fixture = await openStubLinkingFixture({ mainScopes: ["read", "write", "offline_access"] });
     const scope = "main:read main:offline_access";
     const { body } = await connect(fixture, scope);
     expect(body["scope"]).toBe("main:read");
-    const refreshed = await refresh(fixture, body, scope);
+    const refreshed = await fixture.refresh(body["refresh_token"], { scope });
     expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, "main:read"]);
-    const other = await refresh(fixture, refreshed.body, "main:read other:offline_access");
+    const other = await fixture.refresh(refreshed.body["refresh_token"], { scope: "main:read other:offline_access" });
     expect([other.status, other.body]).toMatchObject([400, { error: "invalid_scope" }]);
   });
 
   it.each([undefined, "read", "offline_access", "read offline_access"])(
     "the vendor is asked for it: %s",
     async (scope) => {
-      const { asked } = await connect(await open(["read", "offline_access"]), scope);
+      await using fixture = await openStubServerFixture({ scopes: ["read", "offline_access"] });
+      const { asked } = await connect(fixture, scope);
       expect(asked?.split(" ")).toContain("offline_access");
     },
   );
 
   it("with VENDORS the vendor that signs in and the one that is linked are", async () => {
-    const fixture = await openStubLinkingFixture();
-    closing.push(fixture.close);
+    await using fixture = await openStubLinkingFixture();
     const { links, vendor } = fixture.settings;
     const having = { ...vendor, scopes: [...vendor.scopes, "offline_access"] };
     const { signInScope } = severalVendors({ ...links, vendors: new Map([...links.vendors, ["main", having]]) });

@@ -129,20 +129,19 @@ describe("a flow whose row was written by another", () => {
     ["scope", { scope: ["read", "write", "admin"] }],
     ["browser", { cookieHash: "A".repeat(43) }],
   ])("bar#TS-3 with another %s ends at the callback and at /token", async (_what, change) => {
-    const [early, late] = [fixture.browser(), fixture.browser()];
-    const vendor = await early.approve();
-    const keyOf = (handle: string | null): RecordKey => ({ kind: "authorization", id: handle?.split(".")[0] ?? "" });
-    await overwrite(fixture.table, keyOf(vendor.searchParams.get("state")), (data) => ({ ...data, ...change }));
-    const callback = await early.consent(vendor);
-    const answer = await early.get(callback.pathname + callback.search);
+    const browser = fixture.browser();
+    const vendor = await browser.approve();
+    const keyOf = (handle = ""): RecordKey => ({ kind: "authorization", id: handle.split(".")[0] ?? "" });
+    await overwrite(fixture.table, keyOf(vendor.searchParams.get("state") ?? ""), (data) => ({ ...data, ...change }));
+    const answer = await browser.get(await browser.consent(vendor));
     expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
-    const code = (await late.connect()).searchParams.get("code");
+    const code = await fixture.codeOf();
     await overwrite(fixture.table, keyOf(code), (data) => ({ ...data, ...change }));
-    expect((await fixture.redeem(code ?? "")).body["error"]).toBe("invalid_grant");
+    expect((await fixture.redeem(code)).body["error"]).toBe("invalid_grant");
   });
 
   it("bar#TS-3 with the stage of a code set back is not redeemed a second time", async () => {
-    const code = (await fixture.browser().connect()).searchParams.get("code") ?? "";
+    const code = await fixture.codeOf();
     expect((await fixture.redeem(code)).status).toBe(200);
     const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
     await overwrite(fixture.table, key, (data) => data, { stage: "parked" });

@@ -202,7 +202,6 @@ describe.each(ERAS)("a stock client, %s", (era) => {
       [{ type: "text", text: "alice" }],
       [{ type: "text", text: "writer" }],
     ]);
-    await Promise.all([alice.close(), writer.close()]);
   });
 
   it("gets progress notifications", async () => {
@@ -214,7 +213,6 @@ describe.each(ERAS)("a stock client, %s", (era) => {
     );
     expect(heard).toEqual(["a", "b", "c"]);
     expect(result.content).toEqual([{ type: "text", text: JSON.stringify({ letters: 3 }, undefined, 2) }]);
-    await client.close();
   });
 
   it("gets an author's result unchanged", async () => {
@@ -222,7 +220,6 @@ describe.each(ERAS)("a stock client, %s", (era) => {
     for (const which of ["result", "whole"]) {
       expect(await client.callTool({ name: "answer", arguments: { which } })).toMatchObject(ANSWERS[which] as object);
     }
-    await client.close();
   });
 
   it.each(["asking", "meta", "document"])(
@@ -234,7 +231,6 @@ describe.each(ERAS)("a stock client, %s", (era) => {
       expect(result.content).toEqual([{ type: "text", text }]);
       expect(Object.keys(result)).not.toContain("inputRequests");
       expect(JSON.stringify(result["_meta"] ?? {})).not.toContain("taskId");
-      await client.close();
     },
   );
 
@@ -249,7 +245,6 @@ describe.each(ERAS)("a stock client, %s", (era) => {
     });
     const refused = await client.callTool({ name: "spell", arguments: { word: "" } }).catch((error: Error) => error);
     expect(JSON.stringify(refused)).not.toContain(CANARY);
-    await client.close();
   });
 });
 
@@ -258,7 +253,6 @@ describe("what an author configures with the SDK", () => {
     const client = await endpoint.connect("alice", era);
     const unchanging = { listChanged: false };
     expect(client.getServerCapabilities()).toEqual({ tools: unchanging, prompts: unchanging, resources: unchanging });
-    await client.close();
   });
 
   it.each([

@@ -29,6 +29,7 @@ import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts
 import { pagesOf } from "../app.ts";
 import { createPresentation, type ScopeMeanings } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
+import { type Closing, closing } from "./closing.ts";
 import { CALLBACK, hostedSettings, SERVER } from "./hosted-settings.ts";
 
 export { CALLBACK, SERVER };
@@ -42,7 +43,10 @@ export const SCOPES = ["openid", "profile", "api:read", "api:write"];
 /** One flow's PKCE #1: rfc7636 appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-export interface HostedFixture extends HostedDeps {
+/** Undefined leaves a parameter out. */
+export type RequestParameters = Readonly<Record<string, string | undefined>>;
+
+export interface HostedFixture extends HostedDeps, Closing {
   /** The records as stored. */
   readonly table: RecordStore;
   /** The token rows as stored. */
@@ -61,11 +65,10 @@ export interface HostedFixture extends HostedDeps {
    * @param address of the caller
    */
   request(path: string, init?: RequestInit, address?: string): Promise<Response>;
-  authorize(parameters?: Record<string, string | undefined>): Promise<Response>;
-  token(parameters: Record<string, string | undefined>): Promise<TokenAnswer>;
-  refresh(refreshToken: string): Promise<TokenAnswer>;
-  revoke(token: string): Promise<Response>;
-  close(): Promise<void>;
+  authorize(parameters?: RequestParameters): Promise<Response>;
+  token(parameters: RequestParameters): Promise<TokenAnswer>;
+  refresh(refreshToken: string | undefined, parameters?: RequestParameters): Promise<TokenAnswer>;
+  revoke(token: string | undefined, parameters?: RequestParameters): Promise<Response>;
 }
 
 export interface TokenAnswer {
@@ -165,32 +168,35 @@ export function openHostedFixture({
     if (response.status >= 400) expectRefusalShape(await readAnswer(response.clone()), SERVER);
     return response;
   };
-  const post = (path: string, parameters: Record<string, string | undefined>): Promise<Response> =>
+  const post = (path: string, parameters: RequestParameters): Promise<Response> =>
     request(path, { method: "POST", body: form({ client_id: "platform", ...parameters }) });
   const token: HostedFixture["token"] = async (parameters) => {
     const answer = await post("/token", parameters);
     const body = (await answer.json()) as Record<string, string>;
     return { status: answer.status, headers: answer.headers, body };
   };
-  return {
+  const opened = {
     ...deps,
     table,
     rows,
     linking,
-    authenticate: (bearer) => authenticate(bearer, linking ?? deps),
+    authenticate: (bearer: string) => authenticate(bearer, linking ?? deps),
     lines,
-    clock: { advance: (seconds) => void (offset += seconds) },
+    clock: { advance: (seconds: number) => void (offset += seconds) },
     down,
     request,
-    authorize: (parameters = {}) => request(`/authorize?${form({ ...AUTHORIZE, ...parameters }).toString()}`),
-    token: (parameters) => token({ ...REDEEM, ...parameters }),
-    refresh: (refreshToken) => token({ grant_type: "refresh_token", refresh_token: refreshToken }),
-    revoke: (value) => post("/revoke", { token: value }),
-    close: async () => {
-      await tokens.close(0).catch(() => undefined);
-      await Promise.all([egress.close(), documents.close(), publicDocuments.close()]);
-    },
+    authorize: (parameters: RequestParameters = {}) =>
+      request(`/authorize?${form({ ...AUTHORIZE, ...parameters }).toString()}`),
+    token: (parameters: RequestParameters) => token({ ...REDEEM, ...parameters }),
+    refresh: (refreshToken: string | undefined, parameters: RequestParameters = {}) =>
+      token({ grant_type: "refresh_token", refresh_token: refreshToken, ...parameters }),
+    revoke: (value: string | undefined, parameters: RequestParameters = {}) =>
+      post("/revoke", { token: value, ...parameters }),
   };
+  return closing(opened, async () => {
+    await tokens.close(0).catch(() => undefined);
+    await Promise.all([egress.close(), documents.close(), publicDocuments.close()]);
+  });
 }
 
 const AUTHORIZE = {
@@ -203,8 +209,8 @@ const AUTHORIZE = {
 };
 const REDEEM = { grant_type: "authorization_code", redirect_uri: CALLBACK, code_verifier: VERIFIER };
 
-/** Undefined leaves a parameter out. */
-export function form(parameters: Readonly<Record<string, string | undefined>>): URLSearchParams {
+/** Of a request, for its query or body. */
+export function form(parameters: RequestParameters): URLSearchParams {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return new URLSearchParams(given);
 }
@@ -228,13 +234,13 @@ export interface OpenIdFixture extends HostedFixture {
    *
    * @returns the parameters of the platform's callback
    */
-  consent(parameters?: Record<string, string | undefined>): Promise<Record<string, string>>;
+  consent(parameters?: RequestParameters): Promise<Record<string, string>>;
   /**
    * The whole flow.
    *
    * @returns our token response
    */
-  connect(parameters?: Record<string, string | undefined>): Promise<TokenAnswer>;
+  connect(parameters?: RequestParameters): Promise<TokenAnswer>;
 }
 
 /** With the OpenID provider as the vendor. @param options.entry changes its entry */
@@ -257,14 +263,10 @@ export async function openOpenIdFixture({
     const back = await driveConsent(answer.headers.get("location") ?? "", { stopAt });
     return Object.fromEntries(back.searchParams);
   };
-  return {
-    ...fixture,
-    provider,
-    consent,
-    connect: async (parameters) => fixture.token({ code: (await consent(parameters))["code"] }),
-    close: async () => {
-      await fixture.close();
-      await provider.close();
-    },
-  };
+  const connect: OpenIdFixture["connect"] = async (parameters) =>
+    fixture.token({ code: (await consent(parameters))["code"] });
+  return closing({ ...fixture, provider, consent, connect }, async () => {
+    await fixture.close();
+    await provider.close();
+  });
 }

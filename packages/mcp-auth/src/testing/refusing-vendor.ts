@@ -4,14 +4,14 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import type { createApp } from "../app.ts";
 import { loadSettings } from "../config.ts";
+import { type Closing, closing } from "./closing.ts";
 import { NO_URLS } from "./environments.ts";
 
-export interface RefusingVendor {
+export interface RefusingVendor extends Closing {
   /** How often the vendor was called. */
   asked(): number;
   /** @returns the status of the response of `/mcp` */
   present(bearer: string): Promise<number>;
-  close(): Promise<void>;
 }
 
 /** @param create the real one, or one with a defence removed */
@@ -29,15 +29,15 @@ export async function openRefusingVendor(create: typeof createApp): Promise<Refu
   const log = createLog({ write: () => undefined });
   const definition = { name: "test", version: "1.0.0", tools: [] };
   const server = create(definition, settings, { now: fixedClock(1_700_000_000), log, storage: undefined });
-  return {
+  const opened: Omit<RefusingVendor, keyof Closing> = {
     asked: () => vendor.received.length,
     present: async (bearer) => {
       const headers = { host: "localhost", authorization: `Bearer ${bearer}` };
       return (await server.app.request("http://localhost/mcp", { method: "POST", headers })).status;
     },
-    close: async () => {
-      await server.close();
-      await vendor.close();
-    },
   };
+  return closing(opened, async () => {
+    await server.close();
+    await vendor.close();
+  });
 }

@@ -18,18 +18,18 @@ import {
 import { expect } from "vitest";
 import { parseForms } from "../../../simulators/src/html-forms.ts";
 import type { ServerCallback } from "../settings.ts";
+import { closing } from "./closing.ts";
 import {
   type FixtureOptions,
   CREDENTIALS,
   form,
   type HostedFixture,
   openHostedFixture,
+  type RequestParameters,
   SERVER,
   type TokenAnswer,
   VERIFIER,
 } from "./hosted-fixture.ts";
-
-type RequestParameters = Readonly<Record<string, string | undefined>>;
 
 /** A client in the operator's list. */
 export const DESK = { clientId: "desk", clientName: "Desk", redirectUris: ["https://desk.example/back"] } as const;
@@ -46,7 +46,11 @@ export const STATE = "state of the client &=+%/é";
 export interface ServerFixture extends HostedFixture {
   readonly callback: ServerCallback;
   browser(): TestBrowser;
-  redeem(code: string | undefined, parameters?: RequestParameters): Promise<TokenAnswer>;
+  /** The whole flow up to the client, in a new browser. @returns our code */
+  codeOf(parameters?: RequestParameters): Promise<string>;
+  redeem(code: string | null | undefined, parameters?: RequestParameters): Promise<TokenAnswer>;
+  /** The whole flow, in a new browser. @returns our token response */
+  connect(parameters?: RequestParameters): Promise<TokenAnswer>;
   /**
    * Registers openly.
    *
@@ -63,7 +67,8 @@ export interface ShownPage {
 
 export interface TestBrowser {
   readonly jar: CookieJar;
-  get(path: string): Promise<Response>;
+  /** @param path or a URL of ours */
+  get(path: string | URL): Promise<Response>;
   post(path: string, fields: RequestParameters): Promise<Response>;
   authorize(parameters?: RequestParameters): Promise<Response>;
   /** The consent page. */
@@ -109,12 +114,23 @@ export function openServerFixture({
     ...changes,
   };
   const fixture = openHostedFixture({ ...options, settings: { callback, ...settings } });
+  const desk = { client_id: DESK.clientId };
+  const redeem: ServerFixture["redeem"] = (code, parameters = {}) =>
+    fixture.token({ ...desk, redirect_uri: BACK, code: code ?? undefined, ...parameters });
+  const codeOf: ServerFixture["codeOf"] = async (parameters) =>
+    (await browserOf(fixture).connect(parameters)).searchParams.get("code") ?? "";
   return {
     ...fixture,
     callback,
     browser: () => browserOf(fixture),
-    redeem: (code, parameters = {}) =>
-      fixture.token({ client_id: DESK.clientId, redirect_uri: BACK, code, ...parameters }),
+    codeOf,
+    redeem,
+    connect: async (parameters = {}) => {
+      const { scope: _, state: __, ...client } = parameters;
+      return redeem(await codeOf(parameters), client);
+    },
+    refresh: (refreshToken, parameters = {}) => fixture.refresh(refreshToken, { ...desk, ...parameters }),
+    revoke: (token, parameters = {}) => fixture.revoke(token, { ...desk, ...parameters }),
     register: async (metadata) => {
       const answer = await fixture.request("/register", {
         method: "POST",
@@ -150,7 +166,7 @@ export async function expectPage(answer: Response, status = 400): Promise<string
 function browserOf(fixture: HostedFixture): TestBrowser {
   const jar = createCookieJar();
   const request = (url: string, init: RequestInit) => fixture.request(url.slice(SERVER.length), init);
-  const send = (path: string, init?: RequestInit) => sendWithCookies(request, jar, new URL(path, SERVER), init);
+  const send = (path: string | URL, init?: RequestInit) => sendWithCookies(request, jar, new URL(path, SERVER), init);
   const browser: TestBrowser = {
     jar,
     get: (path) => send(path),
@@ -170,7 +186,7 @@ function browserOf(fixture: HostedFixture): TestBrowser {
     },
     consent: (vendor, given = {}) =>
       driveConsent(vendor, { cookieJar: jar, stopAt: (url) => url.href.startsWith(SERVER), ...given }),
-    finish: async (callback) => location(await send(callback.pathname + callback.search)),
+    finish: async (callback) => location(await send(callback)),
     connect: async (parameters) => browser.finish(await browser.consent(await browser.approve(parameters))),
   };
   return browser;
@@ -194,14 +210,10 @@ export async function openOpenIdServerFixture({
   const provider = await startOpenIdProvider({ clients: [client], ...providerOptions });
   const vendor = defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry });
   const fixture = openServerFixture({ vendor, ...options });
-  return {
-    ...fixture,
-    provider,
-    close: async () => {
-      await fixture.close();
-      await provider.close();
-    },
-  };
+  return closing({ ...fixture, provider }, async () => {
+    await fixture.close();
+    await provider.close();
+  });
 }
 
 export interface StubServerFixture extends ServerFixture {
@@ -224,12 +236,8 @@ export async function openStubServerFixture(
     vendorClient: (real) => ({ ...real, identify: async () => "user" }),
     ...options,
   });
-  return {
-    ...fixture,
-    stub,
-    close: async () => {
-      await fixture.close();
-      await stub.close();
-    },
-  };
+  return closing({ ...fixture, stub }, async () => {
+    await fixture.close();
+    await stub.close();
+  });
 }

@@ -9,20 +9,20 @@ import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { Hono } from "hono";
 import { createMcpEndpoint, type McpDeps } from "../mcp/endpoint.ts";
 import type { ServerDefinition } from "../server.ts";
+import { type Closing, closing } from "./closing.ts";
 
 /** The eras of the protocol that a stock client has. */
 export const ERAS = ["auto", "legacy"] as const;
 export type ClientEra = (typeof ERAS)[number];
 
-export interface TestEndpoint {
+export interface TestEndpoint extends Closing {
   readonly url: URL;
   /** The lines of the log, oldest first. */
   readonly lines: readonly string[];
-  /** A stock client of the caller whose bearer token this word is. */
+  /** A stock client of the caller whose bearer token this word is; closed with the endpoint. */
   connect(token: string, era: ClientEra): Promise<Client>;
   /** A message of a client of 2025; `alice` is the default caller. */
   send(message: object, options?: SendOptions): Promise<Response>;
-  close(): Promise<void>;
 }
 
 export interface SendOptions {
@@ -57,12 +57,14 @@ export async function openTestEndpoint(
   mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
   const server = await listen(app, { host: "127.0.0.1", port: 0 });
   const url = new URL(`http://127.0.0.1:${server.port}/mcp`);
-  return {
+  const clients: Client[] = [];
+  const opened: Omit<TestEndpoint, keyof Closing> = {
     url,
     lines,
     connect: async (token, era) => {
       const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: era } });
       const requestInit = { headers: { authorization: `Bearer ${token}` } };
+      clients.push(client);
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
       return client;
     },
@@ -79,9 +81,10 @@ export async function openTestEndpoint(
         body: JSON.stringify({ jsonrpc: "2.0", ...message }),
         ...options,
       }),
-    close: async () => {
-      await endpoint.close();
-      await server.stop(0);
-    },
   };
+  return closing(opened, async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    await endpoint.close();
+    await server.stop(0);
+  });
 }

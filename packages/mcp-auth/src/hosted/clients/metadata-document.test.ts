@@ -54,7 +54,7 @@ describe("a client with a document", () => {
     const back = location(await browser.decide(page));
     const callback = await browser.finish(await browser.consent(back));
     expect(callback.href.startsWith(`${URI}?code=`)).toBe(true);
-    const { status, body } = await fixture.redeem(callback.searchParams.get("code") ?? "", ASK);
+    const { status, body } = await fixture.redeem(callback.searchParams.get("code"), ASK);
     expect(status).toBe(200);
     expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({ clientId: ID });
     expect(host.asked).toEqual([ID]);
@@ -78,29 +78,18 @@ describe("a client with a document", () => {
   });
 
   it("needs no answer of its host at /token and /revoke", async () => {
-    const code = (await fixture.browser().connect(ASK)).searchParams.get("code") ?? "";
+    const code = await fixture.codeOf(ASK);
     fixture.clock.advance(50);
     host.answer = () => json("", {}, 500);
     const { body } = await fixture.redeem(code, ASK);
     const asked = host.asked.length;
     fixture.clock.advance(400);
-    const refreshed = await fixture.token({
-      grant_type: "refresh_token",
-      client_id: ID,
-      refresh_token: body["refresh_token"],
-    });
+    const refreshed = await fixture.refresh(body["refresh_token"], { client_id: ID });
     expect(refreshed.status).toBe(200);
     await fixture.redeem("x", { client_id: "https://client.example/never/seen" });
     expect(host.asked).toHaveLength(asked);
-    expect(
-      (
-        await fixture.token({
-          grant_type: "refresh_token",
-          client_id: "https://client.example/other",
-          refresh_token: refreshed.body["refresh_token"],
-        })
-      ).body["error"],
-    ).toBe("invalid_grant");
+    const other = { client_id: "https://client.example/other" };
+    expect((await fixture.refresh(refreshed.body["refresh_token"], other)).body["error"]).toBe("invalid_grant");
   });
 
   it("uses the supported members of a document for every server", async () => {
@@ -308,7 +297,7 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
     const callback = await browser.consent(await browser.approve(ASK));
     host.answer = () => json({ ...DOCUMENT, redirect_uris: ["https://client.example/new"] });
     await expectPage(await browser.decide(page));
-    await expectPage(await browser.get(callback.pathname + callback.search));
+    await expectPage(await browser.get(callback));
   });
 
   it("its host is down at the callback: a page to reload, and nothing is spent", async () => {
@@ -316,22 +305,17 @@ describe("bar#AS-9 a document that changes while the user looks at the page", ()
     const browser = fixture.browser();
     const callback = await browser.consent(await browser.approve(ASK));
     host.answer = () => Promise.reject(new Error("down"));
-    await expectPage(await browser.get(callback.pathname + callback.search));
+    await expectPage(await browser.get(callback));
     host.answer = () => json(DOCUMENT);
     expect((await browser.finish(callback)).searchParams.has("code")).toBe(true);
   });
 
   it("a static client of the same id wins", async () => {
-    const listed = await openStubServerFixture({
+    await using listed = await openStubServerFixture({
       callback: { clients: [{ ...DESK, clientId: ID }], clientMetadataHosts: ["client.example"] },
       fetchDocument: () => Promise.reject(new Error("must not be called")),
     });
-    try {
-      expect((await listed.browser().authorize({ client_id: ID })).status).toBe(200);
-      const code = (await listed.browser().connect({ client_id: ID })).searchParams.get("code") ?? "";
-      expect((await listed.redeem(code, { client_id: ID })).status).toBe(200);
-    } finally {
-      await listed.close();
-    }
+    expect((await listed.browser().authorize({ client_id: ID })).status).toBe(200);
+    expect((await listed.connect({ client_id: ID })).status).toBe(200);
   });
 });

@@ -34,12 +34,7 @@ describe("a session that was granted less than the link has", () => {
 
   it("bar#RS-3 is also one whose access token was asked for with less", async () => {
     const broad = await fixture.signIn("read write", "read write");
-    const { body } = await fixture.token({
-      grant_type: "refresh_token",
-      refresh_token: broad.refresh,
-      client_id: "desk",
-      scope: "read",
-    });
+    const { body } = await fixture.refresh(broad.refresh, { scope: "read" });
     expect(body["scope"]).toBe("read");
     expect(await fixture.callTool("unsaid", body["access_token"] ?? "")).toEqual(INSUFFICIENT);
     expect(await fixture.callTool("read", body["access_token"] ?? "")).toBe(broad.vendorToken);

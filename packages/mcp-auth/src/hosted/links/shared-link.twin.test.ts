@@ -22,31 +22,28 @@ it("a narrow session has the broad token in a tool without scopes (twin of bar#R
     requireWholeToken: () => () => undefined,
   }));
   const { openSharedLink } = await import("../../testing/linking/shared-link.ts");
-  const fixture = await openSharedLink();
+  await using fixture = await openSharedLink();
   const broad = await fixture.signIn("read write", "read write");
   const narrow = await fixture.signIn("read", "read");
   expect(await fixture.callTool("unsaid", narrow.access)).toBe(broad.vendorToken);
-  await fixture.close();
 });
 
 it("a client that requests less takes from the others what they were granted", async () => {
   vi.doMock(LINK, async (original) => ({ ...(await original<object>()), outlasts: () => false }));
   const { openSharedLink } = await import("../../testing/linking/shared-link.ts");
-  const fixture = await openSharedLink();
+  await using fixture = await openSharedLink();
   const broad = await fixture.signIn("read write", "read write");
   const narrow = await fixture.signIn("read", "read");
   expect((await fixture.linked()).token).toBe(narrow.vendorToken);
   expect(await fixture.callTool("write", broad.access)).toMatch(/^403 /);
-  await fixture.close();
 });
 
 it("a narrower request gets all, without a reported scope (twin of rfc6749#5.1)", async () => {
   vi.doMock(NARROW, async (original) => ({ ...(await original<object>()), requestedScope: async () => SCOPES }));
   const { openSilentVendorFixture } = await import("../../testing/silent-vendor.ts");
-  const fixture = await openSilentVendorFixture();
+  await using fixture = await openSilentVendorFixture();
   const broad = await fixture.signIn();
   const narrow = await fixture.signIn("openid api:read");
   expect(narrow.scope).toBe(broad.scope);
   expect(await fixture.linked(narrow.access)).not.toEqual(broad.link);
-  await fixture.close();
 });

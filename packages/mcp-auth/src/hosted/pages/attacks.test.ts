@@ -67,7 +67,7 @@ describe("bar#CB-7 bar#LK-1 the URL of a ticket", () => {
     ]);
     expect(await asksToSignIn(await fixture.request("/connections", { headers: { cookie } }))).toBe(true);
     const back = await visitor.atVendor(answer, OPERATOR);
-    expect(await visitor.open(back.pathname + back.search)).toMatchObject({
+    expect(await visitor.open(back)).toMatchObject({
       status: 200,
       url: { pathname: pathOf(ticket) },
     });
@@ -82,7 +82,7 @@ describe("bar#AS-8 bar#LK-2 a flow of one browser", () => {
     const victim = fixture.visitor();
     await victim.open("/connections");
     const back = await victim.atVendor(begun);
-    await expectPage(await victim.get(back.pathname + back.search));
+    await expectPage(await victim.get(back));
     expect(await fixture.linked("chat", "operator")).toBeUndefined();
     expect(await fixture.linked("chat", "user")).toBeUndefined();
   });
@@ -95,7 +95,7 @@ describe("bar#AS-8 bar#LK-2 a flow of one browser", () => {
     await victim.open("/connections");
     const back = await victim.atVendor(begun);
     victim.jar.store(HERE, begun.headers.getSetCookie());
-    await expectPage(await victim.get(back.pathname + back.search));
+    await expectPage(await victim.get(back));
     expect(await fixture.linked("chat", "operator")).toBeUndefined();
     expect(fixture.chat.requests().filter(({ path }) => path === "/token")).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe("bar#AS-8 bar#LK-2 a flow of one browser", () => {
     const page = await visitor.open("/connections");
     const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
     await visitor.press(page, "sign_out");
-    await expectPage(await visitor.get(back.pathname + back.search));
+    await expectPage(await visitor.get(back));
     expect(await fixture.linked("chat")).toBeUndefined();
   });
 });
@@ -150,7 +150,7 @@ describe("bar#LK-5 the sign-in cookie", () => {
     const attacker = fixture.visitor();
     const back = await attacker.atVendor(await attacker.beginSignIn(), OPERATOR);
     const victim = fixture.visitor();
-    const answer = await victim.get(back.pathname + back.search);
+    const answer = await victim.get(back);
     await expectPage(answer);
     expect(answer.headers.getSetCookie()).toEqual([]);
     expect(victim.jar.get(HERE, "__Host-sign-in")).toBeUndefined();
@@ -172,11 +172,11 @@ describe("bar#LK-5 the sign-in cookie", () => {
     const [one, two] = [await visitor.beginSignIn(), await visitor.beginSignIn()];
     const first = await visitor.atVendor(one);
     const second = await visitor.atVendor(two);
-    const answer = await visitor.get(first.pathname + first.search);
+    const answer = await visitor.get(first);
     const set = answer.headers.getSetCookie().find((cookie) => cookie.startsWith("__Host-sign-in="));
     expect(set).toMatch(/^__Host-sign-in=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/);
     const before = visitor.jar.header(HERE) ?? "";
-    await visitor.get(second.pathname + second.search);
+    await visitor.get(second);
     expect(await asksToSignIn(await fixture.request("/connections", { headers: { cookie: before } }))).toBe(true);
     expect(await asksToSignIn(await visitor.get("/connections"))).toBe(false);
     fixture.clock.advance(12 * 3600);
@@ -198,10 +198,9 @@ describe("bar#LK-5 the sign-in cookie", () => {
   });
 
   it("has a name of its own on loopback, where all ports share cookies", async () => {
-    const loopback = fixture.again({ settings: { deploymentUrl: "http://127.0.0.1:8080" } });
+    await using loopback = fixture.again({ settings: { deploymentUrl: "http://127.0.0.1:8080" } });
     const set = await loopback.deps.signIns.start("user", "Ada");
     expect(set).toMatch(/^sign-in-[\w-]{43}=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/);
-    await loopback.close();
   });
 
   it("stores no token of the pages' sign-in, and revokes none", async () => {
@@ -220,8 +219,8 @@ describe("bar#XA-1 bar#LK-3 a mix-up between two linked vendors", () => {
     expect([chat.pathname, home.pathname]).toEqual(["/vendors/chat/callback", "/callback"]);
     expect(await expectPage(await visitor.get(home.pathname + chat.search))).toContain("path_mismatch");
     expect(await expectPage(await visitor.get(chat.pathname + home.search))).toContain("path_mismatch");
-    expect((await visitor.get(chat.pathname + chat.search)).headers.get("location")).toBe("/connections?linked=chat");
-    expect((await visitor.get(home.pathname + home.search)).headers.get("location")).toBe("/connections?linked=home");
+    expect((await visitor.get(chat)).headers.get("location")).toBe("/connections?linked=chat");
+    expect((await visitor.get(home)).headers.get("location")).toBe("/connections?linked=home");
   });
 
   it("the state of one with the code and iss of the other ends the flow", async () => {
@@ -232,7 +231,7 @@ describe("bar#XA-1 bar#LK-3 a mix-up between two linked vendors", () => {
     const mixed = new URLSearchParams(home.search);
     mixed.set("state", chat.searchParams.get("state") ?? "");
     expect(await expectPage(await visitor.get(`${chat.pathname}?${mixed.toString()}`))).toContain("issuer_mismatch");
-    await expectPage(await visitor.get(chat.pathname + chat.search));
+    await expectPage(await visitor.get(chat));
     expect(await fixture.linked("chat")).toBeUndefined();
   });
 
@@ -252,7 +251,7 @@ describe("bar#XA-1 bar#LK-3 a mix-up between two linked vendors", () => {
   it("a redirect twice, in two tabs, is taken once", async () => {
     const visitor = fixture.visitor();
     const back = await visitor.atVendor(await visitor.beginSignIn());
-    const answers = await Promise.all([1, 2].map(() => visitor.get(back.pathname + back.search)));
+    const answers = await Promise.all([1, 2].map(() => visitor.get(back)));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 400]);
   });
 });
@@ -283,18 +282,17 @@ describe("bar#TS-3 a writer of the table", () => {
     const back = await attacker.atVendor(begun, { ...OPERATOR, cookieJar: createCookieJar() });
     const id = (location(begun).searchParams.get("state") ?? "").split(".")[0] ?? "";
     await overwrite(fixture.table, { kind: "linking", id }, { user: "user" });
-    await expectPage(await attacker.get(back.pathname + back.search));
+    await expectPage(await attacker.get(back));
     expect(await fixture.linked("chat", "user")).toBeUndefined();
   });
 });
 
 it("20 guesses of tickets and callbacks a minute are refused by address, like every page", async () => {
-  const limited = fixture.again({ settings: { limits: { ...fixture.settings.limits, requestsPerMinute: 5 } } });
+  await using limited = fixture.again({ settings: { limits: { ...fixture.settings.limits, requestsPerMinute: 5 } } });
   const answers = [];
   for (let count = 0; count < 7; count += 1) answers.push(await limited.request(`/connect/${"A".repeat(43)}`));
   expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303, 429, 429]);
   for (const path of ["/connections", "/vendors/chat/callback", "/callback?state=link-x"]) {
     expect((await limited.request(path)).status).toBe(429);
   }
-  await limited.close();
 });

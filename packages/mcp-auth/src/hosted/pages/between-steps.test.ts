@@ -35,7 +35,7 @@ describe("a link whose user signs out while the vendor redeems the code", () => 
     const page = await visitor.open("/connections");
     const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
     onRedeemed = () => fixture.deps.signIns.endAll("user");
-    const answer = await visitor.get(back.pathname + back.search);
+    const answer = await visitor.get(back);
     expect(resultOf(answer)).toBe("/connections?error=access_denied");
     expect([await fixture.linked("chat"), fixture.revocations("chat")]).toEqual([undefined, 1]);
   });
@@ -52,7 +52,7 @@ describe("a question", () => {
     await endLink("user", atVendor("chat", fixture));
     await first.link(await ask());
     const before = fixture.revocations("chat");
-    expect(resultOf(await second.get(back.pathname + back.search))).toBe("/connections?error=link_changed");
+    expect(resultOf(await second.get(back))).toBe("/connections?error=link_changed");
     expect((await second.open("/connections")).html).not.toContain("This replaces");
     expect(fixture.revocations("chat")).toBe(before + 1);
   });

@@ -116,7 +116,7 @@ describe("a ticket of the signed-in user", () => {
     let answer = await visitor.send(await visitor.open(pathOf(await call.ask())), "approve");
     if (status === 303) {
       const back = await visitor.atVendor(answer, { decision: "cancel" });
-      answer = await visitor.get(back.pathname + back.search);
+      answer = await visitor.get(back);
     }
     expect([answer.status, answer.headers.get("location")]).toEqual([status, to]);
   });
@@ -164,8 +164,7 @@ describe("a ticket of the signed-in user", () => {
     const cookie = visitor.jar.header(new URL(SERVER)) ?? "";
     expect((await less.request(pathOf(ticket), { headers: { cookie } })).status).toBe(410);
     await less.close();
-    const body = new URLSearchParams({ token: call.access, client_id: "desk" });
-    await fixture.request("/revoke", { method: "POST", body });
+    await fixture.revoke(call.access);
     expect((await visitor.open(pathOf(ticket))).status).toBe(410);
   });
 
@@ -256,7 +255,7 @@ describe("a form", () => {
     const backs = [];
     for (const answer of answers) backs.push(await visitor.atVendor(answer));
     const pages = [];
-    for (const back of backs) pages.push(await visitor.open(back.pathname + back.search));
+    for (const back of backs) pages.push(await visitor.open(back));
     expect(pages.map(({ status }) => status)).toEqual([200, 200]);
     for (const page of pages) expect((await visitor.send(page, "deny")).status).toBe(303);
     expect([await stateOf(one), await stateOf(two)]).toEqual(["denied", "denied"]);

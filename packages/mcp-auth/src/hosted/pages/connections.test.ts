@@ -179,7 +179,7 @@ describe("a user's own connect", () => {
     const answer = await visitor.send(page, "connect", "home");
     const back = await visitor.atVendor(answer, { account: "operator", cookieJar: createCookieJar() });
     const before = fixture.revocations("home");
-    const shown = await visitor.open(back.pathname + back.search);
+    const shown = await visitor.open(back);
     expect(pathOf(shown)).toBe("/connections?error=other_account");
     expect([await fixture.linked("home"), await fixture.linked("home", "operator")]).toEqual([undefined, undefined]);
     expect(fixture.revocations("home")).toBe(before + 1);
@@ -261,7 +261,7 @@ describe("bar#LK-9 a disconnect", () => {
     const page = await visitor.open("/connections");
     const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
     expect(await endLink("user", atVendor("chat", fixture))).toEqual({});
-    const shown = await visitor.open(back.pathname + back.search);
+    const shown = await visitor.open(back);
     expect(pathOf(shown)).toBe("/connections?error=link_changed");
     expect(shown.html).toContain("This connection has changed");
     expect(await fixture.linked("chat")).toBeUndefined();

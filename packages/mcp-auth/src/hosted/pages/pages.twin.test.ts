@@ -94,12 +94,11 @@ vi.mock("./sign-ins.ts", async (original) => {
 
 it("a browser sends more cookies than a server reads (twin of bar#ST-8)", async () => {
   off.add("endSurplusCookies");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const visitor = fixture.visitor();
   for (let visit = 0; visit < 40; visit += 1) await visitor.get("/connect/x");
   // 209 of them are the 16 KiB of headers that a server reads.
   expect((visitor.jar.header(HERE) ?? "").length).toBeGreaterThan((40 / 209) * 16_000);
-  await fixture.close();
 });
 
 it("one user takes the places of all where nobody has a share (twin of bar#ST-8)", async () => {
@@ -117,59 +116,54 @@ it("one user takes the places of all where nobody has a share (twin of bar#ST-8)
 
 it("a ticket links the victim's account if any user may answer (twin of bar#CB-7, bar#LK-1)", async () => {
   off.add("isOfUser").add("requireShown");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const ticket = await (await fixture.call("operator")).ask();
   await fixture.visitor().link(ticket);
   expect(await fixture.linked("chat", "operator")).toBeDefined();
-  await fixture.close();
 });
 
 it("a flow gets the victim's account if bound to no browser (twin of bar#AS-8, bar#LK-2)", async () => {
   off.add("isOfUser").add("bindsBrowser");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const attacker = fixture.visitor();
   const begun = await attacker.send(await attacker.open("/connections", OPERATOR), "connect", "chat");
   const victim = fixture.visitor();
   await victim.open("/connections");
   const back = await victim.atVendor(begun);
-  await victim.get(back.pathname + back.search);
+  await victim.get(back);
   expect(await fixture.linked("chat", "operator")).toBeDefined();
-  await fixture.close();
 });
 
 it("another browser's form starts a sign-in if its token is not compared (twin of bar#AS-7)", async () => {
   off.add("isFormToken");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const victim = fixture.visitor();
   await victim.get("/connections");
   const answer = await victim.post("/connections", { action: "sign_in", csrf: "the attacker's" });
   expect(answer.headers.get("location")).toMatch(`${fixture.home.issuer}/`);
-  await fixture.close();
 });
 
 it("login CSRF: the victim is the attacker if bound to no browser (twin of bar#LK-5)", async () => {
   off.add("bindsBrowser");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const attacker = fixture.visitor();
   const back = await attacker.atVendor(await attacker.beginSignIn(), OPERATOR);
   const victim = fixture.visitor();
-  const { html } = await victim.open(back.pathname + back.search);
+  const { html } = await victim.open(back);
   expect(html).toContain("Sample operator");
-  await fixture.close();
 });
 
 it("session fixation: the attacker is the victim if the cookie is old (twin of bar#LK-5)", async () => {
   off.add("createBindingCookie");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   await fixture.visitor().open("/connections");
   const answer = await fixture.request("/connections", { headers: { cookie: `__Host-sign-in=${PLANTED}` } });
   expect(await answer.text()).toContain("Sample user");
-  await fixture.close();
 });
 
 it("a redirect is taken at the other vendor's path (twin of bar#XA-1, bar#LK-3)", async () => {
   off.add("path");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const cookie = (await fixture.deps.signIns.start("user", "Ada")).split(";")[0] ?? "";
   const visitor = fixture.visitor();
   visitor.jar.store(HERE, [`${cookie}; Path=/; Secure`]);
@@ -177,12 +171,11 @@ it("a redirect is taken at the other vendor's path (twin of bar#XA-1, bar#LK-3)"
   const chat = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
   const answer = await visitor.get(`/callback${chat.search}`);
   expect(answer.headers.get("location")).toBe("/connections?linked=chat");
-  await fixture.close();
 });
 
 it("a writer of the table signs in as the victim when rows carry no MAC (twin of bar#TS-3)", async () => {
   off.add("isRecordMac");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const [victim, attacker] = [fixture.visitor(), fixture.visitor()];
   const rowOf = async ({ jar }: typeof victim) => {
     const value = jar.get(HERE, "__Host-sign-in") ?? "";
@@ -199,42 +192,37 @@ it("a writer of the table signs in as the victim when rows carry no MAC (twin of
   await fixture.table.create({ ...row, data: { ...row.data, user, since } });
   const { status } = await attacker.open(new URL((await (await fixture.call("user")).ask()).url).pathname);
   expect(status).toBe(200);
-  await fixture.close();
 });
 
 it("if sources are not compared, another vendor's user gets in (twin of bar#LK-6)", async () => {
   off.add("isSameSource");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const { access, ask } = await fixture.call();
   const ticket = await ask();
-  const other = fixture.again({ signIn: "chat" });
+  await using other = fixture.again({ signIn: "chat" });
   expect((await other.authenticate(access))?.user).toBe("user");
   // The cookie of the one before is none here: the record of its user's sign-ins has another name.
   const headers = { cookie: (await other.deps.signIns.start("user", "Ada")).split(";")[0] ?? "" };
   expect((await other.request(new URL(ticket.url).pathname, { headers })).status).toBe(200);
-  await other.close();
-  await fixture.close();
 });
 
 it("an old flow links again if link versions are not compared (twin of bar#LK-9)", async () => {
   off.add("linkVersionOf");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const visitor = fixture.visitor();
   const page = await visitor.open("/connections");
   const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
   await endLink("user", atVendor("chat", fixture));
-  await visitor.open(back.pathname + back.search);
+  await visitor.open(back);
   expect(await fixture.linked("chat")).toBeDefined();
-  await fixture.close();
 });
 
 it("an old sign-in links again if the time of the end is not read (twin of bar#LK-9)", async () => {
   off.add("endedAtMilliseconds");
-  const fixture = await openLinkingFixture();
+  await using fixture = await openLinkingFixture();
   const browser = fixture.browser();
   const back = await browser.consent(await browser.approve());
   await endLink("user", atVendor("home", fixture));
   await fixture.redeem((await browser.finish(back)).searchParams.get("code") ?? "none");
   expect(await fixture.linked("home")).toBeDefined();
-  await fixture.close();
 });

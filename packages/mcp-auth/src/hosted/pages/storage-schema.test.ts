@@ -42,27 +42,23 @@ it("lists every field of the pages' records, none of which has a token or cookie
       return store.advance(key, from, patch);
     },
   });
-  const fixture = await openLinkingFixture({ records: (now) => watched(memoryRecordStore({ now })) });
-  try {
-    const call = await fixture.call();
-    const visitor = fixture.visitor();
-    const first = await visitor.link(await call.ask());
-    const second = fixture.visitor();
-    const ticket = await call.ask();
-    await second.link(ticket, { account: "operator" });
-    const refused = await visitor.atVendor(await visitor.send(first, "reconnect", "chat"));
-    await visitor.get(`${refused.pathname}${refused.search.replace("iss=", "x=")}`);
-    const foreign = await (await fixture.call("operator")).ask();
-    const again = fixture.visitor();
-    await again.send(await again.open(new URL(foreign.url).pathname), "sign_out");
-    await fixture.deps.signIns.endAll("user");
-    for (const kind of KINDS) expect([kind, seen.get(kind)]).toEqual([kind, documented(kind)]);
-    const secrets = [ticket.url.slice(-43), await fixture.linked("chat"), ...cookiesOf(second.jar.header(HERE))];
-    for (const secret of secrets) expect(kept.join("")).not.toContain(secret);
-    expect(kept.join("")).not.toContain("Sample");
-  } finally {
-    await fixture.close();
-  }
+  await using fixture = await openLinkingFixture({ records: (now) => watched(memoryRecordStore({ now })) });
+  const call = await fixture.call();
+  const visitor = fixture.visitor();
+  const first = await visitor.link(await call.ask());
+  const second = fixture.visitor();
+  const ticket = await call.ask();
+  await second.link(ticket, { account: "operator" });
+  const refused = await visitor.atVendor(await visitor.send(first, "reconnect", "chat"));
+  await visitor.get(`${refused.pathname}${refused.search.replace("iss=", "x=")}`);
+  const foreign = await (await fixture.call("operator")).ask();
+  const again = fixture.visitor();
+  await again.send(await again.open(new URL(foreign.url).pathname), "sign_out");
+  await fixture.deps.signIns.endAll("user");
+  for (const kind of KINDS) expect([kind, seen.get(kind)]).toEqual([kind, documented(kind)]);
+  const secrets = [ticket.url.slice(-43), await fixture.linked("chat"), ...cookiesOf(second.jar.header(HERE))];
+  for (const secret of secrets) expect(kept.join("")).not.toContain(secret);
+  expect(kept.join("")).not.toContain("Sample");
 });
 
 const HERE = new URL("https://server.example");

@@ -112,10 +112,9 @@ describe("what is refused after that goes to the platform, with its state and wi
   ])("rfc6749#3.3 a scope that is %s", (_what, scope) => expectReportedToPlatform({ scope }, "invalid_scope"));
 
   it("an outage", async () => {
-    const cold = openHostedFixture({ vendor });
+    await using cold = openHostedFixture({ vendor });
     cold.down.add("records");
     expect(location(await cold.authorize()).searchParams.get("error")).toBe("temporarily_unavailable");
-    await cold.close();
   });
 });
 
@@ -145,9 +144,8 @@ describe("the redirect to the vendor", () => {
       location(await fixture.authorize(parameters)).searchParams.get("code_challenge");
     expect(await challenge()).toBe(await challenge());
     expect(await challenge({ code_challenge: deriveCodeChallenge("v".repeat(43)) })).not.toBe(await challenge());
-    const elsewhere = openHostedFixture({ vendor });
+    await using elsewhere = openHostedFixture({ vendor });
     expect(location(await elsewhere.authorize()).searchParams.get("code_challenge")).not.toBe(await challenge());
-    await elsewhere.close();
   });
 
   it("requests the scope the platform requests", async () => {

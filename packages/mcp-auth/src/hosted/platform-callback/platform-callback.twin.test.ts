@@ -32,12 +32,11 @@ describe("with a defence off", () => {
       authorizationEndpoint: "https://vendor.example/authorize",
       tokenEndpoint: "https://vendor.example/token",
     });
-    const fixture = openHostedFixture({ vendor });
+    await using fixture = openHostedFixture({ vendor });
     const away = async (parameters: Record<string, string>) =>
       (await fixture.authorize({ redirect_uri: ELSEWHERE, ...parameters })).headers.get("location") ?? "";
     expect(await away({ response_type: "token" })).toContain(`${ELSEWHERE}?error=`);
     expect(new URL(await away({})).searchParams.get("redirect_uri")).toBe(ELSEWHERE);
-    await fixture.close();
   });
 
   it("a code without its verifier yields tokens if PKCE #2 is independent (twin of bar#AS-3)", async () => {
@@ -47,13 +46,9 @@ describe("with a defence off", () => {
       return { vendorSecrets: constant };
     });
     const { openOpenIdFixture } = await import("../../testing/hosted-fixture.ts");
-    const fixture = await openOpenIdFixture();
-    try {
-      const { code: stolen } = await fixture.consent();
-      expect((await fixture.token({ code: stolen, code_verifier: "w".repeat(43) })).status).toBe(200);
-    } finally {
-      await fixture.close();
-    }
+    await using fixture = await openOpenIdFixture();
+    const { code: stolen } = await fixture.consent();
+    expect((await fixture.token({ code: stolen, code_verifier: "w".repeat(43) })).status).toBe(200);
   });
 
   it("a code yields tokens as often as the vendor accepts it (twin of bar#AS-4)", async () => {

@@ -94,7 +94,7 @@ describe("a first-class vendor", () => {
       const next = await caller?.refused(token);
       expect(vendor.isLive(next?.accessToken.reveal() ?? "")).toBe(true);
     }
-    expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
+    expect((await fixture.revoke(body["refresh_token"])).status).toBe(200);
     expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
     expect(await fixture.tokens.get(linkKey(caller?.user ?? "", fixture))).toBeUndefined();
   });
@@ -106,6 +106,6 @@ describe("a first-class vendor", () => {
     const token = await caller?.vendorToken();
     expect(token === undefined ? token : await caller?.refused(token)).toBeUndefined();
     expect(await github.fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
-    expect((await github.fixture.refresh(body["refresh_token"] ?? "")).body["error"]).toBe("invalid_grant");
+    expect((await github.fixture.refresh(body["refresh_token"])).body["error"]).toBe("invalid_grant");
   });
 });

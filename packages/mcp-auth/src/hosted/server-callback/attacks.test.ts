@@ -124,16 +124,12 @@ describe("bar#AS-9 an approval for one client is not valid for another", () => {
   });
 
   it("nor for the same one once the deployment requests more", async () => {
-    const more = await openStubServerFixture({ scopes: ["read", "write", "admin"] });
-    try {
-      const browser = fixture.browser();
-      const { fields } = await browser.ask();
-      const body = new URLSearchParams({ ...fields, decision: "approve" });
-      const cookie = browser.jar.header(new URL(SERVER)) ?? "";
-      await expectPage(await more.request("/authorize", { method: "POST", body, headers: { cookie } }));
-    } finally {
-      await more.close();
-    }
+    await using more = await openStubServerFixture({ scopes: ["read", "write", "admin"] });
+    const browser = fixture.browser();
+    const { fields } = await browser.ask();
+    const body = new URLSearchParams({ ...fields, decision: "approve" });
+    const cookie = browser.jar.header(new URL(SERVER)) ?? "";
+    await expectPage(await more.request("/authorize", { method: "POST", body, headers: { cookie } }));
   });
 
   it("a user who approved is asked again the next time", async () => {
@@ -180,7 +176,7 @@ describe("bar#AS-8 the vendor's redirect in another browser", () => {
     const browser = fixture.browser();
     const callback = await browser.consent(await browser.approve());
     callback.searchParams.append("code", "another");
-    const page = await expectPage(await browser.get(callback.pathname + callback.search));
+    const page = await expectPage(await browser.get(callback));
     expect(page).toContain((callback.searchParams.get("state") ?? "").split(".")[0]);
   });
 
@@ -189,34 +185,29 @@ describe("bar#AS-8 the vendor's redirect in another browser", () => {
     const callback = await browser.consent(await browser.approve());
     const [flowId = ""] = (callback.searchParams.get("state") ?? "").split(".");
     callback.searchParams.set("state", `${flowId}.${"A".repeat(43)}`);
-    expect(await expectPage(await browser.get(callback.pathname + callback.search))).toContain("state_unknown");
+    expect(await expectPage(await browser.get(callback))).toContain("state_unknown");
   });
 });
 
 it("bar#AS-1 a client the operator took away in the middle gets neither code nor error", async () => {
   const { table, settings } = fixture;
   const same = { records: () => table, vendor: settings.vendor.vendor };
-  const narrow = await openStubServerFixture({ ...same, callback: { clients: [OTHER] } });
-  const moved = await openStubServerFixture({
+  await using narrow = await openStubServerFixture({ ...same, callback: { clients: [OTHER] } });
+  await using moved = await openStubServerFixture({
     ...same,
     callback: { clients: [{ clientId: "desk", clientName: "Desk", redirectUris: ["https://desk.example/new"] }] },
   });
-  try {
-    const browser = fixture.browser();
-    const callback = await browser.consent(await browser.approve());
-    const path = callback.pathname + callback.search;
-    const cookie = browser.jar.header(callback) ?? "";
-    for (const later of [narrow, moved]) await expectPage(await later.request(path, { headers: { cookie } }));
-    expect((await browser.finish(callback)).searchParams.has("code")).toBe(true);
-  } finally {
-    await narrow.close();
-    await moved.close();
-  }
+  const browser = fixture.browser();
+  const callback = await browser.consent(await browser.approve());
+  const path = callback.pathname + callback.search;
+  const cookie = browser.jar.header(callback) ?? "";
+  for (const later of [narrow, moved]) await expectPage(await later.request(path, { headers: { cookie } }));
+  expect((await browser.finish(callback)).searchParams.has("code")).toBe(true);
 });
 
 it("pending records reveal neither state, cookie, code nor the vendor's code", async () => {
   const kept: string[] = [];
-  const watched = await openStubServerFixture({
+  await using watched = await openStubServerFixture({
     records: () => {
       const store = fixture.table;
       return {
@@ -233,27 +224,23 @@ it("pending records reveal neither state, cookie, code nor the vendor's code", a
       };
     },
   });
-  try {
-    const browser = watched.browser();
-    const vendor = await browser.approve();
-    const callback = await browser.consent(vendor);
-    const cookies = browser.jar.header(new URL(SERVER)) ?? "";
-    const back = await browser.finish(callback);
-    const { status, body } = await watched.redeem(back.searchParams.get("code") ?? "");
-    expect(status).toBe(200);
-    expect(kept.join("").length).toBeGreaterThan(1000);
-    const secrets = [
-      callback.searchParams.get("state"),
-      callback.searchParams.get("code"),
-      back.searchParams.get("code"),
-      body["access_token"],
-      body["refresh_token"],
-      VERIFIER,
-      vendor.searchParams.get("code_challenge"),
-      ...cookies.split("; ").map((pair) => pair.split("=")[1]),
-    ];
-    for (const secret of secrets) expect(kept.join("")).not.toContain(secret);
-  } finally {
-    await watched.close();
-  }
+  const browser = watched.browser();
+  const vendor = await browser.approve();
+  const callback = await browser.consent(vendor);
+  const cookies = browser.jar.header(new URL(SERVER)) ?? "";
+  const back = await browser.finish(callback);
+  const { status, body } = await watched.redeem(back.searchParams.get("code"));
+  expect(status).toBe(200);
+  expect(kept.join("").length).toBeGreaterThan(1000);
+  const secrets = [
+    callback.searchParams.get("state"),
+    callback.searchParams.get("code"),
+    back.searchParams.get("code"),
+    body["access_token"],
+    body["refresh_token"],
+    VERIFIER,
+    vendor.searchParams.get("code_challenge"),
+    ...cookies.split("; ").map((pair) => pair.split("=")[1]),
+  ];
+  for (const secret of secrets) expect(kept.join("")).not.toContain(secret);
 });

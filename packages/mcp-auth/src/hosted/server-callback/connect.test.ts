@@ -28,7 +28,7 @@ describe("a user connects", () => {
       flow_id: expect.stringMatching(/^[\w-]{22}$/),
     });
     expect(back.searchParams.getAll("iss")).toHaveLength(1);
-    const { status, body, headers } = await fixture.redeem(back.searchParams.get("code") ?? "");
+    const { status, body, headers } = await fixture.redeem(back.searchParams.get("code"));
     expect([status, body["scope"], headers.get("cache-control")]).toEqual([200, "openid api:read", "no-store"]);
     const caller = await fixture.authenticate(body["access_token"] ?? "");
     expect(caller).toMatchObject({ user: "user", clientId: "desk", scope: ["openid", "api:read"] });
@@ -36,11 +36,7 @@ describe("a user connects", () => {
     const me = await fetch(`${fixture.provider.issuer}/me`, { headers: { authorization: `Bearer ${vendorToken}` } });
     expect(await me.json()).toMatchObject({ sub: "user" });
     expect(JSON.stringify(body)).not.toContain(vendorToken);
-    const next = await fixture.token({
-      grant_type: "refresh_token",
-      client_id: "desk",
-      refresh_token: body["refresh_token"],
-    });
+    const next = await fixture.refresh(body["refresh_token"]);
     expect(await fixture.authenticate(next.body["access_token"] ?? "")).toMatchObject({ user: "user" });
     const secrets = [vendorToken, body["access_token"], body["refresh_token"], back.searchParams.get("code")];
     for (const secret of secrets) expect(fixture.lines.join("")).not.toContain(secret);
@@ -76,19 +72,15 @@ describe("a user connects", () => {
 
 describe("bar#AS-7 no browser reaches the vendor before the user approved", () => {
   it("the page asks no vendor, sets no cookie of a flow, and names client, way back and scopes", async () => {
-    const untouched = await openOpenIdServerFixture();
-    try {
-      const answer = await untouched.browser().authorize({ scope: "api:read" });
-      const html = await answer.text();
-      for (const text of ["Desk", "desk.example", BACK, "server.example", "Sandbox", "openid api:read"])
-        expect(html).toContain(text);
-      expect(untouched.provider.requests()).toEqual([]);
-      expect(answer.headers.getSetCookie()).toEqual([
-        expect.stringMatching(/^__Host-flow-consent=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/),
-      ]);
-    } finally {
-      await untouched.close();
-    }
+    await using untouched = await openOpenIdServerFixture();
+    const answer = await untouched.browser().authorize({ scope: "api:read" });
+    const html = await answer.text();
+    for (const text of ["Desk", "desk.example", BACK, "server.example", "Sandbox", "openid api:read"])
+      expect(html).toContain(text);
+    expect(untouched.provider.requests()).toEqual([]);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-flow-consent=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/),
+    ]);
   });
 
   it("may not be framed, runs and loads nothing, and sends the vendor no referrer", async () => {
@@ -153,7 +145,7 @@ describe("bar#AS-22 the vendor's refusal", () => {
     });
     expect(back.searchParams.getAll("iss")).toHaveLength(1);
     // The error was reported, so the flow is over.
-    await expectPage(await browser.get(callback.pathname + callback.search));
+    await expectPage(await browser.get(callback));
   });
 
   it.each([

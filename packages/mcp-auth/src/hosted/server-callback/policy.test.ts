@@ -35,7 +35,7 @@ describeBrokeredCode("a deployed server", async () => {
 });
 
 it("bar#TS-3 parked tokens open with our code and the server key, and with neither alone", async () => {
-  const fixture = await openStubServerFixture();
+  await using fixture = await openStubServerFixture();
   const findClient = async () => undefined;
   const deps = { ...fixture, findClient };
   const at = { value: "our-code", flowId: "flow-1", hash: "" };
@@ -55,5 +55,4 @@ it("bar#TS-3 parked tokens open with our code and the server key, and with neith
       expect.objectContaining({ code: "unreadable" }),
     );
   }
-  await fixture.close();
 });

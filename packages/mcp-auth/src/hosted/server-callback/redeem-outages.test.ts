@@ -13,7 +13,6 @@ afterEach(() => {
   real.provider.faults.clear();
 });
 
-const codeOf = async (): Promise<string> => (await real.browser().connect()).searchParams.get("code") ?? "";
 const REFUSED = { status: 400, body: { error: "invalid_grant" } };
 
 describe("outages around a code", () => {
@@ -23,7 +22,7 @@ describe("outages around a code", () => {
   ] as const)(
     "bar#VR-5 while the vendor %s the answer is 503, and the same code works afterwards",
     async (_what, fault) => {
-      const code = await codeOf();
+      const code = await real.codeOf();
       real.provider.faults.next("/token", fault);
       const answer = await real.redeem(code);
       expect([answer.status, answer.body["error"]]).toEqual([503, "temporarily_unavailable"]);
@@ -33,7 +32,7 @@ describe("outages around a code", () => {
   );
 
   it("but not for longer than it would have lived", async () => {
-    const code = await codeOf();
+    const code = await real.codeOf();
     real.provider.faults.next("/token", { kind: "drop" });
     await real.redeem(code);
     real.clock.advance(61);
@@ -43,7 +42,7 @@ describe("outages around a code", () => {
   it.each(["vendor", "issuer"])(
     "a code from before the operator chose another %s is not brought to the present one",
     async (field) => {
-      const code = await codeOf();
+      const code = await real.codeOf();
       const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
       const record = await real.records.get(key);
       await real.records.delete(key);
@@ -56,7 +55,7 @@ describe("outages around a code", () => {
   );
 
   it("a vendor that refuses the code is believed, and no session begins", async () => {
-    const code = await codeOf();
+    const code = await real.codeOf();
     real.provider.faults.next("/token", {
       kind: "answer",
       status: 400,
@@ -67,8 +66,8 @@ describe("outages around a code", () => {
   });
 
   it("without the records nothing is sent to the vendor, and the same code works afterwards", async () => {
-    await real.redeem(await codeOf());
-    const code = await codeOf();
+    await real.redeem(await real.codeOf());
+    const code = await real.codeOf();
     const asked = real.provider.requests().length;
     real.down.add("records");
     expect((await real.redeem(code)).status).toBe(503);
@@ -78,7 +77,7 @@ describe("outages around a code", () => {
   });
 
   it("tokens that cannot be kept are ended at the vendor, and the flow begins again", async () => {
-    const code = await codeOf();
+    const code = await real.codeOf();
     real.down.add("tokens");
     const answer = await real.redeem(code);
     expect([answer.status, answer.body["retry"]]).toEqual([503, "restart"]);
@@ -102,7 +101,7 @@ describe("outages around a code", () => {
 
   it("without the key service no browser is redirected to the vendor, and a code stays valid", async () => {
     let isDown = false;
-    const sealed = await openOpenIdServerFixture({
+    await using sealed = await openOpenIdServerFixture({
       serverKey: () => ({
         derive: async (purpose) => {
           if (isDown)
@@ -113,69 +112,56 @@ describe("outages around a code", () => {
         },
       }),
     });
-    try {
-      const browser = sealed.browser();
-      const back = await browser.connect();
-      isDown = true;
-      const refused = await browser.decide(await browser.ask());
-      expect(new URL(refused.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");
-      const code = back.searchParams.get("code") ?? "";
-      expect((await sealed.redeem(code)).status).toBe(503);
-      isDown = false;
-      expect((await sealed.redeem(code)).status).toBe(200);
-    } finally {
-      await sealed.close();
-    }
+    const browser = sealed.browser();
+    const back = await browser.connect();
+    isDown = true;
+    const refused = await browser.decide(await browser.ask());
+    expect(new URL(refused.headers.get("location") ?? "").searchParams.get("error")).toBe("temporarily_unavailable");
+    const code = back.searchParams.get("code") ?? "";
+    expect((await sealed.redeem(code)).status).toBe(503);
+    isDown = false;
+    expect((await sealed.redeem(code)).status).toBe(200);
   });
 });
 
 describe("restarts and sister containers", () => {
   it("every leg can run in another process", async () => {
-    const one = await openOpenIdServerFixture();
-    const two = await openOpenIdServerFixture({
+    await using one = await openOpenIdServerFixture();
+    await using two = await openOpenIdServerFixture({
       records: () => one.table,
       serverKey: () => one.serverKey,
       vendor: one.settings.vendor.vendor,
     });
-    try {
-      const page = await one.browser().ask();
-      expect(page.fields["csrf"]).toMatch(/^[\w-]{43}$/);
-      const browser = one.browser();
-      const callback = await browser.consent(await browser.approve());
-      const cookie = browser.jar.header(callback) ?? "";
-      const answer = await two.request(callback.pathname + callback.search, { headers: { cookie } });
-      const code = new URL(answer.headers.get("location") ?? "").searchParams.get("code") ?? "";
-      const { status, body } = await one.redeem(code);
-      expect(status).toBe(200);
-      expect(await two.sessions.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
-    } finally {
-      await one.close();
-      await two.close();
-    }
+    const page = await one.browser().ask();
+    expect(page.fields["csrf"]).toMatch(/^[\w-]{43}$/);
+    const browser = one.browser();
+    const callback = await browser.consent(await browser.approve());
+    const cookie = browser.jar.header(callback) ?? "";
+    const answer = await two.request(callback.pathname + callback.search, { headers: { cookie } });
+    const code = new URL(answer.headers.get("location") ?? "").searchParams.get("code") ?? "";
+    const { status, body } = await one.redeem(code);
+    expect(status).toBe(200);
+    expect(await two.sessions.identify(body["access_token"] ?? "")).toMatchObject({ user: "user" });
   });
 });
 
 describe("a vendor without PKCE", () => {
   it("bar#VR-3 is tied to the flow by the nonce of its ID token", async () => {
-    const plain = await openOpenIdServerFixture({ entry: { pkce: "none" }, provider: { pkceRequired: false } });
-    try {
-      const browser = plain.browser();
-      const vendor = await browser.approve();
-      expect([vendor.searchParams.has("nonce"), vendor.searchParams.has("code_challenge")]).toEqual([true, false]);
-      const callback = await browser.consent(vendor);
-      // The code of another flow, used in this one: its nonce differs.
-      const other = plain.browser();
-      const stolen = await other.consent(await other.approve());
-      const code = callback.searchParams.get("code") ?? "";
-      callback.searchParams.set("code", stolen.searchParams.get("code") ?? "");
-      const back = await browser.finish(callback);
-      const injected = await plain.redeem(back.searchParams.get("code") ?? "");
-      expect([injected.status, injected.body["error"]]).toEqual([502, "vendor_response_invalid"]);
-      expect(code).not.toBe("");
-      expect((await plain.redeem((await plain.browser().connect()).searchParams.get("code") ?? "")).status).toBe(200);
-    } finally {
-      await plain.close();
-    }
+    await using plain = await openOpenIdServerFixture({ entry: { pkce: "none" }, provider: { pkceRequired: false } });
+    const browser = plain.browser();
+    const vendor = await browser.approve();
+    expect([vendor.searchParams.has("nonce"), vendor.searchParams.has("code_challenge")]).toEqual([true, false]);
+    const callback = await browser.consent(vendor);
+    // The code of another flow, used in this one: its nonce differs.
+    const other = plain.browser();
+    const stolen = await other.consent(await other.approve());
+    const code = callback.searchParams.get("code") ?? "";
+    callback.searchParams.set("code", stolen.searchParams.get("code") ?? "");
+    const back = await browser.finish(callback);
+    const injected = await plain.redeem(back.searchParams.get("code"));
+    expect([injected.status, injected.body["error"]]).toEqual([502, "vendor_response_invalid"]);
+    expect(code).not.toBe("");
+    expect((await plain.connect()).status).toBe(200);
   });
 
   it("bar#VR-3 with PKCE #2 the vendor itself refuses a code of another flow", async () => {
@@ -184,6 +170,6 @@ describe("a vendor without PKCE", () => {
     const stolen = await other.consent(await other.approve());
     callback.searchParams.set("code", stolen.searchParams.get("code") ?? "");
     const back = await one.finish(callback);
-    expect(await real.redeem(back.searchParams.get("code") ?? "")).toMatchObject(REFUSED);
+    expect(await real.redeem(back.searchParams.get("code"))).toMatchObject(REFUSED);
   });
 });

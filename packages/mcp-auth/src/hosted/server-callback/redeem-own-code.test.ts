@@ -17,26 +17,23 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const codeOf = async (one: ServerFixture = fixture): Promise<string> =>
-  (await one.browser().connect()).searchParams.get("code") ?? "";
 const isLive = async (token: string | undefined, one: ServerFixture = fixture): Promise<boolean> =>
   (await one.authenticate(token ?? "")) !== undefined;
 const REFUSED = { status: 400, body: { error: "invalid_grant" } };
 
 describe("bar#AS-4 a code is valid once", () => {
   it.each([1, 31, 120])("rfc6749#4.1.2 and its second use, %i s later, ends what the first gave", async (seconds) => {
-    const code = await codeOf();
+    const code = await fixture.codeOf();
     const { body } = await fixture.redeem(code);
     expect(await isLive(body["access_token"])).toBe(true);
     fixture.clock.advance(seconds);
     expect(await fixture.redeem(code)).toMatchObject(REFUSED);
     expect(await isLive(body["access_token"])).toBe(false);
-    const refresh = { grant_type: "refresh_token", client_id: "desk", refresh_token: body["refresh_token"] };
-    expect(await fixture.token(refresh)).toMatchObject(REFUSED);
+    expect(await fixture.refresh(body["refresh_token"])).toMatchObject(REFUSED);
   });
 
   it("of 10 at the same time one gets tokens, and the vendor is asked once", async () => {
-    const code = await codeOf();
+    const code = await fixture.codeOf();
     const before = fixture.stub.requests("/token");
     const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.redeem(code)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -55,7 +52,7 @@ describe("bar#AS-4 a code is valid once", () => {
       vendor: one.settings.vendor.vendor,
     });
     try {
-      const code = await codeOf(one);
+      const code = await one.codeOf();
       const tries = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : two).redeem(code));
       const answers = await Promise.all(tries);
       const won = answers.filter(({ status }) => status === 200);
@@ -70,7 +67,7 @@ describe("bar#AS-4 a code is valid once", () => {
   });
 
   it("but a replay with another client, redirect URI or verifier ends nothing", async () => {
-    const code = await codeOf();
+    const code = await fixture.codeOf();
     const { body } = await fixture.redeem(code);
     for (const parameters of [
       { client_id: "other" },
@@ -88,7 +85,7 @@ describe("bar#AS-4 a code is valid once", () => {
 
 describe("bar#AS-5 a code lives a minute", () => {
   it("and has expired after 61 s", async () => {
-    const [young, old] = [await codeOf(), await codeOf()];
+    const [young, old] = [await fixture.codeOf(), await fixture.codeOf()];
     fixture.clock.advance(59);
     expect((await fixture.redeem(young)).status).toBe(200);
     fixture.clock.advance(2);
@@ -97,14 +94,10 @@ describe("bar#AS-5 a code lives a minute", () => {
 
   it("and no longer than the vendor's own", async () => {
     const { vendor } = fixture.settings.vendor;
-    const brief = await openStubServerFixture({ vendor: { ...vendor, authorizationCodeLifetimeSeconds: 30 } });
-    try {
-      const code = await codeOf(brief);
-      brief.clock.advance(26);
-      expect(await brief.redeem(code)).toMatchObject(REFUSED);
-    } finally {
-      await brief.close();
-    }
+    await using brief = await openStubServerFixture({ vendor: { ...vendor, authorizationCodeLifetimeSeconds: 30 } });
+    const code = await brief.codeOf();
+    brief.clock.advance(26);
+    expect(await brief.redeem(code)).toMatchObject(REFUSED);
   });
 });
 
@@ -124,7 +117,7 @@ describe("bar#AS-6 errors the client can correct do not spend the code", () => {
     ],
     ["bar#AS-3 another verifier", { code_verifier: "w".repeat(43) }, "invalid_grant"],
   ])("%s", async (_what, parameters, error) => {
-    const code = await codeOf();
+    const code = await fixture.codeOf();
     const before = fixture.stub.requests("/token");
     expect((await fixture.redeem(code, parameters)).body).toMatchObject({ error, flow_id: code.split(".")[0] });
     expect(fixture.stub.requests("/token")).toBe(before);
@@ -132,7 +125,7 @@ describe("bar#AS-6 errors the client can correct do not spend the code", () => {
   });
 
   it("rfc6749#3.2 a parameter that is sent twice, and the answer names the flow of the one code", async () => {
-    const code = await codeOf();
+    const code = await fixture.codeOf();
     const sent = new URLSearchParams({ grant_type: "authorization_code", client_id: "desk", code });
     for (const [name, flowId] of [
       ["client_id", code.split(".")[0]],
@@ -149,7 +142,7 @@ describe("bar#AS-6 errors the client can correct do not spend the code", () => {
 
   it("OAuth 2.1 §10.2: a redirect URI may be left out, also as an empty one", async () => {
     for (const redirect_uri of [undefined, ""]) {
-      const code = await codeOf();
+      const code = await fixture.codeOf();
       expect((await fixture.redeem(code, { redirect_uri })).status).toBe(200);
     }
   });
@@ -163,7 +156,7 @@ describe("bar#AS-6 errors the client can correct do not spend the code", () => {
   });
 
   it("a code's flow with another secret", async () => {
-    const code = await codeOf();
+    const code = await fixture.codeOf();
     expect(await fixture.redeem(`${code.split(".")[0]}.${"A".repeat(43)}`)).toMatchObject(REFUSED);
     expect((await fixture.redeem(code)).status).toBe(200);
   });

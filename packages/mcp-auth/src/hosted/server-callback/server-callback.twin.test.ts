@@ -77,24 +77,22 @@ const open = () => openStubServerFixture({ callback: { registration: { hosts: []
 describe("with a defence off", () => {
   it("any URI gets an error, and in the end the code (twin of bar#AS-1)", async () => {
     off.add("verifyNativeRedirectUri");
-    const fixture = await open();
+    await using fixture = await open();
     expect((await fixture.browser().connect({ redirect_uri: EVIL })).href).toMatch(
       /^https:\/\/evil\.example\/back\?code=/,
     );
-    await fixture.close();
   });
 
   it("a client on localhost has its code sent to a host with that prefix (twin of rfc8252#8.3)", async () => {
     off.add("the host as a whole");
-    const fixture = await open();
+    await using fixture = await open();
     const parameters = { client_id: "native", redirect_uri: "http://localhost.evil.example/cb" };
     expect((await fixture.browser().connect(parameters)).href).toMatch(/^http:\/\/localhost\.evil\.example\/cb\?code=/);
-    await fixture.close();
   });
 
   it("a foreign page approves, and a malicious client has the code (twin of bar#AS-7)", async () => {
     off.add("isFormToken");
-    const fixture = await open();
+    await using fixture = await open();
     const { body } = await fixture.register({ redirect_uris: [EVIL], client_name: "Evil" });
     const victim = fixture.browser();
     await victim.authorize();
@@ -103,58 +101,52 @@ describe("with a defence off", () => {
     // The vendor knows this server and asks nothing.
     const callback = await victim.consent(new URL(answer.headers.get("location") ?? ""));
     expect((await victim.finish(callback)).href).toMatch(/^https:\/\/evil\.example\/back\?code=/);
-    await fixture.close();
   });
 
   it("an approval for one client is valid for another (twin of bar#AS-9)", async () => {
     off.add("the form");
-    const fixture = await open();
+    await using fixture = await open();
     const browser = fixture.browser();
     const { fields } = await browser.ask();
     const other = { client_id: "other", redirect_uri: "https://other.example/back", decision: "approve" };
     expect((await browser.post("/authorize", { ...fields, ...other })).headers.get("location")).toContain(
       fixture.stub.url,
     );
-    await fixture.close();
   });
 
   it("a victim finishes what an attacker approved (twin of bar#AS-8)", async () => {
     off.add("bindsBrowser");
-    const fixture = await open();
+    await using fixture = await open();
     const vendor = await fixture.browser().approve();
     const victim = fixture.browser();
     const back = await victim.finish(await victim.consent(vendor));
-    const { status, body } = await fixture.redeem(back.searchParams.get("code") ?? "");
+    const { status, body } = await fixture.redeem(back.searchParams.get("code"));
     expect(status).toBe(200);
     expect(await fixture.authenticate(body["access_token"] ?? "")).toMatchObject({ user: "user" });
-    await fixture.close();
   });
 
   it("a code yields tokens as often as it is presented (twin of bar#AS-4)", async () => {
     off.add("spent");
-    const fixture = await open();
-    const code = (await fixture.browser().connect()).searchParams.get("code") ?? "";
+    await using fixture = await open();
+    const code = await fixture.codeOf();
     const answers = [await fixture.redeem(code), await fixture.redeem(code)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(await fixture.authenticate(answers[0]?.body["access_token"] ?? "")).toMatchObject({ user: "user" });
-    await fixture.close();
   });
 
   it("a stolen code needs no verifier (twin of bar#AS-3)", async () => {
     off.add("verifyCodeVerifier");
-    const fixture = await open();
-    const stolen = (await fixture.browser().connect()).searchParams.get("code") ?? "";
+    await using fixture = await open();
+    const stolen = await fixture.codeOf();
     expect((await fixture.redeem(stolen, { code_verifier: "w".repeat(43) })).status).toBe(200);
-    await fixture.close();
   });
 
   it("a name reverses the page's sentences (twin of bar#AS-10)", async () => {
     off.add("shown text");
-    const fixture = await open();
+    await using fixture = await open();
     const { body } = await fixture.register({ redirect_uris: [EVIL], client_name: "\u202eevil" });
     const page = await fixture.browser().ask({ client_id: String(body["client_id"]), redirect_uri: EVIL });
     expect(page.html).toContain("\u202e");
-    await fixture.close();
   });
 
   it("a client_id makes this server send requests inside its network (twin of bar#AS-13)", async () => {

@@ -34,24 +34,19 @@ it("lists every field of an authorization and of a registered client", async () 
       return store.advance(key, from, patch);
     },
   });
-  const fixture = await openStubServerFixture({
+  await using fixture = await openStubServerFixture({
     records: (now) => watched(memoryRecordStore({ now })),
     callback: { registration: { hosts: [] } },
   });
-  try {
-    const redirect_uri = "https://app.example/back";
-    const { body } = await fixture.register({ redirect_uris: [redirect_uri] });
-    const client = { client_id: String(body["client_id"]), redirect_uri };
-    const back = await fixture.browser().connect(client);
-    expect((await fixture.redeem(back.searchParams.get("code") ?? "", client)).status).toBe(200);
-    const declined = fixture.browser();
-    const state = (await declined.approve(client)).searchParams.get("state") ?? "";
-    await declined.get(`/callback?${new URLSearchParams({ error: "access_denied", state }).toString()}`);
-    const several = await openStubLinkingFixture({ records: (now) => watched(memoryRecordStore({ now })) });
-    await several.browser().approve();
-    await several.close();
-    for (const kind of ["authorization", "client", "client-slots"]) expect(seen.get(kind)).toEqual(documented(kind));
-  } finally {
-    await fixture.close();
-  }
+  const redirect_uri = "https://app.example/back";
+  const { body } = await fixture.register({ redirect_uris: [redirect_uri] });
+  const client = { client_id: String(body["client_id"]), redirect_uri };
+  expect((await fixture.connect(client)).status).toBe(200);
+  const declined = fixture.browser();
+  const state = (await declined.approve(client)).searchParams.get("state") ?? "";
+  await declined.get(`/callback?${new URLSearchParams({ error: "access_denied", state }).toString()}`);
+  const several = await openStubLinkingFixture({ records: (now) => watched(memoryRecordStore({ now })) });
+  await several.browser().approve();
+  await several.close();
+  for (const kind of ["authorization", "client", "client-slots"]) expect(seen.get(kind)).toEqual(documented(kind));
 });

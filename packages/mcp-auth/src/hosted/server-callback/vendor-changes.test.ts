@@ -19,7 +19,7 @@ describe("rfc9207#2.4 a vendor that advertised iss", () => {
     ["only after the flow began", false, true],
   ])("%s has to send it", async (_when, then, afterwards) => {
     let issExpected = then;
-    const fixture = await openStubServerFixture({
+    await using fixture = await openStubServerFixture({
       vendorClient: (real) => ({
         ...real,
         resolve: async (...parameters) => ({ ...(await real.resolve(...parameters)), issExpected }),
@@ -29,19 +29,17 @@ describe("rfc9207#2.4 a vendor that advertised iss", () => {
     const vendor = await browser.approve();
     issExpected = afterwards;
     expect(await expectPage(await browser.get(callbackOf(vendor)))).toContain("does not identify its issuer");
-    await fixture.close();
   });
 });
 
 describe("bar#AS-5 a code of ours", () => {
   it.each([3, 5, 6])("lives at least a second where the vendor's own lives %d s", async (seconds) => {
-    const fixture = await openStubServerFixture();
+    await using fixture = await openStubServerFixture();
     Object.assign(fixture.settings.vendor.vendor, { authorizationCodeLifetimeSeconds: seconds });
     const browser = fixture.browser();
     const answer = await browser.get(callbackOf(await browser.approve()));
     const code = new URL(answer.headers.get("location") ?? "").searchParams.get("code") ?? "";
     expect((await fixture.redeem(code)).status).toBe(200);
-    await fixture.close();
   });
 });
 
@@ -56,7 +54,7 @@ describe("an authorization of the previous release (format 2)", () => {
   }
 
   it("that waits for the vendor's answer is finished", async () => {
-    const fixture = await openStubServerFixture();
+    await using fixture = await openStubServerFixture();
     const browser = fixture.browser();
     const vendor = await browser.approve();
     const [flowId = ""] = (vendor.searchParams.get("state") ?? "").split(".");
@@ -65,7 +63,6 @@ describe("an authorization of the previous release (format 2)", () => {
     const answer = await browser.get(callbackOf(vendor));
     const code = new URL(answer.headers.get("location") ?? "").searchParams.get("code") ?? "";
     expect((await fixture.redeem(code)).status).toBe(200);
-    await fixture.close();
   });
 
   it.each([
@@ -73,7 +70,7 @@ describe("an authorization of the previous release (format 2)", () => {
     ["bar#VR-5 outlives a vendor that is down for a moment", [503]],
   ] as const)("that waits for its client %s", async (_what, before) => {
     let isDown = before.length > 0;
-    const fixture = await openStubServerFixture({
+    await using fixture = await openStubServerFixture({
       vendorClient: (real) => ({
         ...real,
         identify: async () => "user",
@@ -93,6 +90,5 @@ describe("an authorization of the previous release (format 2)", () => {
     const { stage, expiresAt } = record;
     await fixture.records.create({ key, stage, expiresAt, data: { ...rest, sealedCode } });
     for (const status of [...before, 200, 400]) expect((await fixture.redeem(code)).status).toBe(status);
-    await fixture.close();
   });
 });

@@ -3,7 +3,6 @@ import type { StoredTokens, TokenKey } from "@oauth-broker/token-store";
 import { Secret } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { asksToSignIn, type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
-import { DESK } from "../../testing/server-fixture.ts";
 import { atVendor, endLink, linkKey } from "../links/link.ts";
 
 let fixture: LinkingFixture;
@@ -107,17 +106,14 @@ describe("a link made under another sign-in", () => {
 
   it("bar#LK-6 does not survive a change of the sign-in vendor", async () => {
     await linkBoth();
-    const after = fixture.again({ signIn: "chat" });
+    await using after = fixture.again({ signIn: "chat" });
     const { links } = await after.call("user");
     expect([await links.read("home"), await links.read("chat")]).toEqual([{ state: "missing" }, { state: "missing" }]);
     const before = fixture.revocations("chat");
-    const browser = after.browser();
-    const back = await browser.connect({ scope: "chat:openid" });
-    expect((await after.redeem(back.searchParams.get("code") ?? "")).status).toBe(200);
+    expect((await after.connect({ scope: "chat:openid" })).status).toBe(200);
     expect(fixture.revocations("chat")).toBe(before + 1);
     expect(await links.read("chat")).toMatchObject({ state: "usable", scope: ["openid"] });
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
-    await after.close();
   });
 });
 
@@ -143,8 +139,7 @@ describe("a link from before there were several vendors", () => {
 
 describe("the MCP sign-in", () => {
   it("links the sign-in vendor with the account's label; the pages' sign-in does not", async () => {
-    const back = await fixture.browser().connect({ scope: "home:openid home:profile chat:openid" });
-    const { body } = await fixture.redeem(back.searchParams.get("code") ?? "", { client_id: DESK.clientId });
+    const { body } = await fixture.connect({ scope: "home:openid home:profile chat:openid" });
     const links = (await fixture.authenticate(body["access_token"] ?? ""))?.links;
     expect(await links?.read("home")).toMatchObject({ state: "usable", scope: ["openid", "profile"] });
     expect(await links?.read("chat")).toEqual({ state: "missing" });

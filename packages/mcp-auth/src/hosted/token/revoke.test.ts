@@ -2,7 +2,7 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { form, type OpenIdFixture, openOpenIdFixture } from "../../testing/hosted-fixture.ts";
+import { type OpenIdFixture, openOpenIdFixture } from "../../testing/hosted-fixture.ts";
 import { openStubLinkingFixture } from "../../testing/linking/stub-linking.ts";
 import { identitySource } from "../records/identity-source.ts";
 import { atVendor, endLink, linkKey } from "../links/link.ts";
@@ -28,11 +28,7 @@ describe("POST /revoke", () => {
 
   it("bar#AS-21 authenticates the client first", async () => {
     const { body } = await fixture.connect();
-    const init = {
-      method: "POST",
-      body: new URLSearchParams({ token: body["access_token"] ?? "", client_id: "another" }),
-    };
-    expect((await fixture.request("/revoke", init)).status).toBe(401);
+    expect((await fixture.revoke(body["access_token"], { client_id: "another" })).status).toBe(401);
     expect(await fixture.authenticate(body["access_token"] ?? "")).toBeDefined();
   });
 
@@ -50,17 +46,17 @@ describe("POST /revoke", () => {
   it("can be repeated when the link could not be ended", async () => {
     const { body } = await fixture.connect();
     fixture.down.add("tokens");
-    expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(503);
+    expect((await fixture.revoke(body["refresh_token"])).status).toBe(503);
     fixture.down.clear();
     expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
-    expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
+    expect((await fixture.revoke(body["refresh_token"])).status).toBe(200);
     expect([revocations(), await link()]).toEqual([1, undefined]);
   });
 
   it("works without the vendor", async () => {
     const { body } = await fixture.connect();
     fixture.provider.faults.next("/token/revocation", { kind: "drop" });
-    expect((await fixture.revoke(body["refresh_token"] ?? "")).status).toBe(200);
+    expect((await fixture.revoke(body["refresh_token"])).status).toBe(200);
     expect(await link()).toBeUndefined();
   });
 });
@@ -68,8 +64,6 @@ describe("POST /revoke", () => {
 describe("POST /revoke with several vendors", () => {
   const open = async (endLinksWithLastSession: boolean) => {
     const several = await openStubLinkingFixture({ linking: { endLinksWithLastSession } });
-    const connect = async () =>
-      (await several.redeem((await several.browser().connect()).searchParams.get("code") ?? "")).body;
     const links = async (): Promise<readonly string[]> => {
       const found: string[] = [];
       for await (const { vendor } of several.tokens.links("user", identitySource(several.settings))) found.push(vendor);
@@ -77,38 +71,33 @@ describe("POST /revoke with several vendors", () => {
     };
     const tokens = { accessToken: new Secret("at"), tokenType: "Bearer" };
     await several.tokens.put(linkKey("user", atVendor("chat", several)), tokens);
-    const revoke = async (token = "") =>
-      (await several.request("/revoke", { method: "POST", body: form({ token, client_id: "desk" }) })).status;
-    return { ...several, connect, links, revoke, close: () => several.close() };
+    return { ...several, links };
   };
 
   it("ends the session alone: the links are the user's", async () => {
-    const several = await open(false);
-    const { access_token: access, refresh_token: refresh } = await several.connect();
-    expect(await several.revoke(refresh)).toBe(200);
+    await using several = await open(false);
+    const { access_token: access, refresh_token: refresh } = (await several.connect()).body;
+    expect((await several.revoke(refresh)).status).toBe(200);
     expect(await several.sessions.identify(access ?? "")).toBeUndefined();
     expect([await several.links(), several.stub.requests("/revoke")]).toEqual([["chat", "main"], 0]);
-    await several.close();
   });
 
   it("bar#RV-1 ends with the last session the links at every vendor, where the operator wants it", async () => {
-    const several = await open(true);
-    const [one, two] = [await several.connect(), await several.connect()];
+    await using several = await open(true);
+    const [one, two] = [(await several.connect()).body, (await several.connect()).body];
     await several.revoke(one["refresh_token"]);
     expect(await several.links()).toEqual(["chat", "main"]);
     await several.revoke(two["access_token"]);
     expect([await several.links(), several.stub.requests("/revoke")]).toEqual([[], 2]);
-    await several.close();
   });
 
   it("can be repeated when the links could not be ended", async () => {
-    const several = await open(true);
-    const { refresh_token: refresh } = await several.connect();
+    await using several = await open(true);
+    const { refresh_token: refresh } = (await several.connect()).body;
     several.down.add("tokens");
-    expect(await several.revoke(refresh)).toBe(503);
+    expect((await several.revoke(refresh)).status).toBe(503);
     several.down.clear();
-    expect([await several.revoke(refresh), await several.links()]).toEqual([200, []]);
-    await several.close();
+    expect([(await several.revoke(refresh)).status, await several.links()]).toEqual([200, []]);
   });
 });
 
@@ -139,7 +128,7 @@ describe("endLink", () => {
   it("bar#RV-1 leaves a link that begins just before the ended one is deleted", async () => {
     const rows = memoryTokenRows();
     let beforeDelete = async (): Promise<unknown> => undefined;
-    const racing = await openOpenIdFixture({
+    await using racing = await openOpenIdFixture({
       rows: {
         ...rows,
         delete: async (...args) => {
@@ -152,6 +141,5 @@ describe("endLink", () => {
     beforeDelete = () => racing.connect();
     await endLink("user", racing);
     expect((await racing.tokens.get(linkKey("user", racing)))?.status).toBe("active");
-    await racing.close();
   });
 });

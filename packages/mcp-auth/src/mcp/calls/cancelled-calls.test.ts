@@ -66,7 +66,6 @@ describe.each(ERAS)("a stock client, %s", (era) => {
     expect(await ended).toBeInstanceOf(Error);
     await expect.poll(() => [...fired]).toEqual(["one"]);
     await expect.poll(() => endpoint.lines.join("")).toContain('"reason":"call_cancelled"');
-    await client.close();
   });
 
   it("whose call has succeeded never sees it fire", async () => {

@@ -190,7 +190,7 @@ describe("an author's own requestState", () => {
   const version = { "mcp-protocol-version": "2026-07-28" };
   it("is verified by the author, and never taken for ours", async () => {
     const seen: string[] = [];
-    const calls = await openLinkedCalls(
+    await using calls = await openLinkedCalls(
       [defineTool({ name: "ours", description: "o", input: z.object({}), run: async () => "ran" })],
       {
         definition: {
@@ -219,6 +219,5 @@ describe("an author's own requestState", () => {
       expect(await send(name, state)).toContain("-32602");
     }
     expect(seen).toHaveLength(1);
-    await calls.close();
   });
 });

@@ -121,7 +121,7 @@ describe("a retry that waits", () => {
   });
 
   it("is answered with the same URL when the process stops", async () => {
-    const own = await openLinkedCalls(tools);
+    await using own = await openLinkedCalls(tools);
     const { body: first } = await own.send("alice.desk", ...modernCall("post"));
     own.onPause = () => own.stop();
     const before = own.clock();
@@ -129,7 +129,6 @@ describe("a retry that waits", () => {
     const { body } = await own.send("alice.desk", ...modernCall("post", { requestState }));
     expect(own.clock() - before).toBe(1);
     expect(body.result.inputRequests.slack.params.url).toBe(own.tickets[0]?.url);
-    await own.close();
   });
 
   it("does not wait beside five others of its user", async () => {

@@ -162,7 +162,6 @@ describe("a 403 of the vendor that names scopes", () => {
     calls.onVendor = forbidden(WANTS);
     const client = await calls.connect("alice.desk", "legacy");
     await expect(client.callTool({ name: "read", arguments: {} })).rejects.toBeInstanceOf(UrlElicitationRequiredError);
-    await client.close();
   });
 
   it("is a tool error with the URL where the tool may have had effects", async () => {

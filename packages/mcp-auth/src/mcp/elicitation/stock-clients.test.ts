@@ -56,7 +56,6 @@ describe("a client of 2026-07-28 that shows URLs", () => {
     ]);
     expect(calls.tickets).toMatchObject([{ vendor: "slack", scopes: ["chat:write"], user: "alice" }]);
     expect(calls.clock()).toBe(1_700_000_000);
-    await client.close();
   });
 
   it("asks for all that is missing at once", async () => {
@@ -69,7 +68,6 @@ describe("a client of 2026-07-28 that shows URLs", () => {
     const result = await client.callTool({ name: "both", arguments: {} });
     expect(JSON.parse(textOf(result))).toEqual(["github-token-of-alice", "slack-token-of-alice"]);
     expect(shown).toEqual(["https://server.example/connect/1", "https://server.example/connect/2"]);
-    await client.close();
   });
 
   it("waits for a user who takes a minute, over several rounds, with the same URL and one ticket", async () => {
@@ -86,7 +84,6 @@ describe("a client of 2026-07-28 that shows URLs", () => {
     expect(shown).toEqual(Array.from({ length: 3 }, () => "https://server.example/connect/1"));
     expect(calls.tickets).toHaveLength(1);
     expect(calls.clock() - 1_700_000_000).toBe(60);
-    await client.close();
   });
 
   it("stops after ten rounds of a user who does nothing: the session goes on", async () => {
@@ -95,7 +92,6 @@ describe("a client of 2026-07-28 that shows URLs", () => {
     expect(calls.clock() - 1_700_000_000).toBe(10 * WAIT_SECONDS);
     expect(calls.tickets).toHaveLength(1);
     expect(textOf(await client.callTool({ name: "none", arguments: {} }))).toContain("alice");
-    await client.close();
   });
 
   it.each([
@@ -107,7 +103,6 @@ describe("a client of 2026-07-28 that shows URLs", () => {
     expect(result).toMatchObject({ isError: true, structuredContent: { error: code, vendor: "slack" } });
     expect(textOf(result).split(" ")[0]).toBe(code);
     expect(calls.tickets).toMatchObject([{ state: "gone" }]);
-    await client.close();
   });
 
   it("reports what the user denied on the page", async () => {
@@ -118,7 +113,6 @@ describe("a client of 2026-07-28 that shows URLs", () => {
     const result = await client.callTool({ name: "post", arguments: {} });
     expect(result).toMatchObject({ isError: true, structuredContent: { error: "link_declined" } });
     expect(calls.clock() - 1_700_000_000).toBe(1);
-    await client.close();
   });
 
   it("asks anew when the ticket has ended", async () => {
@@ -131,7 +125,6 @@ describe("a client of 2026-07-28 that shows URLs", () => {
     });
     expect(textOf(await client.callTool({ name: "post", arguments: {} }))).toContain("slack-token-of-alice");
     expect(calls.tickets).toHaveLength(2);
-    await client.close();
   });
 });
 
@@ -157,7 +150,6 @@ describe("a client of 2025-11-25 that shows URLs", () => {
     calls.tickets.forEach(calls.link);
     const result = await client.callTool({ name: "both", arguments: {} });
     expect(JSON.parse(textOf(result))).toEqual(["github-token-of-alice", "slack-token-of-alice"]);
-    await client.close();
   });
 });
 
@@ -170,7 +162,6 @@ describe.each(["auto", "legacy"] as const)("a client that shows no URLs, %s", (e
     expect(textOf(result).split("\n").at(-1)).toBe("https://server.example/connect/1");
     expect(textOf(result).split("https://")).toHaveLength(2);
     expect(calls.tickets).toMatchObject([{ vendor: "github" }]);
-    await client.close();
   });
 });
 
@@ -180,6 +171,5 @@ describe.each(["auto", "legacy"] as const)("a tool, %s", (era) => {
     const result = await client.callTool({ name: "none", arguments: {} });
     expect(JSON.parse(textOf(result))).toEqual({ user: "alice", vendors: [] });
     expect(textOf(await client.callTool({ name: "careless", arguments: {} }))).toMatch(/^The tool failed\./);
-    await client.close();
   });
 });

@@ -67,9 +67,8 @@ describe("bar#LK-10 the vendors of a call", () => {
 });
 
 it("the vendor that signs users in can be named without its id", async () => {
-  const calls = await openLinkedCalls([me]);
+  await using calls = await openLinkedCalls([me]);
   calls.setLink("alice", "github", {});
   const { body } = await calls.send("alice.desk", ...modernCall("me"));
   expect(JSON.parse(body.result.content[0].text)).toEqual({ id: "github", same: true, user: "alice" });
-  await calls.close();
 });

@@ -22,7 +22,8 @@ import type { PagesDeps } from "../../hosted/pages/deps.ts";
 import { sweepPendingTokens } from "../../hosted/pages/store-link.ts";
 import { atVendor, linkKey } from "../../hosted/links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
-import { CREDENTIALS, form, SCOPES, SERVER } from "../hosted-fixture.ts";
+import { type Closing, closing } from "../closing.ts";
+import { CREDENTIALS, form, type RequestParameters, SCOPES, SERVER } from "../hosted-fixture.ts";
 import { DESK, openServerFixture, type ServerFixture } from "../server-fixture.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
 
@@ -54,13 +55,14 @@ export interface Call {
 
 export interface LinkingVisitor {
   readonly jar: CookieJar;
-  get(path: string, headers?: Record<string, string>): Promise<Response>;
-  post(path: string, fields: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Response>;
+  /** @param path or a URL of ours */
+  get(path: string | URL, headers?: Record<string, string>): Promise<Response>;
+  post(path: string, fields: RequestParameters, headers?: Record<string, string>): Promise<Response>;
   /**
    * Follows redirects, at our pages and at the vendors', at which it acts as `options` says, and
    * signs in when the page asks for it.
    */
-  open(path: string, options?: VisitOptions): Promise<Shown>;
+  open(path: string | URL, options?: VisitOptions): Promise<Shown>;
   /** Presses a button of the page: `value` of `decision` or `action`. */
   press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: string }): Promise<Shown>;
   /** From the page that asks for it: the redirect to the sign-in vendor. */
@@ -162,7 +164,7 @@ function fixtureOver(
   };
   const deps: PagesDeps = { ...fixture.linking, findClient };
   const providers = { home, chat };
-  return {
+  const opened: Omit<LinkingFixture, keyof Closing> = {
     ...fixture,
     home,
     chat,
@@ -189,11 +191,11 @@ function fixtureOver(
         { ...options, records: () => fixture.table, rows: { ...fixture.rows, close: async () => {} }, ...changes },
         async () => {},
       ),
-    close: async () => {
-      await fixture.close();
-      await closeVendors();
-    },
   };
+  return closing(opened, async () => {
+    await fixture.close();
+    await closeVendors();
+  });
 }
 
 function visitorOf(fixture: ServerFixture): LinkingVisitor {

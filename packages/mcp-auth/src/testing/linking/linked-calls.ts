@@ -15,6 +15,7 @@ import { createMcpEndpoint, type McpDeps } from "../../mcp/endpoint.ts";
 import type { Caller, CallerLinks, LinkRequest, TicketState, UserLink } from "../../mode.ts";
 import type { ServerDefinition } from "../../server.ts";
 import type { Tool } from "../../tool.ts";
+import { type Closing, closing } from "../closing.ts";
 import { rawRequest } from "./raw-calls.ts";
 
 export const NOW = 1_700_000_000;
@@ -37,7 +38,7 @@ export interface TestTicket extends LinkRequest {
   state: TicketState;
 }
 
-export interface LinkedCalls {
+export interface LinkedCalls extends Closing {
   readonly url: string;
   readonly clock: ReturnType<typeof fixedClock>;
   /** What users were asked, in order. */
@@ -60,11 +61,14 @@ export interface LinkedCalls {
     vendor: VendorId,
     link: Partial<Extract<UserLink, { state: "usable" }>> | "missing" | { dead: readonly string[] | undefined },
   ): void;
-  /** @param bearer `user.client`, and a suffix that makes it another session of these */
+  /**
+   * A client, which is closed with the server.
+   *
+   * @param bearer `user.client`, and a suffix that makes it another session of these
+   */
   connect(bearer: string, era: "auto" | "legacy", onUrl?: OnUrl | "no_elicitation"): Promise<Client>;
   /** A raw request. @param message as JSON, or the body as it stands */
   send(bearer: string, message: object | string, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>;
-  close(): Promise<void>;
 }
 
 /** Instead of the user: opens the URL or not. */
@@ -216,7 +220,8 @@ export async function openLinkedCalls(
       ...link,
     });
   };
-  return Object.assign(fixture, {
+  const clients: Client[] = [];
+  const opened = Object.assign(fixture, {
     scopes,
     url,
     clock,
@@ -243,6 +248,7 @@ export async function openLinkedCalls(
         }));
       }
       const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
+      clients.push(client);
       await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
       return client;
     },
@@ -252,10 +258,11 @@ export async function openLinkedCalls(
       const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "null");
       return { status: answer.status, headers: answer.headers, text, body: parsed(json) };
     },
-    close: async () => {
-      await endpoint.close();
-      await server.stop(0);
-    },
+  });
+  return closing(opened, async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    await endpoint.close();
+    await server.stop(0);
   });
 }
 

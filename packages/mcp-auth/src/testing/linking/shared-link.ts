@@ -11,6 +11,7 @@ import { z } from "zod";
 import { linkKey } from "../../hosted/links/link.ts";
 import { createMcpEndpoint } from "../../mcp/endpoint.ts";
 import { defineTool } from "../../tool.ts";
+import { type Closing, closing } from "../closing.ts";
 import { type FixtureOptions, SERVER } from "../hosted-fixture.ts";
 import { openStubServerFixture, type StubServerFixture } from "../server-fixture.ts";
 
@@ -85,7 +86,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
   );
   const app = new Hono();
   mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
-  return {
+  const opened: Omit<SharedLink, keyof Closing> = {
     ...fixture,
     revoked,
     signIn: async (asked, granted, end) => {
@@ -99,8 +100,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
         ...(end === undefined ? { refreshToken: `vendor-refresh-${count}` } : {}),
         ...(end?.lifetimeSeconds === undefined ? {} : { expiresInSeconds: end.lifetimeSeconds }),
       };
-      const back = await fixture.browser().connect({ scope: asked });
-      const { body } = await fixture.redeem(back.searchParams.get("code") ?? "");
+      const { body } = await fixture.connect({ scope: asked });
       return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "", vendorToken };
     },
     callTool: async (name, accessToken) => {
@@ -122,9 +122,9 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
       const { accessToken, scope } = (await fixture.tokens.get(linkKey("user", fixture)))?.tokens ?? {};
       return { token: accessToken?.reveal(), scope };
     },
-    close: async () => {
-      await endpoint.close();
-      await fixture.close();
-    },
   };
+  return closing(opened, async () => {
+    await endpoint.close();
+    await fixture.close();
+  });
 }

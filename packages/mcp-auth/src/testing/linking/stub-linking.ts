@@ -6,6 +6,7 @@ import { type Clock, defined, type RecordStore } from "@oauth-broker/oauth-core"
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
 import type { HostedSettings, LinkingSettings } from "../../settings.ts";
+import { closing } from "../closing.ts";
 import { CREDENTIALS } from "../hosted-fixture.ts";
 import { openServerFixture, type ServerFixture } from "../server-fixture.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
@@ -61,13 +62,9 @@ export async function openStubLinkingFixture(
       settings: { ...(kind === "VENDOR" ? {} : { vendor: main, links: severalVendors(linking) }), ...options.settings },
     });
   const fixture = open(options.alone === true ? "VENDOR" : "VENDORS");
-  return {
-    ...fixture,
-    stub,
-    again: (kind) => open(kind, () => fixture.table),
-    close: async () => {
-      await fixture.close();
-      await stub.close();
-    },
-  };
+  const again: StubLinkingFixture["again"] = (kind) => open(kind, () => fixture.table);
+  return closing({ ...fixture, stub, again }, async () => {
+    await fixture.close();
+    await stub.close();
+  });
 }
