@@ -2,13 +2,9 @@
  * What a client meets: the scaffold's server as a process, GitHub's simulator behind it, and the
  * user's browser. A client opens the browser as it does on a desktop, by `BROWSER` or `xdg-open`.
  */
-import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
-import { driveConsent } from "@oauth-broker/simulators";
+import { driveConsent, startScriptedVendor } from "@oauth-broker/simulators";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { freePort } from "../support/free-port.ts";
 import { startMcpServer } from "../support/mcp/process.ts";
@@ -65,7 +61,7 @@ export async function openStage(folder: string): Promise<Stage> {
       browser.leave();
     },
     close: async () => {
-      browser.close();
+      await browser.close();
       try {
         await server.stop();
       } finally {
@@ -86,25 +82,22 @@ async function openBrowser(folder: string) {
     const back = await driveConsent(start, { stopAt: ({ href }) => href.startsWith(redirectUri) });
     await fetch(back, { headers: { connection: "close" } });
   };
-  const server = createServer((request, response) => {
-    void text(request).then((start) => {
-      response.writeHead(204).end();
+  const { url, close } = await startScriptedVendor({
+    "*": ({ body: start }) => {
       visit(start).catch((error: unknown) => process.stderr.write(`The user did not get through: ${String(error)}\n`));
-    });
+      return { status: 204 };
+    },
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
   const bin = join(folder, "bin");
   const command = join(bin, "xdg-open");
   mkdirSync(bin, { recursive: true });
-  const post = `fetch("http://127.0.0.1:${port}", { method: "POST", body: process.argv[1] })`;
+  const post = `fetch("${url}", { method: "POST", body: process.argv[1] })`;
   writeFileSync(command, `#!/bin/sh\nexec env -u NODE_OPTIONS "${process.execPath}" -e '${post}' "$1"\n`);
   chmodSync(command, 0o755);
   return {
     variables: { BROWSER: command, PATH: `${bin}:${process.env["PATH"] ?? ""}` },
     opened: () => opened,
     leave: () => void (isAway = true),
-    close: () => void server.close(),
+    close,
   };
 }

@@ -4,6 +4,7 @@
  * should counts as broken, not as fast.
  */
 import { hash, randomBytes } from "node:crypto";
+import { fakeCode } from "@oauth-broker/simulators";
 import type { Connection, Reply } from "./connection.ts";
 import type { Parties } from "./services.ts";
 
@@ -13,7 +14,7 @@ export interface Actor {
    * @throws Error at the first wrong answer
    */
   flow(connection: Connection): Promise<Tokens>;
-  /** Presents a refresh token for the first time, so that no answer is a replay. */
+  /** Presents the refresh token of the answer before, so that no answer is a replay. */
   refresh(connection: Connection, granted: Tokens): Promise<Tokens>;
   /** The legs of a flow one by one. */
   push(connection: Connection): Promise<Pushed>;
@@ -25,6 +26,7 @@ export interface Actor {
 
 export interface Tokens {
   readonly accessToken: string;
+  readonly refreshToken: string;
   /** The broker's name for what minted the tokens; the floor has none. */
   readonly connection?: string;
 }
@@ -90,7 +92,8 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
       return { state, cookie, ...(nonce === undefined ? {} : { nonce }) };
     },
     async comeBack(connection, { state, cookie, nonce }) {
-      const code = nonce === undefined ? random() : `${nonce}.${random()}`;
+      const anyCode = nonce === undefined ? random() : `${nonce}.${random()}`;
+      const code = vendor.codes === "named" ? fakeCode(random()) : anyCode;
       return connection.get(`/v1/callback?${new URLSearchParams({ code, state }).toString()}`, { cookie });
     },
     readCode({ state }, reply) {
@@ -112,12 +115,9 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
       return readTokens(await actor.redeem(connection, code, pushed.codeVerifier), vendor);
     },
     async refresh(connection, granted) {
-      const what = granted.connection === undefined ? { vendor: vendor.id } : { connection: granted.connection };
-      const form = {
-        grant_type: "refresh_token",
-        refresh_token: `${vendor.issuer === undefined ? "rt-" : "rt-openid-"}${random()}`,
-        ...what,
-      };
+      const { connection: named, refreshToken } = granted;
+      const what = named === undefined ? { vendor: vendor.id } : { connection: named };
+      const form = { grant_type: "refresh_token", refresh_token: refreshToken, ...what };
       return readTokens(await connection.post("/v1/token", form, credentials), vendor);
     },
   };
@@ -125,10 +125,10 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
 }
 
 /** As the vendor answers. */
-export function readTokens(reply: Reply, vendor: Pick<Parties["vendor"], "scope" | "issuer">): Tokens {
+export function readTokens(reply: Reply, vendor: Pick<Parties["vendor"], "scope" | "issuer" | "codes">): Tokens {
   const {
     access_token: accessToken,
-    refresh_token,
+    refresh_token: refreshToken,
     token_type,
     expires_in,
     scope,
@@ -137,15 +137,15 @@ export function readTokens(reply: Reply, vendor: Pick<Parties["vendor"], "scope"
   } = members(expectStatus(200, reply));
   const isWhole =
     typeof accessToken === "string" &&
-    accessToken.startsWith("at-") &&
-    typeof refresh_token === "string" &&
-    refresh_token.startsWith("rt-") &&
+    /^(at|token-of)-/.test(accessToken) &&
+    typeof refreshToken === "string" &&
+    /^(rt|refresh-of)-/.test(refreshToken) &&
     token_type === "Bearer" &&
-    isHour(expires_in) &&
+    (vendor.codes === "named" || isHour(expires_in)) &&
     scope === vendor.scope &&
     (typeof idToken === "string") === (vendor.issuer !== undefined);
   if (!isWhole) throw unexpected(reply);
-  return typeof connection === "string" ? { accessToken, connection } : { accessToken };
+  return { accessToken, refreshToken, ...(typeof connection === "string" && { connection }) };
 }
 
 /** The vendor's hour, less the time since it answered. */

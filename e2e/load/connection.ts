@@ -22,12 +22,13 @@ export interface Connection {
 const JSON_BODY = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-export function openConnection(url: string): Connection {
+/** @param always headers of each request */
+export function openConnection(url: string, always: Readonly<Record<string, string>> = {}): Connection {
   const client = new Client(url, { pipelining: 1 });
   const send = (
     method: "GET" | "POST",
     path: string,
-    headers: Record<string, string>,
+    headers: Readonly<Record<string, string>>,
     body: string | null,
   ): Promise<Reply> =>
     new Promise((resolve, reject) => {
@@ -35,7 +36,7 @@ export function openConnection(url: string): Connection {
       let received: Readonly<Record<string, string | string[] | undefined>> = {};
       const chunks: Buffer[] = [];
       client.dispatch(
-        { method, path, headers, body },
+        { method, path, headers: { ...always, ...headers }, body },
         {
           onRequestStart() {},
           onResponseStart(_controller, statusCode, responseHeaders) {
@@ -56,7 +57,7 @@ export function openConnection(url: string): Connection {
       );
     });
   return {
-    get: (path, headers = {}) => send("GET", path, { ...headers }, null),
+    get: (path, headers = {}) => send("GET", path, headers, null),
     post: (path, form, headers) => send("POST", path, { ...headers, ...FORM }, new URLSearchParams(form).toString()),
     postJson: (path, text, headers) => send("POST", path, { ...headers, ...JSON_BODY }, text),
     close: () => client.close(),

@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { fakeCode } from "@oauth-broker/simulators";
+import { modernCall } from "../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
 import type { Connection, Reply } from "./connection.ts";
 
 export const CALLBACK = "https://platform.example/oauth/callback";
@@ -52,12 +53,6 @@ async function tokens(user: string, connection: Connection, form: Record<string,
   return { user, accessToken, refreshToken };
 }
 
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-const HEADERS = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" };
 const ACCEPT = "application/json, text/event-stream";
 
 let calls = 0;
@@ -68,7 +63,7 @@ let calls = 0;
  */
 export async function callTool(connection: Connection, accessToken: string, tool: string): Promise<string> {
   const id = (calls += 1);
-  const reply = await sendCall(connection, accessToken, tool, id);
+  const reply = await postCall(connection, accessToken, tool, id);
   if (reply.status !== 200) throw unexpected(tool, reply);
   const answer = JSON.parse(reply.body) as {
     readonly id: number;
@@ -88,7 +83,7 @@ export async function tryTool(
   accessToken: string,
   tool: string,
 ): Promise<{ readonly status: number; readonly retryAfterSeconds: number | undefined }> {
-  const send = (): Promise<Reply> => sendCall(connection, accessToken, tool, (calls += 1));
+  const send = (): Promise<Reply> => postCall(connection, accessToken, tool);
   const reply = await send().catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ECONNRESET" && error.code !== "UND_ERR_SOCKET") throw error;
     return send();
@@ -98,10 +93,16 @@ export async function tryTool(
   return { status: reply.status, retryAfterSeconds: retryAfter === "" ? undefined : Number(retryAfter) };
 }
 
-async function sendCall(connection: Connection, accessToken: string, tool: string, id: number): Promise<Reply> {
-  const request = { jsonrpc: "2.0", id, method: "tools/call", params: { name: tool, arguments: {}, _meta: META } };
-  const headers = { ...HEADERS, "mcp-name": tool, accept: ACCEPT, authorization: `Bearer ${accessToken}` };
-  return connection.postJson("/mcp", JSON.stringify(request), headers);
+/** @returns the answer as it came */
+export async function postCall(
+  connection: Connection,
+  accessToken: string,
+  tool: string,
+  id: number = (calls += 1),
+): Promise<Reply> {
+  const [request, headers] = modernCall(tool, {}, {}, id);
+  const all = { ...headers, accept: ACCEPT, authorization: `Bearer ${accessToken}` };
+  return connection.postJson("/mcp", JSON.stringify(request), all);
 }
 
 function unexpected(what: string, { status, body }: Reply): Error {

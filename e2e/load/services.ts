@@ -1,5 +1,6 @@
 /** The services of a run, each in a process: vendors, AWS engines, brokers' settings, MCP servers. */
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeVendorEnvironment } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
@@ -25,7 +26,8 @@ export interface Parties {
     readonly scope: string;
     /** Only if the vendor issues ID tokens. */
     readonly issuer?: string;
-    readonly rotatesRefreshTokens?: boolean;
+    /** What the vendor accepts; default `any`. The refresh tokens of `named` rotate, and its tokens end sooner. */
+    readonly codes?: "any" | "named";
   };
 }
 
@@ -76,14 +78,9 @@ export function mcpEnvironment(
 
 /**
  * @param suffix of each name, if several run
- * @param options.rotatesRefreshTokens as the entry says; default false
- * @param options.openid whether the vendor issues ID tokens, as `any` does for the scope `openid`
+ * @param vendor what differs from a vendor that accepts any code for `read write`
  */
-export function createParties(
-  vendorUrl: string,
-  suffix = "",
-  { openid = false, rotatesRefreshTokens = false } = {},
-): Parties {
+export function createParties(vendorUrl: string, suffix = "", vendor: Partial<Parties["vendor"]> = {}): Parties {
   const secret = (): string => randomBytes(32).toString("base64url");
   return {
     clientId: `platform${suffix}`,
@@ -95,8 +92,8 @@ export function createParties(
       tokenEndpoint: `${vendorUrl}/token`,
       clientId: `broker${suffix}`,
       clientSecret: secret(),
-      rotatesRefreshTokens,
-      ...(openid ? { scope: "openid read write", issuer: vendorUrl } : { scope: "read write" }),
+      scope: "read write",
+      ...vendor,
     },
   };
 }
@@ -112,8 +109,13 @@ export interface BrokerPlace {
   readonly trustedProxies?: string;
 }
 
+/** Writes the broker.yaml of a folder. */
+export function configureBroker(folder: string, place: BrokerPlace, parties: readonly Parties[]): void {
+  writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, parties), { mode: 0o600 });
+}
+
 /** Defaults wherever they exist, except for limits. */
-export function brokerYaml(
+function brokerYaml(
   { baseUrl, port, store, keys, limits = NO_LIMITS, trustedProxies }: BrokerPlace,
   parties: readonly Parties[],
 ): string {
@@ -129,7 +131,7 @@ export function brokerYaml(
     authorization_endpoint: ${vendor.authorizationEndpoint}
     token_endpoint: ${vendor.tokenEndpoint}
 ${vendor.issuer === undefined ? "" : `    issuer: ${vendor.issuer}\n    jwks_uri: ${vendor.issuer}/jwks\n`}    pkce: S256
-${vendor.rotatesRefreshTokens === true ? "    rotates_refresh_tokens: true\n" : ""}    credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
+${vendor.codes === "named" ? "    rotates_refresh_tokens: true\n" : ""}    credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
 `,
   );
   const proxies = trustedProxies === undefined ? "" : `, trusted_proxies: ${trustedProxies}`;

@@ -12,6 +12,7 @@ import {
   type EntryVendor,
   sampleValues,
 } from "@oauth-broker/simulators/entry-vendor";
+import { parseForms } from "../../packages/simulators/src/html-forms.ts";
 import {
   type ApiAnswer,
   type CallbackRequest,
@@ -108,13 +109,9 @@ export async function toPlatform(
 
 function callbackOf(location: string | null, html: string): CallbackRequest | undefined {
   if (location !== null) return { url: new URL(location) };
-  const action = /<form method="post" action="([^"]+)">/.exec(html)?.[1];
-  if (action === undefined) return undefined;
-  const inputs = [...html.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name = "", value = ""]) => [
-    name,
-    value,
-  ]);
-  return { url: new URL(action), form: new URLSearchParams(inputs) };
+  const [form] = parseForms(html);
+  if (form === undefined) return undefined;
+  return { url: new URL(form.action), form: new URLSearchParams(Object.fromEntries(form.fields)) };
 }
 
 /** @throws Error as `toPlatform`, and when the user comes back without a code */

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { patience } from "@oauth-broker/oauth-core/testing";
+import { createLog, type Log } from "@oauth-broker/service";
 import { findSecrets } from "./secrets.ts";
 
 export interface Service {
@@ -186,10 +187,28 @@ async function firstUrl(
 }
 
 /** @throws Error when a line is not JSON, or a planted secret is in one */
-export function requireCleanOutput(name: string, { stdout, stderr }: Pick<ServiceProcess, "stdout" | "stderr">): void {
+function requireCleanOutput(name: string, { stdout, stderr }: Pick<ServiceProcess, "stdout" | "stderr">): void {
   const found = findSecrets(stdout() + stderr());
   if (found.length > 0) throw new Error(`The ${name} printed secrets: ${found.join(", ")}`);
   for (const line of stdout().split("\n")) if (line !== "") JSON.parse(line);
+}
+
+/** The log of a service inside the test. */
+export interface KeptLog {
+  readonly log: Log;
+  /** So far, a line each. */
+  readonly lines: readonly string[];
+  /** @throws Error as `requireCleanOutput` */
+  requireClean(stderr?: string): void;
+}
+
+export function keepLog(name: string): KeptLog {
+  const lines: string[] = [];
+  return {
+    log: createLog({ write: (line) => void lines.push(line) }),
+    lines,
+    requireClean: (stderr = "") => requireCleanOutput(name, { stdout: () => lines.join(""), stderr: () => stderr }),
+  };
 }
 
 async function withDeadline<T>(promise: Promise<T>, milliseconds: number, what: string): Promise<T> {

@@ -5,16 +5,12 @@
  * vendors ends at `createFakeVendor`.
  */
 import type { FakeVendor } from "@oauth-broker/simulators";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
-import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import { createLog } from "@oauth-broker/service";
+import type { Broker } from "@oauth-broker/broker/src/app.ts";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { onTestFinished } from "vitest";
+import { openBroker } from "../../support/broker/in-process.ts";
 import { BASE_URL, type Exchange, NOW, PLATFORMS, VENDOR_CLIENT } from "./names.ts";
 import { expectSafeAnswers, twinsSoFar } from "./every-answer.ts";
 
@@ -60,19 +56,12 @@ export interface Fixture {
 }
 
 export async function createFixture(options: FixtureOptions): Promise<Fixture> {
-  const folder = mkdtempSync(join(tmpdir(), "oauth-broker-attack-"));
-  // JSON is YAML.
-  writeFileSync(join(folder, "broker.yaml"), JSON.stringify(configurationOf(options)));
   const now = fixedClock(NOW);
   const twins = twinsSoFar();
-  const logLines: string[] = [];
   const outbound: OutboundRequest[] = [];
-  const broker = await createBroker(loadConfig({}, folder), {
-    now,
-    log: createLog({ write: (line) => void logLines.push(line) }),
-    egress: options.egress ?? egressTo(options.vendors, outbound),
-  });
-  await broker.deps.keyset.load();
+  const egress = options.egress ?? egressTo(options.vendors, outbound);
+  // JSON is YAML.
+  const { broker, folder, kept } = await openBroker(JSON.stringify(configurationOf(options)), { now, egress });
   const exchanges: Exchange[] = [];
   const fixture: Fixture = {
     broker,
@@ -88,12 +77,11 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
     },
     exchanges,
     outbound,
-    logLines,
+    logLines: kept.lines,
     folder,
   };
   onTestFinished(async () => {
     await broker.close();
-    rmSync(folder, { recursive: true, force: true });
     if (twinsSoFar() === twins) expectSafeAnswers(fixture);
   });
   return fixture;

@@ -3,11 +3,11 @@
  * with 0 whether or not the aims are met, because a busy machine is not a defect; with 1 when the
  * run itself failed.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { buildBroker } from "../../support/setup/built-services.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
-import { readProgram, runProgram, say } from "../../support/program.ts";
+import { readProgram, runProgram, say, writeResults } from "../../support/program.ts";
 import { buildAt } from "../against.ts";
 import type { Rounds } from "../rounds.ts";
 import { openBrokerPart } from "./broker/part.ts";
@@ -42,8 +42,7 @@ async function run(commandLine: CommandLine): Promise<void> {
     texts.push(text);
     if (part === "broker" && profile) texts.push(...["memory", "sqlite"].map(describeProfile));
   }
-  mkdirSync(dirname(jsonPath), { recursive: true });
-  writeFileSync(jsonPath, `${JSON.stringify(results, null, 2)}\n`);
+  writeResults(jsonPath, results);
   process.stdout.write(`${texts.join("\n\n")}\n\nresults: ${jsonPath}\n`);
   if (profile) process.stdout.write(`profiles, for a browser's developer tools: ${PROFILES}/*.cpuprofile\n`);
 }

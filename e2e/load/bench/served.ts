@@ -45,8 +45,22 @@ export function nameOf({ work, on }: Pick<Served, "work" | "on">): string {
   return `${work} ${on}`;
 }
 
-/** @returns it as a subject of the rounds, and what ends its connections */
-export function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { close(): Promise<void> } {
+/** @returns its subjects, and what ends their connections and then the servers */
+export function timedPart(
+  { served, stop }: ServedPart,
+  vendor?: ServiceProcess,
+): { readonly subjects: readonly BenchSubject[]; stop(): Promise<void> } {
+  const subjects = served.map((one) => timed(one, vendor));
+  return {
+    subjects,
+    stop: async () => {
+      await Promise.all(subjects.map((subject) => subject.close()));
+      await stop();
+    },
+  };
+}
+
+function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { close(): Promise<void> } {
   const { label, server, share = 1, openLane } = one;
   const lanes: Lane[] = [];
   return {

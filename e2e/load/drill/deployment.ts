@@ -2,15 +2,13 @@
  * What a drill is done to: brokers and MCP servers of one build or another behind balancers, on one
  * table and one KMS key, or a broker on a SQLite file.
  */
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeVendorEnvironment, type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
+import { type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { runBrokerCommand, temporaryFolder } from "../../support/broker/process.ts";
-import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import { BROKER_BUNDLE, MCP_BUNDLE } from "../../support/paths.ts";
 import { startService } from "../../support/service-process.ts";
-import { brokerYaml, createParties } from "../services.ts";
+import { configureBroker, createParties, mcpEnvironment } from "../services.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
 import type { BrokerTarget, McpTarget } from "./load.ts";
@@ -50,26 +48,22 @@ export async function startDeployment(
   const [brokerBalancer, mcpBalancer] = await Promise.all([startBalancer(), startBalancer()]);
   const folder = temporaryFolder();
   const store = await aws.newStore();
-  const broker = configureBroker({ folder, balancer: brokerBalancer, vendor, store, keys: aws.keys });
+  const broker = prepareBroker({ folder, balancer: brokerBalancer, vendor, store, keys: aws.keys });
   const brokers = await startFleet(
     { balancer: brokerBalancer, processes: processes.brokers, bundle: bundles.broker },
     async (file, port) =>
       startService({ name: "broker", file, folder, env: { ...aws.env, HOST: "127.0.0.1", PORT: String(port) } }),
   );
-  const mcpEnvironment = {
-    OAUTH_MODE: "hosted",
-    DEPLOYMENT_URL,
-    PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
-    ...fakeVendorEnvironment(vendor.url),
-    ...aws.tableEnv,
-  };
   const servers = await startFleet(
     { balancer: mcpBalancer, processes: processes.servers, bundle: bundles.mcp },
-    async (file, port) => startService({ name: "MCP server", file, env: { ...mcpEnvironment, PORT: String(port) } }),
+    async (file, port) => {
+      const env = mcpEnvironment(vendor.url, String(port), { DEPLOYMENT_URL, ...aws.tableEnv });
+      return startService({ name: "MCP server", file, env });
+    },
   );
   return {
     broker,
-    mcp: { port: new URL(mcpBalancer.url).port, url: DEPLOYMENT_URL },
+    mcp: { at: mcpBalancer.url, host: new URL(DEPLOYMENT_URL).host },
     aws,
     vendor,
     brokers,
@@ -101,7 +95,7 @@ export async function startSqliteDeployment(): Promise<SqliteDeployment> {
   const vendor = await startFakeVendor({ codes: "named" });
   const balancer: Balancer = await startBalancer();
   const folder = temporaryFolder();
-  const broker = configureBroker({ folder, balancer, vendor, store: "sqlite:./broker.sqlite", keys: "store" });
+  const broker = prepareBroker({ folder, balancer, vendor, store: "sqlite:./broker.sqlite", keys: "store" });
   const start = async (): Promise<Fleet> =>
     startFleet({ balancer, processes: 1, bundle: THIS_BUILD.broker }, async (file, port) =>
       startService({ name: "broker", file, folder, env: { HOST: "127.0.0.1", PORT: String(port) } }),
@@ -130,10 +124,9 @@ interface BrokerPlaces {
   readonly keys: string;
 }
 
-/** Writes broker.yaml; the port of each process is in its environment. */
-function configureBroker({ folder, balancer: { url }, vendor, ...places }: BrokerPlaces): BrokerTarget {
-  const parties = createParties(vendor.url, "", { rotatesRefreshTokens: true });
-  const place = { ...places, baseUrl: url, port: Number(new URL(url).port) };
-  writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, [parties]));
+/** The port of each process is in its environment. */
+function prepareBroker({ folder, balancer: { url }, vendor, ...places }: BrokerPlaces): BrokerTarget {
+  const parties = createParties(vendor.url, "", { codes: "named", scope: "read" });
+  configureBroker(folder, { ...places, baseUrl: url, port: Number(new URL(url).port) }, [parties]);
   return { url, parties };
 }

@@ -3,10 +3,9 @@
  * docs/capacity.md on stdout, and progress on stderr. Exits with 0 whether or not the aims are met,
  * because a busy machine is not a defect; with 1 when the run itself failed.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { buildBroker } from "../../support/setup/built-services.ts";
-import { readProgram, runProgram, say, wholeNumber } from "../../support/program.ts";
+import { readProgram, runProgram, say, wholeNumber, writeResults } from "../../support/program.ts";
 import { describeMachine } from "../machine.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";
 import { type Found, sectionText } from "./section.ts";
@@ -58,11 +57,7 @@ async function run(parts: readonly Part[], size: Size, jsonPath: string): Promis
     );
     process.stdout.write(`\nIts lines of docs/capacity.md:\n\n${found.page.join("\n")}\n`);
   }
-  mkdirSync(dirname(jsonPath), { recursive: true });
-  writeFileSync(
-    jsonPath,
-    `${JSON.stringify({ node: process.version, machine: describeMachine(), parts: all }, null, 2)}\n`,
-  );
+  writeResults(jsonPath, { node: process.version, machine: describeMachine(), parts: all });
 }
 
 const about = { program: "npm run scale --", help: HELP, words: true };

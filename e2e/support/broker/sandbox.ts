@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { start } from "@oauth-broker/broker/src/start.ts";
-import { createLog } from "@oauth-broker/service";
 import { freePort } from "../free-port.ts";
 import { plantSecret } from "../secrets.ts";
-import { requireCleanOutput, temporaryFolder } from "../service-process.ts";
+import { keepLog, temporaryFolder } from "../service-process.ts";
 
 export interface InProcessSandbox {
   /** Of the broker. */
@@ -37,8 +36,7 @@ export async function startInProcessSandbox({
   client,
 }: SandboxOptions = {}): Promise<InProcessSandbox> {
   const config = loadConfig({ PORT: String(port ?? (await freePort())) }, folder);
-  let lines = "";
-  const log = createLog({ write: (line) => void (lines += line) });
+  const { log, requireClean } = keepLog("sandbox");
   const data = join(folder, "data");
   const clientFile = join(data, "sandbox-client.json");
   if (client !== undefined) {
@@ -55,7 +53,7 @@ export async function startInProcessSandbox({
     settings: parseEnv(readFileSync(join(data, "sandbox.env"), "utf8")) as Record<string, string>,
     stop: async () => {
       await stop();
-      requireCleanOutput("sandbox", { stdout: () => lines, stderr: () => greeting });
+      requireClean(greeting);
     },
   };
 }

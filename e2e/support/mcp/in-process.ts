@@ -5,10 +5,9 @@
 import { tools } from "@oauth-broker/mcp-template/src/tools/index.ts";
 import type { ServerDefinition } from "@oauth-broker/mcp-auth";
 import { type Clock, systemClock } from "@oauth-broker/oauth-core";
-import { createLog } from "@oauth-broker/service";
 import { loadSettings } from "../../../packages/mcp-auth/src/config.ts";
 import { startServer } from "../../../packages/mcp-auth/src/start.ts";
-import { requireCleanOutput, temporaryFolder } from "../service-process.ts";
+import { keepLog, temporaryFolder } from "../service-process.ts";
 import type { Environment, McpServer } from "./process.ts";
 
 export type ServerInProcess = Pick<McpServer, "url" | "mcp" | "folder" | "stdout" | "stop">;
@@ -26,19 +25,17 @@ export async function serveInProcess(
   now: Clock = systemClock,
 ): Promise<ServerInProcess> {
   const environment = { DATA_DIR: folder, ...env };
-  let lines = "";
-  const log = createLog({ write: (line) => void (lines += line) });
+  const { log, lines, requireClean } = keepLog(definition.name);
   const settings = loadSettings(environment, definition.tools);
   const { url, stop } = await startServer(definition, settings, { log, now, environment });
-  const stdout = (): string => lines;
   return {
     url,
     mcp: `${url}/mcp`,
     folder,
-    stdout,
+    stdout: () => lines.join(""),
     stop: async () => {
       await stop();
-      requireCleanOutput(definition.name, { stdout, stderr: () => "" });
+      requireClean();
     },
   };
 }

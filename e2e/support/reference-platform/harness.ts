@@ -2,8 +2,7 @@
  * The reference platform in this process, behind a real port, with connectors as a deploy leaves
  * them, and users of its pages.
  */
-import { rmSync } from "node:fs";
-import { createLog, listen } from "@oauth-broker/service";
+import { listen } from "@oauth-broker/service";
 import { createPlatform, type PlatformOptions } from "@oauth-broker/platform/src/app.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
 import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
@@ -18,8 +17,7 @@ import {
   type DriveConsentOptions,
 } from "@oauth-broker/simulators";
 import { freePort } from "../free-port.ts";
-import { findSecrets } from "../secrets.ts";
-import { temporaryFolder } from "../service-process.ts";
+import { keepLog, temporaryFolder } from "../service-process.ts";
 
 export interface PlatformHarness extends Pick<Storage, "connectors"> {
   readonly url: string;
@@ -67,13 +65,11 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const callback = `${url}/oauth/callback`;
-  const folder = temporaryFolder();
   let offset = 0;
   const now = (): number => systemClock() + offset;
-  const storage = await openStorage(folder, now, { allowCidrs: [] });
+  const storage = await openStorage(temporaryFolder(), now, { allowCidrs: [] });
   const { connectors } = storage;
-  const lines: string[] = [];
-  const log = createLog({ write: (line) => void lines.push(line) });
+  const { log, requireClean } = keepLog("platform");
   const platform = createPlatform({ platformUrl: url, allowCidrs: [], ...options }, { storage, log, now });
   const listening = await listen(platform.app, { host: "127.0.0.1", port });
   return {
@@ -91,9 +87,7 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
       await listening.stop(0);
       await platform.close();
       await storage.close();
-      rmSync(folder, { recursive: true, force: true });
-      const found = findSecrets(lines.join(""));
-      if (found.length > 0) throw new Error(`The platform logged secrets: ${found.join(", ")}`);
+      requireClean();
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   type DriveConsentOptions,
   sendWithCookies,
 } from "@oauth-broker/simulators";
+import { parseForms } from "../../../packages/simulators/src/html-forms.ts";
 import type { SeveralVendors, VendorName } from "./harness.ts";
 
 /** Where a visit ended. */
@@ -111,12 +112,11 @@ function formWith(
   button: string,
   vendor: string | undefined,
 ): { readonly action: string; readonly fields: Readonly<Record<string, string>> } {
-  for (const [form] of page.matchAll(/<form[\s\S]*?<\/form>/g)) {
-    const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-    const fields = Object.fromEntries(hidden.map(([, name = "", value = ""]) => [name, value]));
-    const pressed = new RegExp(`<button[^>]* name="([^"]+)" value="${button}"`).exec(form)?.[1];
-    if (pressed === undefined || (vendor !== undefined && fields["vendor"] !== vendor)) continue;
-    return { action: /action="([^"]*)"/.exec(form)?.[1] ?? "", fields: { ...fields, [pressed]: button } };
+  for (const { action, fields, buttons } of parseForms(page)) {
+    const pressed = buttons.find(([, value]) => value === button);
+    const members = Object.fromEntries(pressed === undefined ? fields : [...fields, pressed]);
+    if (pressed !== undefined && (vendor === undefined || members["vendor"] === vendor))
+      return { action, fields: members };
   }
   throw new Error(`The page has no button ${button}:\n${page}`);
 }

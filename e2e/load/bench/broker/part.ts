@@ -3,7 +3,6 @@
  * operator runs it (a broker.yaml in its own folder), on either store, beside the floor, and with
  * ID tokens beside the same without. One fake vendor serves them all.
  */
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../support/free-port.ts";
 import { BROKER_BUNDLE } from "../../../support/paths.ts";
@@ -12,10 +11,10 @@ import { createActor } from "../../broker-client.ts";
 import { openConnection } from "../../connection.ts";
 import { LANES } from "../../lanes.ts";
 import type { ServiceProcess } from "../../../support/service-process.ts";
-import { brokerYaml, createParties, type Parties, startVendor } from "../../services.ts";
+import { configureBroker, createParties, type Parties, startVendor } from "../../services.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
-import { type Lane, nameOf, type Served, type ServedPart, timed, type Watch, watched } from "../served.ts";
+import { type Lane, nameOf, type Served, type ServedPart, timedPart, type Watch, watched } from "../served.ts";
 import type { FloorOptions } from "./floor.ts";
 import { requireChecks } from "./probe.ts";
 
@@ -57,7 +56,8 @@ const FLOOR = join(import.meta.dirname, "floor.ts");
 type BenchParties = Readonly<Record<"plain" | "openid", Parties>>;
 
 export function benchParties(vendorUrl: string): BenchParties {
-  return { plain: createParties(vendorUrl), openid: createParties(vendorUrl, "-openid", { openid: true }) };
+  const openid = { scope: "openid read write", issuer: vendorUrl };
+  return { plain: createParties(vendorUrl), openid: createParties(vendorUrl, "-openid", openid) };
 }
 
 /** Connections to the subject at `url`, each of which repeats one of `WORKS`. */
@@ -66,13 +66,11 @@ export function brokerLanes(work: string, url: string, { plain, openid }: BenchP
   const seen = new Set<string>();
   return async () => {
     const connection = openConnection(url);
-    const granted = await actor.flow(connection);
+    let granted = await actor.flow(connection);
     const run = async (): Promise<void> => {
-      const { accessToken } = await (plainOf(work) === "flow"
-        ? actor.flow(connection)
-        : actor.refresh(connection, granted));
-      if (seen.has(accessToken)) throw new Error("an access token was issued twice");
-      seen.add(accessToken);
+      granted = await (plainOf(work) === "flow" ? actor.flow(connection) : actor.refresh(connection, granted));
+      if (seen.has(granted.accessToken)) throw new Error("an access token was issued twice");
+      seen.add(granted.accessToken);
     };
     return { run, close: () => connection.close() };
   };
@@ -90,7 +88,7 @@ export async function serveBrokers(
       const attempt = async (limits?: string): Promise<ServiceProcess> => {
         const port = await freePort();
         const place = { baseUrl: `http://127.0.0.1:${port}`, port, store: STORES[store], ...(limits && { limits }) };
-        writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, Object.values(parties)), { mode: 0o600 });
+        configureBroker(folder, place, Object.values(parties));
         return stage.start({ name, file: bundle, folder, flags: watched(name, options) });
       };
       return attempt().catch(async (error: unknown) => {
@@ -128,17 +126,12 @@ export async function serveBrokers(
 }
 
 export async function openBrokerPart(options: BrokerOptions): Promise<PartOfBench> {
-  const { served, vendor, stop } = await serveBrokers(options);
-  const subjects = served.map((one) => timed(one, vendor));
+  const { vendor, ...part } = await serveBrokers(options);
   return {
+    ...timedPart(part, vendor),
     about: `broker: ${LANES} connections${options.against === undefined ? "" : `, before: ${options.against.commit}`}`,
     measured: "the server's process",
-    subjects,
-    comparisons: brokerComparisons(served),
-    stop: async () => {
-      await Promise.all(subjects.map((subject) => subject.close()));
-      await stop();
-    },
+    comparisons: brokerComparisons(part.served),
   };
 }
 

@@ -3,8 +3,6 @@
  * the same on every machine: hashes, JSON, buffers, promises, bytes of log. All of it in this
  * process: a subject is composed as it is deployed and listens on a port, and what it does counts.
  */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { start as startBroker } from "@oauth-broker/broker/src/start.ts";
@@ -15,7 +13,7 @@ import { startServer } from "../../../../packages/mcp-auth/src/start.ts";
 import { awsEnvironment, tableEnvironment } from "../../../support/aws/environment.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { createEngines, type Engines } from "../../engines.ts";
-import { brokerYaml, mcpEnvironment } from "../../services.ts";
+import { configureBroker, mcpEnvironment } from "../../services.ts";
 import { onStage, type Stage } from "../../stage.ts";
 import { benchParties, brokerLanes, STORES, WORKS } from "../broker/part.ts";
 import { mcpLanes, PRE_REGISTERED } from "../mcp/part.ts";
@@ -45,7 +43,7 @@ async function countBrokers(): Promise<CountTable> {
       const port = await freePort();
       const place = { baseUrl: `http://127.0.0.1:${port}`, port, store };
       const folder = stage.folder(on);
-      writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, Object.values(parties)), { mode: 0o600 });
+      configureBroker(folder, place, Object.values(parties));
       const start = () => startBroker(loadConfig({}, folder), log, { graceMs: 0 });
       stage.add(await countedIn(counts, start));
       for (const work of WORKS) {

@@ -15,7 +15,7 @@ import { startEngines, startMcpServer, startVendor } from "../../services.ts";
 import { tableEnvironment } from "../../../support/aws/environment.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
-import { type Lane, nameOf, type Served, type ServedPart, timed, type Watch, watched } from "../served.ts";
+import { type Lane, nameOf, type Served, type ServedPart, timedPart, type Watch, watched } from "../served.ts";
 import { mixedLine, runMixed } from "./mixed.ts";
 
 const LABELS = {
@@ -104,21 +104,16 @@ export interface McpOptions extends Watch {
 }
 
 export async function openMcpPart({ mixedCalls, ...watch }: McpOptions): Promise<PartOfBench> {
-  const { served, servers, engine, stop } = await serveMcp(watch);
-  const subjects = served.map((one) => timed(one));
+  const { servers, engine, ...part } = await serveMcp(watch);
   return {
+    ...timedPart(part),
     about: `mcp: ${LANES} connections, ${engine}, a quarter as many refreshes`,
     measured: "the process of a tool that …",
-    subjects,
     comparisons: mcpComparisons(),
     more: async (say) => {
       if (mixedCalls === 0) return { found: {}, lines: [] };
       const mixed = await runMixed(servers, mixedCalls, say);
       return { found: { mixed }, lines: [mixedLine(mixed)] };
-    },
-    stop: async () => {
-      await Promise.all(subjects.map((subject) => subject.close()));
-      await stop();
     },
   };
 }

@@ -6,7 +6,8 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import type { Round } from "../../rounds.ts";
 import { compare, comparisonLines, figuresOf, runPart, table } from "../part.ts";
-import { kmsLine, openStorePart, STORE_COMPARISONS, STORE_LABELS } from "./part.ts";
+import { kmsLine, openStorePart, STORE_COMPARISONS } from "./part.ts";
+import { STORE_LABELS } from "./subjects.ts";
 import { requireSealed } from "./tokens.ts";
 
 const NAMES = Object.keys(STORE_LABELS);

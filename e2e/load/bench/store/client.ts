@@ -5,7 +5,8 @@ import { dirname } from "node:path";
 import type { Engines } from "../../engines.ts";
 import { inLanes, LANES } from "../../lanes.ts";
 import type { Measurement } from "../../machine.ts";
-import { type Operation, openOperations, type StoreSubject } from "./operations.ts";
+import { type Operation, openOperations } from "./operations.ts";
+import type { StoreSubject } from "./subjects.ts";
 import { keyOf, openStore, readerName, readUser } from "./tokens.ts";
 import { answerCalls } from "../../worker.ts";
 

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
+import type { StoreSubject } from "./subjects.ts";
 import { bareRecord, bareRecordKey, type Item, openBare } from "./bare.ts";
 import type { Engines } from "../../engines.ts";
 import { LANES } from "../../lanes.ts";
@@ -21,18 +22,6 @@ import {
   TOKENS,
   writeUsers,
 } from "./tokens.ts";
-
-/** Our calls, and the requests of the SDK that they are compared with. */
-export type StoreSubject =
-  | "getItem"
-  | "get"
-  | "putItem"
-  | "put"
-  | "getItemPutItem"
-  | "putNewItem"
-  | "create"
-  | "updateItem"
-  | "advance";
 
 /**
  * One operation.

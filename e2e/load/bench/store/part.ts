@@ -12,21 +12,8 @@ import { openOnStage } from "../../stage.ts";
 import { startWorker } from "../../worker.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
 import type { ClientCalls } from "./client.ts";
-import type { StoreSubject } from "./operations.ts";
+import { STORE_LABELS, type StoreSubject } from "./subjects.ts";
 import { TOKEN_LENGTHS } from "./tokens.ts";
-
-/** In the order in which they are measured: compared ones next to each other. */
-export const STORE_LABELS: Readonly<Record<StoreSubject, string>> = {
-  getItem: "GetItem, consistent",
-  get: "TokenStore.get",
-  putItem: "PutItem",
-  put: "TokenStore.put",
-  getItemPutItem: "GetItem, then PutItem",
-  putNewItem: "PutItem of a new item",
-  create: "RecordStore.create",
-  updateItem: "UpdateItem under a condition",
-  advance: "RecordStore.advance",
-};
 
 /** `put` reads the row it replaces, because its version is part of what is sealed: two requests, both counted. */
 export const STORE_COMPARISONS: readonly Comparison[] = (

@@ -23,7 +23,7 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
     for (let start = 1; start <= size.starts; start += 1) {
       for (const entries of counts) {
         const folder = stage.folder(`${entries}-${start}`);
-        const brokers = await startBrokers({ folder, store: "memory:", vendorUrl, entries });
+        const brokers = await startBrokers({ folder, store: "memory:", vendorUrl, entries }, stage);
         const [server] = brokers.servers;
         const { wall, cpu } = starts.get(entries) ?? { wall: [], cpu: [] };
         const started = { wall: server?.startMs ?? 0, cpu: cpuMilliseconds(server?.pid ?? 0) };
@@ -31,7 +31,7 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
         say(
           `start ${start}/${size.starts}  ${nameOf(entries)}: ${started.wall.toFixed(0)} ms, on a processor ${started.cpu.toFixed(0)} ms`,
         );
-        if (start === size.starts) running.set(entries, stage.add(brokers));
+        if (start === size.starts) running.set(entries, brokers);
         else await brokers.stop();
       }
     }

@@ -28,7 +28,7 @@ export async function measureConnections(size: Size, say: (line: string) => void
         `start ${start}/${starts}  ${mebibytes(one.few)} with ${FEW} connections, ${mebibytes(one.many)} with ${many}`,
       );
     }
-    const brokers = stage.add(await startBroker("cpu", vendorUrl, stage));
+    const brokers = await startBroker("cpu", vendorUrl, stage);
     const subjects = [FEW, many].map((connections) => ({
       name: `${connections} connections`,
       measure: (flows: number) => brokers.measure(flows, connections),
@@ -77,7 +77,7 @@ export async function measureConnections(size: Size, say: (line: string) => void
 }
 
 function startBroker(name: string, vendorUrl: string, stage: Stage, options = {}): Promise<Brokers> {
-  return startBrokers({ folder: stage.folder(name), store: "sqlite:./broker.sqlite", vendorUrl, ...options });
+  return startBrokers({ folder: stage.folder(name), store: "sqlite:./broker.sqlite", vendorUrl, ...options }, stage);
 }
 
 interface MemoryOf {

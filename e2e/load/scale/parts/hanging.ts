@@ -39,7 +39,7 @@ export async function measureHanging(size: Size, say: (line: string) => void): P
       const folder = stage.folder(name);
       const store = "sqlite:./broker.sqlite";
       const options = { folder, store, vendorUrl, entries: VENDORS, ...reader.options };
-      const brokers = stage.add(await startBrokers(options));
+      const brokers = await startBrokers(options, stage);
       const all: Seen[] = (seen[name] = []);
       const measure = async (flows: number): Promise<Measurement> => {
         const { seen: one, ...measured } = await measureFlows(brokers, reader, { flows, lanes: size.atOnce });

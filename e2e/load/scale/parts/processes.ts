@@ -13,7 +13,7 @@ import type { Size } from "../size.ts";
 import { linesToBuy } from "../to-buy.ts";
 import { startEngines, startVendor } from "../../services.ts";
 import { awsEnvironment } from "../../../support/aws/environment.ts";
-import { onStage, type Stage } from "../../stage.ts";
+import { onStage } from "../../stage.ts";
 
 const LIMIT = 1.15;
 
@@ -24,9 +24,9 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
     const start: Start = async (processes, stores) => {
       const folder = stage.folder(`sqlite-${(files += 1)}`);
       const urls = Array.from({ length: stores }, (_, number) => `sqlite:${join(folder, `${number}.sqlite`)}`);
-      return startBrokers({ folder, store: oneOrEach(urls), vendorUrl, processes });
+      return startBrokers({ folder, store: oneOrEach(urls), vendorUrl, processes }, stage);
     };
-    return measureCounts("SQLite file", { start, stage, processes: size.processes, size }, say);
+    return measureCounts("SQLite file", { start, processes: size.processes, size }, say);
   });
   const onDynamoDb = await onStage(async (stage) => {
     const { url: vendorUrl } = await startVendor("any", stage);
@@ -39,16 +39,11 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
         const { table, region, endpoint } = await worker.call("open");
         urls.push(`dynamodb:${table}?region=${region}&endpoint=${endpoint}`);
       }
-      return startBrokers({
-        folder: stage.folder(`dynamodb-${(tables += 1)}`),
-        store: oneOrEach(urls),
-        keys: `kms:${keyArn}`,
-        vendorUrl,
-        processes,
-        env: awsEnvironment({ kmsEndpoint }),
-      });
+      const folder = stage.folder(`dynamodb-${(tables += 1)}`);
+      const [keys, env] = [`kms:${keyArn}`, awsEnvironment({ kmsEndpoint })];
+      return startBrokers({ folder, store: oneOrEach(urls), keys, vendorUrl, processes, env }, stage);
     };
-    return measureCounts("table", { start, stage, processes: size.processes, size: size.onEngine }, say);
+    return measureCounts("table", { start, processes: size.processes, size: size.onEngine }, say);
   });
   return {
     sections: [onSqlite, onDynamoDb].flatMap(({ sections }) => sections),
@@ -77,21 +72,20 @@ interface Counted extends Pick<Found, "sections"> {
 interface Counts {
   readonly processes: number;
   readonly start: Start;
-  readonly stage: Stage;
   readonly size: Pick<Size, "flows" | "rounds" | "warmUp" | "atOnce">;
 }
 
 /** @param store a file or a table, as a word */
 async function measureCounts(
   store: string,
-  { processes, start, stage, size }: Counts,
+  { processes, start, size }: Counts,
   say: (line: string) => void,
 ): Promise<Counted> {
   const one = "1 process";
   const apart = `${processes} processes, a ${store} each`;
   const shared = `${processes} processes, one ${store}`;
   const subject = async (name: string, count: number, stores: number): Promise<ComparedSubject> => {
-    const { measure } = stage.add(await start(count, stores));
+    const { measure } = await start(count, stores);
     return { name, processes: count, measure: (flows) => measure(flows, count * size.atOnce) };
   };
   const subjects = [

@@ -32,7 +32,7 @@ export async function measureRecords(size: Size, say: (line: string) => void): P
         const name = `${records} records`;
         say(`${store}: a broker with ${name}`);
         const start = store === "memory" ? startOnMemory : startOnSqlite;
-        const { measure } = stage.add(await start(records, vendorUrl, stage));
+        const { measure } = await start(records, vendorUrl, stage);
         subjects.push({ name, measure });
       }
       return compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
@@ -44,13 +44,9 @@ export async function measureRecords(size: Size, say: (line: string) => void): P
 }
 
 async function startOnMemory(records: number, vendorUrl: string, stage: Stage): Promise<Brokers> {
-  return startBrokers({
-    folder: stage.folder(`memory-${records}`),
-    store: "memory:",
-    vendorUrl,
-    flags: [...MEMORY_FLAGS, "--import", `${FILLED_MEMORY}?records=${records}`],
-    file: BROKER_SOURCE,
-  });
+  const flags = [...MEMORY_FLAGS, "--import", `${FILLED_MEMORY}?records=${records}`];
+  const folder = stage.folder(`memory-${records}`);
+  return startBrokers({ folder, store: "memory:", vendorUrl, flags, file: BROKER_SOURCE }, stage);
 }
 
 async function startOnSqlite(records: number, vendorUrl: string, stage: Stage): Promise<Brokers> {
@@ -60,5 +56,5 @@ async function startOnSqlite(records: number, vendorUrl: string, stage: Stage): 
   const store = sqliteRecordStore({ path, now });
   await fill(store, records, now());
   await store.close();
-  return startBrokers({ folder, store: `sqlite:${path}`, vendorUrl });
+  return startBrokers({ folder, store: `sqlite:${path}`, vendorUrl }, stage);
 }

@@ -91,15 +91,14 @@ async function ofBroker(
   await fill(store, records, now());
   await store.close();
   const proxy = stage.addBehind(await startCountingProxy(endpoint));
-  const brokers = stage.add(
-    await startBrokers({
-      folder: stage.folder(`broker-${records}`),
-      store: `dynamodb:${table}?region=${region}&endpoint=${proxy.endpoint}`,
-      keys: `kms:${keyArn}`,
-      vendorUrl,
-      env: awsEnvironment({ kmsEndpoint }),
-    }),
-  );
+  const options = {
+    folder: stage.folder(`broker-${records}`),
+    store: `dynamodb:${table}?region=${region}&endpoint=${proxy.endpoint}`,
+    keys: `kms:${keyArn}`,
+    vendorUrl,
+    env: awsEnvironment({ kmsEndpoint }),
+  };
+  const brokers = await startBrokers(options, stage);
   const connection = brokers.open();
   const charge = createCharge(count, proxy.charged, kmsCalls);
   let granted = await brokers.actor.flow(connection);
@@ -107,7 +106,9 @@ async function ofBroker(
     await charge("flow", async () => {
       granted = await brokers.actor.flow(connection);
     }),
-    await charge("refresh at the broker", async () => void (await brokers.actor.refresh(connection, granted))),
+    await charge("refresh at the broker", async () => {
+      granted = await brokers.actor.refresh(connection, granted);
+    }),
   ];
   await connection.close();
   return rows.map((row) => ({ ...row, records }));

@@ -31,9 +31,8 @@ export async function measureWaiting(size: Size, say: (line: string) => void): P
       const one = await onStage(async (stage) => {
         const { url: vendorUrl } = await startVendor("any", stage);
         const { options, read } = createMemoryReader();
-        const brokers = stage.add(
-          await startBrokers({ folder: stage.folder("broker"), store: url, vendorUrl, ...options }),
-        );
+        const broker = { folder: stage.folder("broker"), store: url, vendorUrl, ...options };
+        const brokers = await startBrokers(broker, stage);
         const pid = brokers.servers[0]?.pid ?? 0;
         await brokers.measure(Math.min(FLOWS_BEFORE, waiting), LANES);
         const none = await read(pid);

@@ -47,11 +47,15 @@ export interface FaultProxy {
  * @param options.target the engine's endpoint
  * @param options.seed another seed gives another order of faults
  * @param options.onRequest receives every request, before anything else happens to it
+ * @param options.rewrite makes the body that the engine gets
+ * @param options.onAnswer receives the engine's answer to each request
  */
 export async function startFaultProxy(options: {
   readonly target: string;
   readonly seed?: number;
   readonly onRequest?: (request: ProxiedRequest) => void;
+  readonly rewrite?: (body: Buffer) => Buffer;
+  readonly onAnswer?: (operation: string, body: Buffer) => void;
 }): Promise<FaultProxy> {
   const listening = await listen(0);
   const { server } = listening;
@@ -99,7 +103,8 @@ export async function startFaultProxy(options: {
       return;
     }
     counts.forwarded += 1;
-    const { status, headers, body: answerBody } = await forward(request, body, engine);
+    const { status, headers, body: answerBody } = await forward(request, options.rewrite?.(body) ?? body, engine);
+    options.onAnswer?.(operation, answerBody);
     if (decision.losesAnswer(status)) {
       counts.lost += 1;
       request.socket.resetAndDestroy();

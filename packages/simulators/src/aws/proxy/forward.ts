@@ -1,4 +1,4 @@
-/** Forwards a request to the engine: request and response unchanged and complete. */
+/** Forwards a request to the engine: request and response complete, and unchanged but for a body that was given. */
 import { once } from "node:events";
 import { request as connect, type Agent, type IncomingMessage } from "node:http";
 import { readBody } from "../request-body.ts";
@@ -25,7 +25,7 @@ export async function forward(
 ): Promise<EngineAnswer> {
   const sent = connect(new URL(request.url ?? "/", engine.url), {
     method: request.method,
-    headers: messageHeaders(request),
+    headers: { ...messageHeaders(request), "content-length": String(body.length) },
     agent: engine.agent,
   });
   sent.end(body);
