@@ -5,10 +5,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { driveConsent, startScriptedVendor } from "@oauth-broker/simulators";
-import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { freePort } from "../support/free-port.ts";
 import { startMcpServer } from "../support/mcp/process.ts";
-import { createVendorSecret, gitHubVariables, OUR_CLIENT } from "../support/mcp/vendor.ts";
+import { OUR_CLIENT, startGitHubVendor } from "../support/mcp/vendor.ts";
 
 export interface Stage {
   /** The address of `/mcp`: all that a client is given. */
@@ -30,23 +29,14 @@ export interface Stage {
 export async function openStage(folder: string): Promise<Stage> {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const github = await startGitHub();
-  const clientSecret = createVendorSecret();
-  github.addClient({
-    clientId: OUR_CLIENT,
-    clientSecret,
-    redirectUris: [`${url}/callback`],
-    expiringTokens: true,
-  });
+  const vendor = await startGitHubVendor({ redirectUris: [`${url}/callback`], expiringTokens: true });
   const server = await startMcpServer({
     OAUTH_MODE: "hosted",
     OAUTH_CALLBACK: "server",
     OAUTH_DYNAMIC_REGISTRATION: "open",
     DEPLOYMENT_URL: url,
     PORT: port,
-    VENDOR: "github",
-    ...gitHubVariables(github, clientSecret),
-    EGRESS_ALLOW_LOOPBACK: "true",
+    ...vendor.env,
     NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs", "clock.mjs")}`,
   });
   const browser = await openBrowser(folder);
@@ -57,7 +47,7 @@ export async function openStage(folder: string): Promise<Stage> {
     requests: () => server.stdout().split("\n").length,
     hourLater: () => server.signal("SIGUSR2"),
     revoke: () => {
-      github.disconnect("user", OUR_CLIENT);
+      vendor.github.disconnect("user", OUR_CLIENT);
       browser.leave();
     },
     close: async () => {
@@ -65,7 +55,7 @@ export async function openStage(folder: string): Promise<Stage> {
       try {
         await server.stop();
       } finally {
-        await github.close();
+        await vendor.close();
       }
     },
   };

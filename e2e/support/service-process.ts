@@ -98,7 +98,7 @@ export async function startService(service: Service): Promise<ServiceProcess> {
   const startedAt = performance.now();
   for (const [file, text] of Object.entries(service.files ?? {})) writeFileSync(join(folder, file), text);
   const child = spawnService(service, service.args ?? [], folder);
-  const output = collect(child, isMeasured);
+  const output = keepOutput(child, isMeasured);
   // With what it wrote last: "exit" may come before that.
   const ended = once(child, "close").then(([code]) => code as number | null);
   const lines = createInterface({ input: child.stdout });
@@ -133,14 +133,18 @@ export async function startService(service: Service): Promise<ServiceProcess> {
 /** Runs until it ends by itself: an operator's command, or a start that fails. */
 export async function runService(service: Service & { readonly folder: string }, ...args: string[]): Promise<Ended> {
   const child = spawnService(service, args, service.folder);
-  const output = collect(child, false);
+  const output = keepOutput(child);
   const what = [service.name, ...args].join(" ");
   const [code] = (await withDeadline(once(child, "close"), service.deadlineMs ?? EXIT_MS, what)) as [number | null];
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }
 
 /** Only PATH, the cache of compiled files, and what the test names: a built file needs no more. */
-function spawnService({ file, flags = [], env, isMeasured = false }: Service, args: readonly string[], folder: string) {
+export function spawnService(
+  { file, flags = [], env, isMeasured = false }: Service,
+  args: readonly string[],
+  folder: string,
+) {
   const cache = isMeasured ? {} : { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
   const child = spawn(process.execPath, [...flags, file, ...args], {
     cwd: folder,
@@ -152,9 +156,10 @@ function spawnService({ file, flags = [], env, isMeasured = false }: Service, ar
   return child;
 }
 
-function collect(
+/** @param isMeasured only the end of stderr is kept then */
+export function keepOutput(
   child: ReturnType<typeof spawnService>,
-  isMeasured: boolean,
+  isMeasured = false,
 ): Pick<ServiceProcess, "stdout" | "stderr"> {
   const texts = { stdout: "", stderr: "" };
   for (const name of isMeasured ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {

@@ -5,9 +5,9 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterAll, expect, it } from "vitest";
 import { startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
-import { type Collector, type ReceivedSpan, startCollector } from "../../support/collector.ts";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
 import { callTool, connectClient } from "../../support/mcp/client.ts";
@@ -24,15 +24,53 @@ const TRACESTATE = "platform=canary-of-the-tracestate";
 const SERVER = 2;
 const CLIENT = 3;
 
-const collectors: Collector[] = [];
-afterAll(async () => {
-  await Promise.all(collectors.map(async (collector) => collector.close()));
-});
+/** As in the request, its attributes as a plain object. */
+interface ReceivedSpan {
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly kind: number;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** 2: an error. */
+  readonly status: { readonly code?: number };
+}
 
-async function openCollector(): Promise<Collector> {
-  const collector = await startCollector();
-  collectors.push(collector);
-  return collector;
+interface Attributed {
+  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
+}
+interface Sent {
+  readonly resourceSpans: readonly {
+    readonly resource: Attributed;
+    readonly scopeSpans: readonly { readonly spans: readonly (Omit<ReceivedSpan, "attributes"> & Attributed)[] }[];
+  }[];
+}
+
+const closing: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(closing.map((close) => close())));
+
+/** It takes spans by OTLP over HTTP, as JSON. */
+async function openCollector() {
+  const { url, received, close } = await startScriptedVendor({ "*": { body: {} } });
+  closing.push(close);
+  return {
+    url,
+    spans: () => received.flatMap(({ body }) => spansIn(JSON.parse(body) as Sent)),
+    /** Bodies and headers. */
+    text: () => received.map(({ headers, body }) => `${JSON.stringify(headers)}\n${body}`).join("\n"),
+  };
+}
+
+function spansIn({ resourceSpans }: Sent): ReceivedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans
+      .flatMap(({ spans }) => spans)
+      .map((span) => ({ ...span, attributes: { ...plain(resource), ...plain(span) } })),
+  );
+}
+
+function plain({ attributes }: Attributed): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
 interface Line {

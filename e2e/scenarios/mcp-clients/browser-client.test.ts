@@ -68,7 +68,7 @@ describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
   });
   afterAll(async () => {
     await browser.close();
-    client.close();
+    await client.close();
   });
 
   async function open(): Promise<Page> {

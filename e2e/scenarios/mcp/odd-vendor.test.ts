@@ -3,19 +3,20 @@
  * with the vendor, the model gets an explanation in one sentence, the vendor's fault does not look
  * like a bug of the server, and the next call works.
  */
+import { type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callTool, connectClient, postWhoami, type ToolAnswer } from "../../support/mcp/client.ts";
 import { useHostedHarness } from "../../support/mcp/hosted-harness.ts";
 import { exchange } from "../../support/raw-http.ts";
-import { startTrap, type Trap } from "../../support/trap.ts";
 
 const harness = useHostedHarness();
-let trap: Trap;
+/** A server that must never receive a request. */
+let trap: ScriptedVendor;
 beforeAll(async () => {
-  trap = await startTrap();
+  trap = await startScriptedVendor({ "*": { body: [] } });
 });
 afterAll(async () => {
-  expect(trap.requests()).toEqual([]);
+  expect(trap.received).toEqual([]);
   await trap.close();
   expect(harness().server.stdout()).not.toContain('"level":"error"');
 });

@@ -14,7 +14,7 @@ import type { Promises } from "../invariants/promises.ts";
 import { clockOf, egressOf, type Fleet, type Life, startFleet, storeOf, timerOf } from "./fleet.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
-import { ACME, type SimulatedVendor, VENDOR_CLIENT, type VendorClient } from "./vendor.ts";
+import { type SimulatedVendor, VENDOR_CLIENT, vendorAt, type VendorClient } from "./vendor.ts";
 
 /** What the platforms of a deployment have in common. */
 export interface Setting {
@@ -127,7 +127,7 @@ function configurationFor(clients: readonly SimulatedClient[]): Config {
 }
 
 const VENDOR_CONFIG = {
-  vendor: ACME,
+  vendor: vendorAt("acme"),
   placeholders: {},
   setup: "none",
   byoc: true,

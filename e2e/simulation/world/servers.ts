@@ -5,7 +5,6 @@
  */
 import { type Clock, type KeyWrapper, Secret, type Timer } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
-import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { createLog } from "@oauth-broker/service";
 import { createTokenStore, type RowKey, type TokenRows, type TokenStore } from "@oauth-broker/token-store";
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
@@ -32,31 +31,18 @@ import type { KeyService } from "./key-service.ts";
 import type { Beginning } from "./network.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
-import type { SimulatedVendor, VendorClient } from "./vendor.ts";
+import { type SimulatedVendor, vendorAt, type VendorClient } from "./vendor.ts";
 
 export const TOOL = "account";
 const SCOPES = ["read"];
 export const TABLE = "simulated";
 export const ENVIRONMENT = "local";
 
-const vendorAt = (id: string): Vendor =>
-  defineVendor({
-    id,
-    name: id,
-    authorizationEndpoint: `https://${id}.example/authorize`,
-    tokenEndpoint: `https://${id}.example/token`,
-    revocationEndpoint: `https://${id}.example/revoke`,
-    defaultScopes: SCOPES,
-    identity: { from: "token_response", members: ["account"] },
-    issuesIdTokens: false,
-    rotatesRefreshTokens: true,
-  });
-
 /** The deployment's client at this vendor. */
 export const clientAt = (id: string): VendorClient => ({ id: "ours", secrets: [`the server's secret at ${id}`] });
 
 const settingsOf = (id: string): HostedVendorSettings => ({
-  vendor: vendorAt(id),
+  vendor: vendorAt(id, { identity: { from: "token_response", members: ["account"] }, issuesIdTokens: false }),
   credentials: {
     id: "env",
     source: "environment",

@@ -6,23 +6,25 @@
 import { createHash } from "node:crypto";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
 import type { Random } from "../../support/seeded.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 export const VENDOR_ORIGIN = "https://acme.example";
 export const VENDOR_CLIENT = { id: "ours", secret: "the broker's own secret at acme" };
-/** As the broker's registry has it. */
-export const ACME = defineVendor({
-  id: "acme",
-  name: "Acme",
-  authorizationEndpoint: `${VENDOR_ORIGIN}/authorize`,
-  tokenEndpoint: `${VENDOR_ORIGIN}/token`,
-  revocationEndpoint: `${VENDOR_ORIGIN}/revoke`,
-  defaultScopes: ["read"],
-  rotatesRefreshTokens: true,
-});
+/** As a registry has it. */
+export const vendorAt = (id: string, more: Partial<Vendor> = {}): Vendor =>
+  defineVendor({
+    id,
+    name: id,
+    authorizationEndpoint: `https://${id}.example/authorize`,
+    tokenEndpoint: `https://${id}.example/token`,
+    revocationEndpoint: `https://${id}.example/revoke`,
+    defaultScopes: ["read"],
+    rotatesRefreshTokens: true,
+    ...more,
+  });
 
 /** The broker answers an equal refresh again for a minute; less what two clocks may differ. */
 const REPLAYED_MS = 50_000;

@@ -7,16 +7,11 @@ import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { ROOT } from "../paths.ts";
+import { type Ended, keepOutput } from "../service-process.ts";
 
 /** The published command; turbo builds it first. */
 export const CREATE_SERVER: string = join(ROOT, "packages/create-server/dist/main.js");
 const COMMAND_MS = 180_000;
-
-export interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /**
  * The shell of a user who has the Node.js that runs the tests: nothing else of this repository on
@@ -44,7 +39,7 @@ export async function mustRun(
   args: readonly string[],
   cwd: string,
   env = plainEnvironment(),
-): Promise<Ran> {
+): Promise<Ended> {
   const ran = await run(command, args, cwd, env);
   if (ran.code !== 0)
     throw new Error(`${command} ${args.join(" ")} ended with ${ran.code}:\n${ran.stdout}${ran.stderr}`);
@@ -56,14 +51,11 @@ export async function run(
   args: readonly string[],
   cwd: string,
   env = plainEnvironment(),
-): Promise<Ran> {
+): Promise<Ended> {
   const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: COMMAND_MS });
-  const texts = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8").on("data", (text: string) => void (texts[name] += text));
-  }
+  const { stdout, stderr } = keepOutput(child);
   const [code] = (await once(child, "close")) as [number | null];
-  return { code, ...texts };
+  return { code, stdout: stdout(), stderr: stderr() };
 }
 
 /**

@@ -3,7 +3,6 @@
  * server is the built template, configured by service.yaml. The data folder belongs to the
  * test, which can change what the Settings tab changes.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,6 +18,7 @@ import {
   runService,
   type Service,
   type ServiceProcess,
+  spawnService,
   startService,
   temporaryFolder,
 } from "../service-process.ts";
@@ -116,12 +116,7 @@ export function serverProject({
     },
     serve: () => startService({ ...service, args: ["serve"] }),
     killWhen: async (said) => {
-      const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...service.env };
-      const child = spawn(process.execPath, [service.file, "deploy", "run", ...allowed], {
-        cwd: folder,
-        env,
-        stdio: "pipe",
-      });
+      const child = spawnService(service, ["deploy", "run", ...allowed], folder);
       const ended = once(child, "exit");
       child.stderr.setEncoding("utf8").on("data", (text: string) => text.includes(said) && child.kill("SIGKILL"));
       await ended;
