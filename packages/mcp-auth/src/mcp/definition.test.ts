@@ -2,8 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { defineTool, toolResult } from "../tool.ts";
 import { z } from "zod";
-import { ERAS, openTestEndpoint, type TestEndpoint } from "../testing/test-endpoint.ts";
-import { testAuthenticate } from "../testing/test-caller.ts";
+import { ERAS, openTestEndpoint, type TestEndpoint, testAuthenticate } from "../testing/test-endpoint.ts";
 
 let endpoint: TestEndpoint | undefined;
 afterEach(() => endpoint?.close());

@@ -2,8 +2,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Authenticate } from "../mode.ts";
-import { testAuthenticate } from "../testing/test-caller.ts";
-import { ERAS, openTestEndpoint, type TestEndpoint } from "../testing/test-endpoint.ts";
+import { ERAS, openTestEndpoint, type TestEndpoint, testAuthenticate } from "../testing/test-endpoint.ts";
 import { defineTool, NeedsScope, type ToolAnswer, ToolError } from "../tool.ts";
 
 const METADATA = "https://server.example/.well-known/oauth-protected-resource/mcp";

@@ -67,7 +67,7 @@ export interface ShownPage {
 
 export interface TestBrowser {
   readonly jar: CookieJar;
-  /** @param path or a URL of ours */
+  /** @param path or our whole URL */
   get(path: string | URL): Promise<Response>;
   post(path: string, fields: RequestParameters): Promise<Response>;
   authorize(parameters?: RequestParameters): Promise<Response>;

@@ -1,13 +1,15 @@
 /**
- * `/mcp` on a real port, for tests of what a client sends and reads: one vendor, callers of
- * test-caller.ts, and nothing around it that answers.
+ * `/mcp` on a real port, for tests of what a client sends and reads: one vendor, callers whose
+ * tokens are words (`alice` calls with the token of Alice), and nothing around it that answers.
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Secret } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createLog, listen } from "@oauth-broker/service";
 import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { Hono } from "hono";
 import { createMcpEndpoint, type McpDeps } from "../mcp/endpoint.ts";
+import type { Authenticate, Caller } from "../mode.ts";
 import type { ServerDefinition } from "../server.ts";
 import { type Closing, closing } from "./closing.ts";
 
@@ -87,4 +89,46 @@ export async function openTestEndpoint(
     await endpoint.close();
     await server.stop(0);
   });
+}
+
+export interface TestCaller {
+  readonly scope?: readonly string[];
+  /** Default: the same as `scope`. */
+  readonly vendorScope?: readonly string[];
+  /** In order: the first is used until it is refused. */
+  readonly vendorTokens: readonly string[];
+}
+
+export function testAuthenticate(
+  callers: Readonly<Record<string, TestCaller>>,
+): Authenticate & { readonly refusals: string[] } {
+  const refusals: string[] = [];
+  const authenticate: Authenticate = async (bearer) => {
+    const known = callers[bearer];
+    return known === undefined ? undefined : callerOf(bearer, known, refusals);
+  };
+  return Object.assign(authenticate, { refusals });
+}
+
+function callerOf(user: string, { scope, vendorScope = scope, vendorTokens }: TestCaller, refusals: string[]): Caller {
+  const tokenAt = (index: number) => {
+    const value = vendorTokens[index];
+    return value === undefined ? undefined : { accessToken: new Secret(value), version: index };
+  };
+  return {
+    user,
+    scope,
+    vendorScope,
+    expiresAt: 4_000_000_000,
+    clientId: "client",
+    vendorToken: async () => {
+      const first = tokenAt(0);
+      if (first === undefined) throw new Error("no token");
+      return first;
+    },
+    refused: async ({ version }) => {
+      refusals.push(`${user}/${version}`);
+      return tokenAt(version + 1);
+    },
+  };
 }

@@ -1,8 +1,13 @@
 /** A call that its client cancels, in both eras: the tool's signal fires, for that call alone, and never late. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { testAuthenticate } from "../../testing/test-caller.ts";
-import { ERAS, openTestEndpoint, type SendOptions, type TestEndpoint } from "../../testing/test-endpoint.ts";
+import {
+  ERAS,
+  openTestEndpoint,
+  type SendOptions,
+  type TestEndpoint,
+  testAuthenticate,
+} from "../../testing/test-endpoint.ts";
 import { defineTool } from "../../tool.ts";
 import { createRunningCalls } from "./running-calls.ts";
 

@@ -2,8 +2,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { testAuthenticate } from "../../testing/test-caller.ts";
-import { ERAS, openTestEndpoint, type TestEndpoint } from "../../testing/test-endpoint.ts";
+import { ERAS, openTestEndpoint, type TestEndpoint, testAuthenticate } from "../../testing/test-endpoint.ts";
 import { defineTool, type ToolAnswer, ToolError, toolResult } from "../../tool.ts";
 
 const HALF = "\ud83d";

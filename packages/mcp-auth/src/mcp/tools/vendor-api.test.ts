@@ -3,7 +3,7 @@ import { createEgress } from "@oauth-broker/oauth-core/egress";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { expect, it } from "vitest";
 import type { Caller } from "../../mode.ts";
-import { testAuthenticate } from "../../testing/test-caller.ts";
+import { testAuthenticate } from "../../testing/test-endpoint.ts";
 import { ToolError } from "../../tool.ts";
 import { createVendorApi, type VendorApiDeps } from "./vendor-api.ts";
 

@@ -55,7 +55,7 @@ export interface Call {
 
 export interface LinkingVisitor {
   readonly jar: CookieJar;
-  /** @param path or a URL of ours */
+  /** @param path or our whole URL */
   get(path: string | URL, headers?: Record<string, string>): Promise<Response>;
   post(path: string, fields: RequestParameters, headers?: Record<string, string>): Promise<Response>;
   /**
