@@ -6,9 +6,9 @@ import { type Clock, defined, type Fetch, OAuthError, systemTimer, type Timer } 
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
-import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
+import { jsonAnswer } from "@oauth-broker/oauth-core/http";
 import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
-import { errorPageWith, type HttpLayer, mount, type Route } from "@oauth-broker/service/http";
+import { apiRoute, errorPageWith, type HttpLayer, mount, type Route } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
 import { html } from "@oauth-broker/service/page";
 import { watchedVendorClient } from "@oauth-broker/service/tracing";
@@ -229,16 +229,15 @@ export function pagesOf({ texts, frame, allowIcon, page }: Presentation): Pick<H
 
 /** Served on a separate port, on loopback: the proxy in front of the server cannot reach it. */
 export function createMetricsApp(metrics: Pick<ServerMetrics, "render">, listen: Settings["listen"], log: Log): Hono {
-  const route: Route = {
-    method: "GET",
-    path: "/metrics",
-    surface: "api",
-    quiet: true,
-    handle: async () => {
+  const route = apiRoute(
+    "GET",
+    "/metrics",
+    async () => {
       const { contentType, body } = await metrics.render();
       return { status: 200, headers: { "content-type": contentType, "cache-control": "no-store" }, body };
     },
-  };
+    { quiet: true },
+  );
   const app = new Hono();
   const isKnown = createKnownHost({ deploymentUrl: undefined, listen });
   mount(app, [onlyForUs(route, isKnown, undefined)], { log, errorPage: errorPageWith(), isHttps: false });
@@ -299,13 +298,6 @@ interface ProbeDeps {
 
 /** `/healthz` reports that the process runs and in which mode; `/readyz` that its storage works. */
 function probesOf({ mode, settings, isDraining }: ProbeDeps): Route[] {
-  const get = (path: string, handle: () => Answer | Promise<Answer>): Route => ({
-    method: "GET",
-    path,
-    surface: "api",
-    quiet: true,
-    handle,
-  });
   const info = {
     status: "ok",
     mode: settings.mode,
@@ -313,11 +305,16 @@ function probesOf({ mode, settings, isDraining }: ProbeDeps): Route[] {
     bearer: settings.mode === "hosted" ? "token_of_this_server" : "vendor_token_of_the_user",
   };
   return [
-    get("/healthz", () => jsonAnswer(200, info)),
-    get("/readyz", async () => {
-      if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
-      await mode.ready();
-      return jsonAnswer(200, { status: "ok" });
-    }),
+    apiRoute("GET", "/healthz", () => jsonAnswer(200, info), { quiet: true }),
+    apiRoute(
+      "GET",
+      "/readyz",
+      async () => {
+        if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
+        await mode.ready();
+        return jsonAnswer(200, { status: "ok" });
+      },
+      { quiet: true },
+    ),
   ];
 }

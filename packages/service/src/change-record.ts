@@ -2,6 +2,7 @@
  * Changes a record that any number of processes change: what was decided over one version of it is
  * written over that version or not at all, and then decided again.
  */
+import { randomUUID } from "node:crypto";
 import {
   type EpochSeconds,
   type JsonObject,
@@ -13,21 +14,30 @@ import {
 /** The record of a change, and what decides its next version. */
 export interface ChangeOptions<T> {
   readonly records: RecordStore;
-  readonly stage: string;
-  /** The text member that has another value after every change. */
-  readonly version: string;
+  /** Of the record while none of its versions names another. Default `kept`. */
+  readonly stage?: string;
+  /**
+   * The text member to which `decide` gives another value at every change. Absent: `revision`, which
+   * is set here.
+   */
+  readonly version?: string;
   /** In each round one of the concurrent writers succeeds, so up to this many writers get through. */
   readonly rounds: number;
   /** The message of the error when all rounds were lost. */
   readonly busy: string;
-  /** @param data undefined: the record does not exist, or has expired */
-  readonly decide: (data: JsonObject | undefined) => Promise<Change<T>> | Change<T>;
+  /** @param data undefined, like its stage: the record does not exist, or has expired */
+  readonly decide: (data: JsonObject | undefined, stage: string | undefined) => Promise<Change<T>> | Change<T>;
 }
 
 /** One decision over one version of the record. */
 export interface Change<T> {
-  /** Absent: the record stays as it is. */
-  readonly next?: { readonly data: JsonObject; readonly expiresAt: EpochSeconds };
+  /** Absent: the record stays as it is. Members that `data` does not name stay, unless `remove` does. */
+  readonly next?: {
+    readonly data: JsonObject;
+    readonly expiresAt: EpochSeconds;
+    readonly stage?: string;
+    readonly remove?: readonly string[];
+  };
   readonly result: T;
 }
 
@@ -38,19 +48,21 @@ export interface Change<T> {
  */
 export async function changeRecord<T>(
   key: RecordKey,
-  { records, stage, version, rounds, busy, decide }: ChangeOptions<T>,
+  { records, stage: usual = "kept", version, rounds, busy, decide }: ChangeOptions<T>,
 ): Promise<T> {
   for (let round = 0; round < rounds; round += 1) {
     const record = await records.get(key);
-    const { next, result } = await decide(record?.data);
+    const { next, result } = await decide(record?.data, record?.stage);
     if (next === undefined) return result;
+    const { stage = usual, expiresAt, remove = [] } = next;
+    const data = version === undefined ? { ...next.data, revision: randomUUID() } : next.data;
     if (record === undefined) {
-      if ((await records.create({ key, stage, ...next })) === "created") return result;
+      if ((await records.create({ key, stage, data, expiresAt })) === "created") return result;
       continue;
     }
-    const over = record.data[version];
-    const from = { stage, expect: { [version]: typeof over === "string" ? over : "" } };
-    const { outcome } = await records.advance(key, from, { stage, set: next.data, expiresAt: next.expiresAt });
+    const { [version ?? "revision"]: over } = record.data;
+    const from = { stage: record.stage, expect: { [version ?? "revision"]: typeof over === "string" ? over : "" } };
+    const { outcome } = await records.advance(key, from, { stage, set: data, expiresAt, remove });
     if (outcome === "moved") return result;
   }
   throw new OAuthError("temporarily_unavailable", busy, { detail: `the record ${key.kind} kept changing` });

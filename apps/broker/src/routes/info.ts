@@ -6,7 +6,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { searchVendors } from "@oauth-broker/oauth-core/registry";
 import { authenticateByHeader, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
 import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
-import { faviconRoute, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
+import { apiRoute, faviconRoute, pageRoute, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
@@ -38,33 +38,26 @@ export function infoRoutes(deps: InfoDeps): Route[] {
   const ending = [...deps.vendors.values()].filter(({ sunsets }) => sunsets !== undefined);
   const countEnded = (): number => ending.filter((entry) => endedSunset(entry, {}, deps) !== undefined).length;
   const list = createVendorList((entry) => asOfNow(entry, deps), countEnded);
-  const get = (path: string, handle: Route["handle"], options: Partial<Route> = {}): Route => ({
-    method: "GET",
-    path,
-    surface: "api",
-    handle,
-    ...options,
-  });
   return [
-    get("/.well-known/oauth-authorization-server", () => rawJson(metadata)),
-    get("/v1/vendors", async (c, trace) => {
+    apiRoute("GET", "/.well-known/oauth-authorization-server", () => rawJson(metadata)),
+    apiRoute("GET", "/v1/vendors", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
       const query = searchedFor(c);
       if (query !== undefined) return rawJson(found(query, client, list, deps));
       return rawJson(`{"vendors":${list.of(deps.vendors.values(), client)}}`);
     }),
-    get("/v1/vendors/:id", async (c, trace) => {
+    apiRoute("GET", "/v1/vendors/:id", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
       const entry = vendorNamed(c.req.param("id") ?? "", deps.vendors);
       if (entry === undefined) throw noVendor(c.req.param("id") ?? "", deps);
       return jsonAnswer(200, vendorDetails(asOfNow(entry, deps), client));
     }),
-    get("/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
-    get("/readyz", () => readiness(deps), { quiet: true }),
-    get("/metrics", async () => textAnswer(await deps.metrics.render()), { quiet: true }),
-    get("/openapi.json", () => rawJson((openApi ??= JSON.stringify(openApiDocument(deps.issuer))))),
+    apiRoute("GET", "/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
+    apiRoute("GET", "/readyz", () => readiness(deps), { quiet: true }),
+    apiRoute("GET", "/metrics", async () => textAnswer(await deps.metrics.render()), { quiet: true }),
+    apiRoute("GET", "/openapi.json", () => rawJson((openApi ??= JSON.stringify(openApiDocument(deps.issuer))))),
     faviconRoute,
-    get("/", () => pageAnswer(200, homePage(deps, deps.sandboxUrl()), STYLE_HASH), { surface: "browser" }),
+    pageRoute("GET", "/", () => pageAnswer(200, homePage(deps, deps.sandboxUrl()), STYLE_HASH)),
   ];
 }
 

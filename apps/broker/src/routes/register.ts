@@ -3,7 +3,7 @@
  * body is not a form, so client authentication is in the Authorization header alone.
  */
 import { authenticateByHeader } from "@oauth-broker/oauth-core/server";
-import { type BodyLimit, readJsonText, type Route } from "@oauth-broker/service/http";
+import { apiRoute, type BodyLimit, readJsonText, type Route } from "@oauth-broker/service/http";
 import { foreignAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { ClientConfig } from "../config.ts";
@@ -20,23 +20,18 @@ export interface RegisterDeps extends Deps {
 
 export function registerRoutes(deps: RegisterDeps): Route[] {
   return [
-    {
-      method: "POST",
-      path: "/register",
-      surface: "api",
-      handle: async (c, trace) => {
-        const text = await readJsonText(c, deps.limit);
-        const { client, countedAs } = await callerOf(c, deps);
-        trace.clientId = client.clientId;
-        //= bar#ST-8
-        deps.rateLimits.vendorCalls.take(countedAs);
-        //= bar#DC-6
-        deps.rateLimits.registrations.take(countedAs);
-        if (countedAs !== UNAUTHENTICATED) await deps.audit.record("client_authenticated", trace);
-        const { status, contentType, body } = await register(text, client, deps, trace);
-        return foreignAnswer(status, contentType, body);
-      },
-    },
+    apiRoute("POST", "/register", async (c, trace) => {
+      const text = await readJsonText(c, deps.limit);
+      const { client, countedAs } = await callerOf(c, deps);
+      trace.clientId = client.clientId;
+      //= bar#ST-8
+      deps.rateLimits.vendorCalls.take(countedAs);
+      //= bar#DC-6
+      deps.rateLimits.registrations.take(countedAs);
+      if (countedAs !== UNAUTHENTICATED) await deps.audit.record("client_authenticated", trace);
+      const { status, contentType, body } = await register(text, client, deps, trace);
+      return foreignAnswer(status, contentType, body);
+    }),
   ];
 }
 

@@ -169,16 +169,10 @@ function failure(statuses: ReadonlySet<number>, cause: unknown): OAuthError {
     return new OAuthError(
       "temporarily_unavailable",
       "The server of this connector cannot answer now. Try again later",
-      {
-        reason: "server_down",
-        cause,
-      },
+      { reason: "server_down", cause },
     );
   }
-  return new OAuthError("vendor_response_invalid", "The server refused the call", {
-    reason: "call_refused",
-    cause,
-  });
+  return new OAuthError("vendor_response_invalid", "The server refused the call", { reason: "call_refused", cause });
 }
 
 function readable(content: unknown): string {

@@ -129,27 +129,21 @@ export function createBearers(deps: BearerDeps): Bearers {
         throw new OAuthError(
           "vendor_response_invalid",
           "The server requires scope that the token already has. Tell the author of the server",
-          {
-            reason: "scope_refused",
-          },
+          { reason: "scope_refused" },
         );
       }
       if (!mayAskFor(scope, connector)) {
         throw new OAuthError(
           "vendor_response_invalid",
           "The server requires scope that Settings do not allow. An administrator has to add it there",
-          {
-            reason: "scope_not_allowed",
-          },
+          { reason: "scope_not_allowed" },
         );
       }
       await connections.wantScope(connector, userId, scope, revision);
       throw new OAuthError(
         "invalid_grant",
         "The server requires more scope than you granted. Connect again to grant it",
-        {
-          reason: "insufficient_scope",
-        },
+        { reason: "insufficient_scope" },
       );
     },
   };

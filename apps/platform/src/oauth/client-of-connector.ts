@@ -132,9 +132,7 @@ async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<C
     throw new OAuthError(
       "invalid_request",
       "This deployment has no broker. An administrator has to choose a pre-registered client under Settings",
-      {
-        reason: "broker_missing",
-      },
+      { reason: "broker_missing" },
     );
   }
   const { issuer, clientId } = broker;
@@ -192,9 +190,7 @@ const noClient = (): OAuthError =>
   new OAuthError(
     "invalid_request",
     "This connector has no OAuth client. An administrator has to enter one under Settings",
-    {
-      reason: "client_missing",
-    },
+    { reason: "client_missing" },
   );
 
 export const notDeployed = (): OAuthError =>

@@ -144,9 +144,7 @@ function requireConnectable({ state, serverUrl, withoutServer, settings }: Conne
   throw new OAuthError(
     "invalid_request",
     "This connector is a draft. It can be connected once a deploy has activated it",
-    {
-      reason: "draft",
-    },
+    { reason: "draft" },
   );
 }
 
@@ -188,9 +186,7 @@ function stateOf(callbackUrl: string): string {
     throw new OAuthError(
       "invalid_request",
       "This answer belongs to no request of yours. Start again under Connectors",
-      {
-        reason: "state_missing",
-      },
+      { reason: "state_missing" },
     );
   }
   return state;
@@ -220,9 +216,7 @@ async function takeFlow(
     throw new OAuthError(
       "invalid_request",
       "This answer belongs to no sign-in that you started in this browser, or it came too late. Start again under Connectors",
-      {
-        reason: "state_mismatch",
-      },
+      { reason: "state_mismatch" },
     );
   }
   const { connector, recipient, startedAt, sealed } = found.data;

@@ -165,20 +165,3 @@ describe("a token the server refused", () => {
     expect((await bearer(refused)).token).not.toBe(refused.token);
   });
 });
-
-describe("a connection that an earlier release wrote", () => {
-  it("is used and refreshed: its record's revision is that of its tokens", async () => {
-    await connected();
-    const key = { kind: "connection", id: JSON.stringify([connector.id, userId]) };
-    const { data } = (await platform.records.get(key)) ?? expect.fail("no record");
-    const from = { stage: "connected", expect: { revision: data["revision"] as string } };
-    const set = { revision: "of an earlier release" };
-    await platform.records.advance(key, from, { stage: "connected", set, remove: ["tokensRevision"] });
-    const before = await bearer();
-    const { refreshed, deliver } = await refreshUnderWay(before);
-    await connect("cancel");
-    deliver();
-    expect((await refreshed).token).not.toBe(before.token);
-    expect(await status()).toMatchObject({ state: "connected", failure: { error: "access_denied" } });
-  });
-});

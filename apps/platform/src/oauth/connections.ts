@@ -10,11 +10,11 @@ import {
   type EpochSeconds,
   type JsonObject,
   type KeyWrapper,
-  OAuthError,
   type RecordStore,
   Secret,
 } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
+import { changeRecord } from "@oauth-broker/service";
 import type { LinkEvents } from "@oauth-broker/service/events";
 import type { Connector } from "../connectors/connector.ts";
 import { NEVER } from "../connectors/connector-record.ts";
@@ -76,7 +76,7 @@ interface ConnectionData {
   readonly v: 1;
   /** The revision of the record: a new text at every change, which the next change compares. */
   readonly revision: string;
-  /** The revision of the tokens. Absent in records of the first release: there it is `revision`. */
+  /** The revision of the tokens. Absent without tokens. */
   readonly tokensRevision?: string;
   /** The client, server and endpoints the tokens belong to (recipient.ts). */
   readonly recipient?: string;
@@ -130,7 +130,7 @@ export interface ConnectionsDeps {
   readonly events?: Pick<LinkEvents, "note">;
 }
 
-const TRIES = 8;
+const ROUNDS = 8;
 
 interface Kept {
   readonly state: ConnectionState;
@@ -146,42 +146,28 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
 
   const read = async (connector: Connector, userId: string): Promise<Kept | undefined> => {
     const record = await records.get(keyOf(connector, userId));
-    if (record === undefined) return undefined;
-    if (record.data["v"] !== 1) throw new TypeError("a connection of a later release");
-    const data = record.data as unknown as ConnectionData;
-    const isOfFirstRelease = data.tokens !== undefined && data.tokensRevision === undefined;
-    return {
-      state: record.stage as ConnectionState,
-      data: isOfFirstRelease ? { ...data, tokensRevision: data.revision } : data,
-    };
+    return record && toKept(record.data, record.stage);
   };
 
   /** Reads, decides, writes; `undefined` changes nothing, and the result says so. */
-  const change = async (
+  const change = (
     connector: Connector,
     userId: string,
     decide: (kept: Kept | undefined) => Next | undefined,
-  ): Promise<boolean> => {
-    const key = keyOf(connector, userId);
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      // Tries run one after the other: each must see what the other writer stored.
-      const kept = await read(connector, userId);
-      const next = decide(kept);
-      if (next === undefined) return false;
-      const { state, ...rest } = next;
-      const data = { ...rest, v: 1, revision: randomToken(16) } as unknown as JsonObject;
-      if (kept === undefined) {
-        // oxlint-disable-next-line no-await-in-loop
-        if ((await records.create({ key, stage: state, data, expiresAt: NEVER })) === "created") return true;
-        continue;
-      }
-      const from = { stage: kept.state, expect: { revision: kept.data.revision } };
-      const remove = Object.keys(kept.data).filter((name) => !Object.hasOwn(data, name));
-      // oxlint-disable-next-line no-await-in-loop
-      if ((await records.advance(key, from, { stage: state, set: data, remove })).outcome === "moved") return true;
-    }
-    throw new OAuthError("temporarily_unavailable", "Another request is changing this connection. Try again");
-  };
+  ): Promise<boolean> =>
+    changeRecord<boolean>(keyOf(connector, userId), {
+      records,
+      rounds: ROUNDS,
+      busy: "Another request is changing this connection. Try again",
+      decide: (before, stage) => {
+        const next = decide(before && toKept(before, stage));
+        if (next === undefined) return { result: false };
+        const { state, ...rest } = next;
+        const data = { ...rest, v: 1 } as unknown as JsonObject;
+        const remove = Object.keys(before ?? {}).filter((name) => name !== "revision" && !Object.hasOwn(data, name));
+        return { next: { stage: state, data, remove, expiresAt: NEVER }, result: true };
+      },
+    });
 
   const noteDead = ({ id }: Connector, user: string, reason: string, grant: string): void =>
     events?.note({ type: "link.dead", user, vendor: id, reason, grant });
@@ -253,6 +239,11 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
 
     forget: async (connector, userId) => records.delete(keyOf(connector, userId)),
   };
+}
+
+function toKept(data: JsonObject, state: string | undefined): Kept {
+  if (data["v"] !== 1) throw new TypeError("a connection of a later release");
+  return { state: state as ConnectionState, data: data as unknown as ConnectionData };
 }
 
 /**

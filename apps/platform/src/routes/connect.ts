@@ -1,16 +1,15 @@
 /** Connect, the callback at the redirect URI of the connector, and Disconnect. */
-import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import type { Route } from "@oauth-broker/service/http";
+import { pageRoute, type Route } from "@oauth-broker/service/http";
 import type { AskedPlaceholder, Connector } from "../connectors/connector.ts";
 import { describeFailure, finishConnect, startConnect } from "../oauth/connect.ts";
 import { disconnect } from "../oauth/disconnect.ts";
 import { OWN_CALLBACK, SHARED_CALLBACK } from "../oauth/redirect-uri.ts";
 import { disconnectedNotice, inputNameOf } from "../pages/connectors.ts";
 import type { PageDeps } from "./deps.ts";
-import { requireConnector, requireForm } from "./guard.ts";
+import { connectorForm } from "./guard.ts";
 import { showConnector } from "./pages.ts";
 
 /** An input that was left empty keeps the value that is offered. */
@@ -25,28 +24,17 @@ function readPlaceholders({ withoutServer }: Connector, fields: Parameters): Rea
 
 export function connectRoutes(deps: PageDeps): Route[] {
   return [
-    {
-      method: "POST",
-      path: "/connectors/:id/connect",
-      surface: "browser",
-      handle: async (c) => {
-        const { session, fields } = await requireForm(c, deps);
-        const connector = await requireConnector(c, deps);
-        try {
-          return redirectAnswer(await startConnect(connector, session, deps, readPlaceholders(connector, fields)));
-        } catch (error) {
-          if (!(error instanceof OAuthError || error instanceof BrokerClientError)) throw error;
-          const failure = { ...describeFailure(error), at: deps.now() };
-          await deps.connections.recordFailure(connector, session.user.id, failure);
-          return redirectAnswer(`/connectors/${connector.id}`);
-        }
-      },
-    },
-    ...[SHARED_CALLBACK, OWN_CALLBACK].map((path): Route => ({
-      method: "GET",
-      path,
-      surface: "browser",
-      handle: async (c, trace) => {
+    connectorForm("connect", deps, async ({ session, fields, connector }) => {
+      try {
+        return redirectAnswer(await startConnect(connector, session, deps, readPlaceholders(connector, fields)));
+      } catch (error) {
+        const failure = { ...describeFailure(error), at: deps.now() };
+        await deps.connections.recordFailure(connector, session.user.id, failure);
+        return redirectAnswer(`/connectors/${connector.id}`);
+      }
+    }),
+    ...[SHARED_CALLBACK, OWN_CALLBACK].map((path) =>
+      pageRoute("GET", path, async (c, trace) => {
         const session = await deps.sessions.find(c.req.header("cookie"));
         if (session === undefined) {
           throw new OAuthError(
@@ -58,18 +46,11 @@ export function connectRoutes(deps: PageDeps): Route[] {
         const { connectorId, failure } = await finishConnect(c.req.url, session, deps);
         if (failure !== undefined) trace.reason = failure.error;
         return redirectAnswer(`/connectors/${connectorId}`);
-      },
-    })),
-    {
-      method: "POST",
-      path: "/connectors/:id/disconnect",
-      surface: "browser",
-      handle: async (c) => {
-        const { session } = await requireForm(c, deps);
-        const connector = await requireConnector(c, deps);
-        const outcome = await disconnect(connector, session.user.id, deps);
-        return showConnector(c, deps, session, disconnectedNotice(outcome));
-      },
-    },
+      }),
+    ),
+    connectorForm("disconnect", deps, async ({ session, connector }, c) => {
+      const outcome = await disconnect(connector, session.user.id, deps);
+      return showConnector(c, deps, session, disconnectedNotice(outcome));
+    }),
   ];
 }

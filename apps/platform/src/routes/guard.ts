@@ -1,8 +1,9 @@
 /** Checks the session and the form token: the first lines of every route. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import type { Answer } from "@oauth-broker/oauth-core/http";
 import { isFormToken } from "@oauth-broker/oauth-core/server";
-import { readForm } from "@oauth-broker/service/http";
+import { pageRoute, readForm, type Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { Connector } from "../connectors/connector.ts";
 import type { SignedIn } from "../users/session.ts";
@@ -41,6 +42,18 @@ export async function requireConnector(c: Context, { connectors }: Pick<PageDeps
   const connector = await connectors.find(c.req.param("id") ?? "");
   if (connector === undefined) throw new OAuthError("not_found", "This connector does not exist");
   return connector;
+}
+
+/** A form on a page of a connector: answered only for the browser that it was shown to. */
+export function connectorForm(
+  path: string,
+  deps: Pick<PageDeps, "sessions" | "connectors">,
+  answer: (posted: Posted & { readonly connector: Connector }, c: Context) => Promise<Answer>,
+): Route {
+  return pageRoute("POST", `/connectors/:id/${path}`, async (c) => {
+    const posted = await requireForm(c, deps);
+    return answer({ ...posted, connector: await requireConnector(c, deps) }, c);
+  });
 }
 
 /** @throws OAuthError invalid_request 403 */

@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
-import { faviconRoute, type Route } from "@oauth-broker/service/http";
+import { faviconRoute, pageRoute, type Route } from "@oauth-broker/service/http";
 import { html, type Markup, STYLE_HASH } from "@oauth-broker/service/page";
 import type { Context } from "hono";
 import type { Connector } from "../connectors/connector.ts";
@@ -23,61 +23,37 @@ export function pageRoutes(deps: PageDeps): Route[] {
   const { sessions, connectors, connections } = deps;
   return [
     faviconRoute,
-    {
-      method: "GET",
-      path: "/",
-      surface: "browser",
-      handle: async (c) => {
-        const header = c.req.header("cookie");
-        if ((await sessions.find(header)) !== undefined) return redirectAnswer("/connectors");
-        const known = sessions.cookieOf(header);
-        const { cookie, setCookie } = known === undefined ? sessions.greet() : { cookie: known, setCookie: undefined };
-        return pageAnswer(
-          200,
-          signInPage(USERS, cookie),
-          STYLE_HASH,
-          setCookie === undefined ? {} : { "set-cookie": setCookie },
+    pageRoute("GET", "/", async (c) => {
+      const header = c.req.header("cookie");
+      if ((await sessions.find(header)) !== undefined) return redirectAnswer("/connectors");
+      const known = sessions.cookieOf(header);
+      const { cookie, setCookie } = known === undefined ? sessions.greet() : { cookie: known, setCookie: undefined };
+      return pageAnswer(
+        200,
+        signInPage(USERS, cookie),
+        STYLE_HASH,
+        setCookie === undefined ? {} : { "set-cookie": setCookie },
+      );
+    }),
+    pageRoute("POST", "/sign-in", async (c) => {
+      const user = findUser((await requireGreetedForm(c, deps)).get("user"));
+      if (user === undefined) throw new OAuthError("invalid_request", "This user does not exist");
+      return redirectAnswer("/connectors", { "set-cookie": await sessions.signIn(user) });
+    }),
+    pageRoute("POST", "/sign-out", async (c) => {
+      const { session } = await requireForm(c, deps);
+      return redirectAnswer("/", { "set-cookie": await sessions.signOut(session) });
+    }),
+    pageRoute("GET", "/connectors", (c) =>
+      asUser(c, deps, async (session) => {
+        const all = await connectors.list();
+        const listed = await Promise.all(
+          all.map(async (connector) => ({ connector, status: await connections.status(connector, session.user.id) })),
         );
-      },
-    },
-    {
-      method: "POST",
-      path: "/sign-in",
-      surface: "browser",
-      handle: async (c) => {
-        const user = findUser((await requireGreetedForm(c, deps)).get("user"));
-        if (user === undefined) throw new OAuthError("invalid_request", "This user does not exist");
-        return redirectAnswer("/connectors", { "set-cookie": await sessions.signIn(user) });
-      },
-    },
-    {
-      method: "POST",
-      path: "/sign-out",
-      surface: "browser",
-      handle: async (c) => {
-        const { session } = await requireForm(c, deps);
-        return redirectAnswer("/", { "set-cookie": await sessions.signOut(session) });
-      },
-    },
-    {
-      method: "GET",
-      path: "/connectors",
-      surface: "browser",
-      handle: (c) =>
-        asUser(c, deps, async (session) => {
-          const all = await connectors.list();
-          const listed = await Promise.all(
-            all.map(async (connector) => ({ connector, status: await connections.status(connector, session.user.id) })),
-          );
-          return pageAnswer(200, connectorsPage(listed, session), STYLE_HASH);
-        }),
-    },
-    {
-      method: "GET",
-      path: "/connectors/:id",
-      surface: "browser",
-      handle: (c) => asUser(c, deps, async (session) => showConnector(c, deps, session)),
-    },
+        return pageAnswer(200, connectorsPage(listed, session), STYLE_HASH);
+      }),
+    ),
+    pageRoute("GET", "/connectors/:id", (c) => asUser(c, deps, async (session) => showConnector(c, deps, session))),
   ];
 }
 

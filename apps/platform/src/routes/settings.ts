@@ -3,7 +3,7 @@ import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { type Problem, withoutFileMarks } from "@oauth-broker/service/configuration";
-import type { Route } from "@oauth-broker/service/http";
+import { pageRoute, type Route } from "@oauth-broker/service/http";
 import { STYLE_HASH } from "@oauth-broker/service/page";
 import type { ConnectorSettings, Registration } from "../connectors/connector.ts";
 import { changedSettings, changeProblems } from "../connectors/settings.ts";
@@ -18,38 +18,29 @@ const PATH = "/connectors/:id/settings";
 export function settingsRoutes(deps: PageDeps): Route[] {
   const { connectors, rules, platformUrl } = deps;
   return [
-    {
-      method: "GET",
-      path: PATH,
-      surface: "browser",
-      handle: (c) =>
-        asUser(c, deps, async (session) => {
-          requireAdministrator(session);
-          const connector = await requireConnector(c, deps);
-          const isSaved = c.req.query("saved") !== undefined;
-          const { settings } = connector;
-          return pageAnswer(200, settingsPage({ connector, settings, platformUrl, isSaved }, session), STYLE_HASH);
-        }),
-    },
-    {
-      method: "POST",
-      path: PATH,
-      surface: "browser",
-      handle: async (c) => {
-        const { session, fields } = await requireForm(c, deps);
+    pageRoute("GET", PATH, (c) =>
+      asUser(c, deps, async (session) => {
         requireAdministrator(session);
         const connector = await requireConnector(c, deps);
-        const { change, problems: unreadable } = readChange(fields);
-        const problems = [...unreadable, ...changeProblems(connector.settings, change, rules)];
-        if (problems.length > 0) {
-          const settings = changedSettings(connector.settings, change);
-          const html = settingsPage({ connector, settings, platformUrl, problems }, session);
-          return pageAnswer(400, html, STYLE_HASH);
-        }
-        await connectors.changeSettings(connector.id, change);
-        return redirectAnswer(`/connectors/${connector.id}/settings?saved`);
-      },
-    },
+        const isSaved = c.req.query("saved") !== undefined;
+        const { settings } = connector;
+        return pageAnswer(200, settingsPage({ connector, settings, platformUrl, isSaved }, session), STYLE_HASH);
+      }),
+    ),
+    pageRoute("POST", PATH, async (c) => {
+      const { session, fields } = await requireForm(c, deps);
+      requireAdministrator(session);
+      const connector = await requireConnector(c, deps);
+      const { change, problems: unreadable } = readChange(fields);
+      const problems = [...unreadable, ...changeProblems(connector.settings, change, rules)];
+      if (problems.length > 0) {
+        const settings = changedSettings(connector.settings, change);
+        const html = settingsPage({ connector, settings, platformUrl, problems }, session);
+        return pageAnswer(400, html, STYLE_HASH);
+      }
+      await connectors.changeSettings(connector.id, change);
+      return redirectAnswer(`/connectors/${connector.id}/settings?saved`);
+    }),
   ];
 }
 

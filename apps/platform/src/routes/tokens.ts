@@ -9,7 +9,7 @@ import type { OpenConnection } from "../oauth/connections.ts";
 import { alert, statusNotice } from "../pages/layout.ts";
 import { failureNotice } from "../pages/status.ts";
 import type { PageDeps } from "./deps.ts";
-import { requireConnector, requireForm } from "./guard.ts";
+import { connectorForm } from "./guard.ts";
 import { showConnector } from "./pages.ts";
 
 interface Held {
@@ -20,13 +20,8 @@ interface Held {
 }
 
 export function tokenRoutes(deps: PageDeps): Route[] {
-  const onTokens = (path: string, act: (held: Held, deps: PageDeps) => Promise<Markup>): Route => ({
-    method: "POST",
-    path,
-    surface: "browser",
-    handle: async (c) => {
-      const { session, fields } = await requireForm(c, deps);
-      const connector = await requireConnector(c, deps);
+  const onTokens = (path: string, act: (held: Held, deps: PageDeps) => Promise<Markup>): Route =>
+    connectorForm(path, deps, async ({ session, fields, connector }, c) => {
       const userId = session.user.id;
       const open = await deps.connections.open(connector, userId);
       if (open === undefined) return showConnector(c, deps, session);
@@ -34,9 +29,8 @@ export function tokenRoutes(deps: PageDeps): Route[] {
         failureNotice({ ...describeFailure(error), at: deps.now() }),
       );
       return showConnector(c, deps, session, notice);
-    },
-  });
-  return [onTokens("/connectors/:id/refresh", refresh), onTokens("/connectors/:id/revoke", revoke)];
+    });
+  return [onTokens("refresh", refresh), onTokens("revoke", revoke)];
 }
 
 async function refresh({ connector, userId, open }: Held, { bearers, connections }: PageDeps): Promise<Markup> {

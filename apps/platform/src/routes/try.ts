@@ -4,9 +4,8 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/http";
-import type { Route } from "@oauth-broker/service/http";
+import { pageRoute, type Route } from "@oauth-broker/service/http";
 import { STYLE_HASH } from "@oauth-broker/service/page";
-import { BrokerClientError } from "@oauth-broker/broker-client";
 import type { ToolCall } from "../agent/agent.ts";
 import { answersTo, type LinkAnswer } from "../agent/link-question.ts";
 import type { PendingCall } from "../agent/pending-calls.ts";
@@ -15,49 +14,30 @@ import { describeFailure } from "../oauth/connect.ts";
 import { type TryPage, tryPage } from "../pages/try.ts";
 import type { SignedIn } from "../users/session.ts";
 import type { PageDeps } from "./deps.ts";
-import { requireConnector, requireForm } from "./guard.ts";
+import { connectorForm, requireConnector } from "./guard.ts";
 import { asUser } from "./pages.ts";
-
-const PATH = "/connectors/:id/try";
 
 export function tryRoutes(deps: PageDeps): Route[] {
   return [
-    {
-      method: "GET",
-      path: PATH,
-      surface: "browser",
-      handle: (c) => asUser(c, deps, async (session) => show(await requireConnector(c, deps), session, deps, {})),
-    },
-    {
-      method: "POST",
-      path: PATH,
-      surface: "browser",
-      handle: async (c) => {
-        const { session, fields } = await requireForm(c, deps);
-        const connector = await requireConnector(c, deps);
-        const tool = fields.require("tool");
-        const entered = fields.get("input") ?? "{}";
-        const seen = await orProblem(async () => {
-          const call = { tool, input: parseInput(entered) };
-          return callTool(connector, session, { call, round: 1 }, deps);
-        });
-        return show(connector, session, deps, { input: entered, ...seen });
-      },
-    },
-    {
-      method: "POST",
-      path: `${PATH}/answer`,
-      surface: "browser",
-      handle: async (c) => {
-        const { session, fields } = await requireForm(c, deps);
-        const connector = await requireConnector(c, deps);
-        const answer = fields.require("answer");
-        if (!isAnswer(answer)) throw new OAuthError("invalid_request", "The answer is accept, decline or cancel");
-        const pending = await deps.pendingCalls.take(connector, session, fields.require("call"));
-        const seen = await orProblem(() => answerQuestions(connector, session, { pending, answer }, deps));
-        return show(connector, session, deps, { input: JSON.stringify(pending.call.input), ...seen });
-      },
-    },
+    pageRoute("GET", "/connectors/:id/try", (c) =>
+      asUser(c, deps, async (session) => show(await requireConnector(c, deps), session, deps, {})),
+    ),
+    connectorForm("try", deps, async ({ session, fields, connector }) => {
+      const tool = fields.require("tool");
+      const entered = fields.get("input") ?? "{}";
+      const seen = await orProblem(async () => {
+        const call = { tool, input: parseInput(entered) };
+        return callTool(connector, session, { call, round: 1 }, deps);
+      });
+      return show(connector, session, deps, { input: entered, ...seen });
+    }),
+    connectorForm("try/answer", deps, async ({ session, fields, connector }) => {
+      const answer = fields.require("answer");
+      if (!isAnswer(answer)) throw new OAuthError("invalid_request", "The answer is accept, decline or cancel");
+      const pending = await deps.pendingCalls.take(connector, session, fields.require("call"));
+      const seen = await orProblem(() => answerQuestions(connector, session, { pending, answer }, deps));
+      return show(connector, session, deps, { input: JSON.stringify(pending.call.input), ...seen });
+    }),
   ];
 }
 
@@ -109,7 +89,6 @@ async function orProblem(see: () => Promise<Seen>): Promise<Seen> {
   try {
     return await see();
   } catch (error) {
-    if (!(error instanceof OAuthError || error instanceof BrokerClientError)) throw error;
     const { error: code, description } = describeFailure(error);
     return { problem: `${description} (${code}).` };
   }

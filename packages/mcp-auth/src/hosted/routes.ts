@@ -6,7 +6,9 @@ import { toOAuthError } from "@oauth-broker/oauth-core";
 import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import {
+  apiRoute,
   createRateLimit,
+  pageRoute,
   queryText,
   readFormText,
   readJsonText,
@@ -54,9 +56,9 @@ export function hostedRoutes(deps: HostedDeps, linking: Pages | undefined): Rout
 function metadataRoutes(deps: HostedDeps): Route[] {
   const resource: Route["handle"] = () => protectedResourceMetadata(deps.settings);
   return [
-    { method: "GET", path: PATHS.authorizationServer, surface: "api", handle: () => authorizationServerMetadata(deps) },
-    { method: "GET", path: PATHS.protectedResource, surface: "api", handle: resource },
-    { method: "GET", path: PATHS.protectedResource + PATHS.mcp, surface: "api", handle: resource },
+    apiRoute("GET", PATHS.authorizationServer, () => authorizationServerMetadata(deps)),
+    apiRoute("GET", PATHS.protectedResource, resource),
+    apiRoute("GET", PATHS.protectedResource + PATHS.mcp, resource),
   ];
 }
 
@@ -64,19 +66,9 @@ function platformRoutes(callback: PlatformCallback, deps: HostedDeps): Route[] {
   const platform = platformClient(callback);
   const findClient: FindClient = async (clientId) => (clientId === platform.clientId ? platform : undefined);
   const redeemCode: TokenDeps["redeemCode"] = (parameters, client) => redeemVendorCode(parameters, client, deps);
-  const registration: Route = {
-    method: "POST",
-    path: PATHS.register,
-    surface: "api",
-    handle: async (c) => register(await readJsonText(c, LIMIT), platform),
-  };
+  const registration = apiRoute("POST", PATHS.register, async (c) => register(await readJsonText(c, LIMIT), platform));
   return [
-    {
-      method: "GET",
-      path: PATHS.authorize,
-      surface: "browser",
-      handle: (c, trace) => authorize(readQuery(c), { ...deps, findClient }, trace),
-    },
+    pageRoute("GET", PATHS.authorize, (c, trace) => authorize(readQuery(c), { ...deps, findClient }, trace)),
     ...tokenRoutes({ ...deps, findClient, redeemCode }),
     ...(callback.registers ? [registration] : []),
   ];
@@ -102,15 +94,11 @@ function serverRoutes(
     method: Route["method"],
     path: string,
     answer: (parameters: Parameters, cookie: string | undefined, trace: Trace) => Promise<Answer | Response>,
-  ): Route => ({
-    method,
-    path,
-    surface: "browser",
-    handle: async (c, trace) => {
+  ): Route =>
+    pageRoute(method, path, async (c, trace) => {
       const sent = method === "POST" ? await readFormText(c, LIMIT) : queryText(c);
       return answer(await deps.flows.read(sent, [], trace), c.req.header("cookie"), trace);
-    },
-  });
+    });
   const { registration } = callback;
   const pages: PagesDeps | undefined = linking && { ...linking, findClient: clients.find };
   return [
@@ -141,19 +129,14 @@ function registrationRoute(
   //= bar#AS-12
   const registrations = createRateLimit(limits.registrationsPerMinute, now);
   const unusedClients = createUnusedClients({ records, serverKey, now });
-  return {
-    method: "POST",
-    path: PATHS.register,
-    surface: "api",
-    handle: async (c) => {
-      const beforeStoring = async (clientId: string): Promise<void> => {
-        //= bar#ST-8
-        registrations.take(addressOf(c));
-        await unusedClients.makeRoom(clientId);
-      };
-      return registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, { records, now, beforeStoring });
-    },
-  };
+  return apiRoute("POST", PATHS.register, async (c) => {
+    const beforeStoring = async (clientId: string): Promise<void> => {
+      //= bar#ST-8
+      registrations.take(addressOf(c));
+      await unusedClients.makeRoom(clientId);
+    };
+    return registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, { records, now, beforeStoring });
+  });
 }
 
 function tokenRoutes(deps: TokenDeps): Route[] {
@@ -164,18 +147,8 @@ function tokenRoutes(deps: TokenDeps): Route[] {
     return { parameters: parseParameters(form), authorization: c.req.header("authorization") };
   };
   return [
-    {
-      method: "POST",
-      path: PATHS.token,
-      surface: "api",
-      handle: async (c, trace) => answerToken(await read(c, trace), deps, trace),
-    },
-    {
-      method: "POST",
-      path: PATHS.revoke,
-      surface: "api",
-      handle: async (c, trace) => revoke(await read(c, trace), deps, trace),
-    },
+    apiRoute("POST", PATHS.token, async (c, trace) => answerToken(await read(c, trace), deps, trace)),
+    apiRoute("POST", PATHS.revoke, async (c, trace) => revoke(await read(c, trace), deps, trace)),
   ];
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { html, type Markup } from "@oauth-broker/service/page";
-import type { Route } from "@oauth-broker/service/http";
+import { pageRoute, type Route } from "@oauth-broker/service/http";
 import type { Presentation } from "../presentation/presentation.ts";
 import { PATHS } from "../resource/paths.ts";
 import type { ServerDefinition } from "../server.ts";
@@ -15,7 +15,7 @@ export type About = Pick<ServerDefinition, "name" | "title">;
 /** The page at `/`. It says nothing that the metadata does not. */
 export function homeRoute(about: About, settings: Settings, presentation: Presentation): Route {
   const shown = presentation.page(200, about.title ?? about.name, whatItIs(settings, presentation));
-  return { method: "GET", path: "/", surface: "browser", quiet: true, handle: () => shown };
+  return pageRoute("GET", "/", () => shown, { quiet: true });
 }
 
 /** Whether a person asks: MCP clients ask for JSON or an event stream. */

@@ -4,7 +4,7 @@
  * process claims what is due by one conditional write, which also sets the time of the next try. So
  * a process that dies costs a delay, and several processes send an event once.
  */
-import { createHash, randomInt, randomUUID } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import {
   type Clock,
   defined,
@@ -81,7 +81,7 @@ const REPORTED_SECONDS = 90 * 86_400;
 const FIRST_WAIT_SECONDS = 30;
 const LONGEST_WAIT_SECONDS = 3600;
 const ROUNDS = 50;
-const SHARED = { stage: "kept", version: "revision", rounds: ROUNDS, busy: "The event cannot be kept now" };
+const SHARED = { rounds: ROUNDS, busy: "The event cannot be kept now" };
 
 /** @param limits a twin, and a test, passes others */
 export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: OutboxLimits = OUTBOX_LIMITS): Outbox {
@@ -95,7 +95,7 @@ export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: Ou
       decide: (data) => {
         const waiting = decide((data?.["waiting"] ?? []) as unknown as readonly Waiting[]);
         if (waiting === undefined) return { result: undefined };
-        const next = { v: 1, revision: randomUUID(), waiting } as unknown as JsonObject;
+        const next = { v: 1, waiting } as unknown as JsonObject;
         return { next: { data: next, expiresAt: now() + limits.keptSeconds }, result: undefined };
       },
     });
@@ -125,7 +125,7 @@ export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: Ou
         decide: (data) => {
           if (idOver(change, data) !== id) return { result: undefined };
           const grant = change.type === "link.dead" ? change.grant : (data?.["grant"] ?? "");
-          const next = { v: 1, revision: randomUUID(), event: id, type, grant, at, user, vendor, ...reason };
+          const next = { v: 1, event: id, type, grant, at, user, vendor, ...reason };
           return { next: { data: next, expiresAt: at + seconds }, result: undefined };
         },
       });

@@ -57,6 +57,18 @@ export interface Route {
   readonly cors?: { headersFor(origin: string | undefined): Readonly<Record<string, string>> };
 }
 
+type Parts = [method: Route["method"], path: string, handle: Route["handle"], more?: Partial<Route>];
+
+/** A route that backends call. */
+export function apiRoute(...[method, path, handle, more]: Parts): Route {
+  return { method, path, surface: "api", handle, ...more };
+}
+
+/** A route that browsers visit. */
+export function pageRoute(...[method, path, handle, more]: Parts): Route {
+  return { method, path, surface: "browser", handle, ...more };
+}
+
 /** Counts every request of the HTTP layer. */
 export interface RequestMetrics {
   /**

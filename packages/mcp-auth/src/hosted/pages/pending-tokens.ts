@@ -116,14 +116,12 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
   const changeIndex = async (decide: (waiting: readonly Waiting[]) => readonly Waiting[]): Promise<void> =>
     changeRecord(INDEX, {
       records,
-      stage: "kept",
-      version: "revision",
       rounds: ROUNDS,
       busy: "The question cannot be kept now",
       decide: (data) => {
         const waiting = decide((data?.["waiting"] ?? []) as readonly Waiting[]);
         const expiresAt = now() + KEPT_SECONDS;
-        return { next: { data: { v: 1, revision: randomToken(16), waiting }, expiresAt }, result: undefined };
+        return { next: { data: { v: 1, waiting }, expiresAt }, result: undefined };
       },
     });
 

@@ -1,6 +1,6 @@
 /** The routes of links, with several vendors only: their pages, and the callbacks of the vendors. */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { readForm, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
+import { pageRoute, readForm, readQuery, type Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import { callbackPath, PATHS } from "../../resource/paths.ts";
 import { decideTicket, showTicket, type TicketRequest } from "./connect.ts";
@@ -16,10 +16,7 @@ const REFUSED = {
 };
 
 export function pageRoutes(deps: PagesDeps): Route[] {
-  const browser = (method: Route["method"], path: string, handle: Route["handle"]): Route => {
-    return { method, path, surface: "browser", handle };
-  };
-  const page = (...route: Parameters<typeof browser>): Route => ({ ...browser(...route), refused: REFUSED });
+  const page = (...route: Parameters<typeof pageRoute>): Route => ({ ...pageRoute(...route), refused: REFUSED });
   const cookieOf = (c: Context): string | undefined => c.req.header("cookie");
   const ticketOf = (c: Context): TicketRequest => ({ value: c.req.param("ticket") ?? "", cookieHeader: cookieOf(c) });
   const form = async (c: Context) => {
@@ -33,7 +30,7 @@ export function pageRoutes(deps: PagesDeps): Route[] {
     page("GET", PATHS.connections, (c) => showConnections(new URL(c.req.url).searchParams, cookieOf(c), deps)),
     page("POST", PATHS.connections, async (c, trace) => changeConnections(await form(c), cookieOf(c), deps, trace)),
     ...others.map((id) =>
-      browser("GET", callbackPath(id), (c: Context, trace: Trace) => {
+      pageRoute("GET", callbackPath(id), (c, trace) => {
         trace.vendor = id;
         const visit = { parameters: readQuery(c), cookieHeader: cookieOf(c), path: callbackPath(id) };
         return answerCallback(visit, deps, trace);

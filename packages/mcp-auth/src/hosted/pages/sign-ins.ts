@@ -72,8 +72,6 @@ export function createSignIns(deps: SignInsDeps): SignIns {
   const changeEnd = async <T>(user: string, decide: ChangeOptions<T>["decide"]): Promise<T> =>
     changeRecord(await endKey(user, deps), {
       records,
-      stage: "kept",
-      version: "revision",
       rounds: ROUNDS,
       busy: "The user's sign-ins are being changed",
       decide,
@@ -83,7 +81,7 @@ export function createSignIns(deps: SignInsDeps): SignIns {
     changeEnd(user, (present) => {
       const since = typeof present?.["since"] === "string" ? present["since"] : randomToken(16);
       const result = { since, endedAt: endedAtIn(present) };
-      return { next: { data: { v: 1, revision: randomToken(16), ...result }, expiresAt }, result };
+      return { next: { data: { v: 1, ...result }, expiresAt }, result };
     });
 
   return {
@@ -120,7 +118,7 @@ export function createSignIns(deps: SignInsDeps): SignIns {
     endAll: async (user) =>
       changeEnd(user, (present) => {
         const endedAt = Math.max(now(), endedAtIn(present));
-        const data = { v: 1, revision: randomToken(16), since: randomToken(16), endedAt };
+        const data = { v: 1, since: randomToken(16), endedAt };
         return { next: { data, expiresAt: now() + SIGN_IN_SECONDS }, result: undefined };
       }),
   };

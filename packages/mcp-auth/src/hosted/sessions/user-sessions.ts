@@ -4,7 +4,6 @@
  * even after a crash; an entry without a session is harmless, and expires.
  */
 import { type EpochSeconds, hmacSha256, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
-import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { changeRecord } from "@oauth-broker/service";
 import type { ServerKey } from "../records/server-key.ts";
 import {
@@ -88,15 +87,13 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
   ): Promise<T> =>
     changeRecord(await indexKey(user, deps), {
       records,
-      stage: "kept",
-      version: "revision",
       rounds: ROUNDS,
       busy: "The user's sessions are being changed",
       decide: async (data) => {
         const { entries, result } = await decide(data === undefined ? [] : entriesIn(data, now()), data !== undefined);
         if (entries === undefined || (data === undefined && entries.length === 0)) return { result };
         const expiresAt = Math.max(now() + EMPTY_SECONDS, ...entries.map(({ until }) => until));
-        return { next: { data: { v: 1, revision: randomToken(16), sessions: entries }, expiresAt }, result };
+        return { next: { data: { v: 1, sessions: entries }, expiresAt }, result };
       },
     });
 

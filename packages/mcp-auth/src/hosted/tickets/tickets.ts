@@ -153,8 +153,6 @@ export function createTickets(deps: TicketsDeps): Tickets {
       const key = await indexKey(owner, deps);
       const asking = await changeRecord<Asking>(key, {
         records,
-        stage: "kept",
-        version: "revision",
         rounds: ROUNDS,
         busy: "The user's tickets are being changed",
         decide: async (data) => {
@@ -170,7 +168,7 @@ export function createTickets(deps: TicketsDeps): Tickets {
           // The clock of another process may be ahead.
           const expiresAt = Math.max(...tickets.map((ticket) => ticket.expiresAt));
           return {
-            next: { data: { v: 1, revision: randomToken(16), tickets }, expiresAt },
+            next: { data: { v: 1, tickets }, expiresAt },
             result: { entry, tooMany: others.slice(0, others.length - kept.length) },
           };
         },
