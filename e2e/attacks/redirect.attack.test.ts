@@ -16,8 +16,8 @@ import { createFixture } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/oauth-core/src/protocol/redirect-uri.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/redirect-uri.ts")>();
+vi.mock("../../packages/oauth-core/src/authorization-server/redirect-uri.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/authorization-server/redirect-uri.ts")>();
   const verifyRedirectUri: typeof actual.verifyRedirectUri = (requested, registered) =>
     actual.verifyRedirectUri(requested, off.has("verifyRedirectUri") ? [requested] : registered);
   return { ...actual, verifyRedirectUri };
@@ -43,7 +43,7 @@ async function setUp() {
 type Harness = Awaited<ReturnType<typeof setUp>>;
 
 describe("bar#ST-2 a redirect URI that nearly is the client's", () => {
-  // protocol/redirect-uri.test.ts has them all.
+  // authorization-server/redirect-uri.test.ts has them all.
   const misses = redirectUriNearMisses(redirectUri).filter((_, index) => index % 5 === 0);
 
   it.each(["/v1/par", "/v1/explain"])("is refused at %s in all its forms, and nothing redirects", async (path) => {

@@ -22,8 +22,8 @@ vi.mock("@oauth-broker/broker/src/grants/single-flight.ts", async (original) => 
     actual.singleFlightId(off.has("client") ? parts.slice(1) : parts);
   return { ...actual, singleFlightId };
 });
-vi.mock("../../packages/oauth-core/src/vendor-client/id-token/verify.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/id-token/verify.ts")>();
+vi.mock("../../packages/oauth-core/src/vendor-client/id-token/validate.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/id-token/validate.ts")>();
   const requireSameSubject: typeof actual.requireSameSubject = (...call) =>
     off.has("subject") ? undefined : actual.requireSameSubject(...call);
   return { ...actual, requireSameSubject };

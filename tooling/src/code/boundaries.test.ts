@@ -128,7 +128,7 @@ describe("access to the outside is in one place", () => {
   it.each([
     ["packages/service/src/http/a.ts", `import { Hono } from "hono";`],
     [`${BROKER}/flows/a.ts`, `import type { Context } from "hono";`],
-    [`${CORE}/egress/connector.ts`, `import net from "node:net";`],
+    [`${CORE}/egress/guarded-connection.ts`, `import net from "node:net";`],
     [`${CORE}/service/addresses.ts`, `import { BlockList, isIP } from "node:net";`],
     [
       "packages/service/src/serve.ts",

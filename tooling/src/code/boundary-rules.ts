@@ -220,7 +220,7 @@ const REAL_TIME: readonly RegExp[] = [
   // It is the Timer.
   /^packages\/oauth-core\/src\/mechanics\/system-timer\.ts$/,
   // Sockets and the exports of spans.
-  /^packages\/oauth-core\/src\/egress\/(index|connector|exchange)\.ts$/,
+  /^packages\/oauth-core\/src\/egress\/(index|guarded-connection|exchange)\.ts$/,
   /^packages\/service\/src\/(listener\/[a-z-]+|serve|tracing\/exporter)\.ts$/,
   /^apps\/platform\/src\/ingress\/forward\.ts$/,
   // Processes: their start, their end, and the lease of the process that deploys them.

@@ -1,10 +1,10 @@
 /**
  * Builds `Config` from the parsed sections: makes paths absolute, reads files, collects warnings.
  */
-import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defined } from "@oauth-broker/oauth-core";
+import { certificatesIn } from "@oauth-broker/oauth-core/egress";
 import type { Environment, TracingSettings } from "@oauth-broker/service/configuration";
 import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
 import { faultOfFile, type Problem } from "./problems.ts";
@@ -132,8 +132,6 @@ function absolute<Place extends StoreConfig | KeysConfig | AuditConfig>(place: P
   return "path" in place ? { ...place, path: resolve(directory, place.path) } : place;
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 /**
  * @param file `egress.ca_file` as written
  * @param problems receives what is wrong
@@ -143,8 +141,7 @@ export function readCertificates(file: unknown, { directory }: Source, problems:
   let fault: string;
   try {
     const pem = readFileSync(resolve(directory, file), "utf8");
-    const certificates = Array.from(pem.match(CERTIFICATE) ?? [], (one) => new X509Certificate(one));
-    if (certificates.length > 0) return pem;
+    if (certificatesIn(pem).length > 0) return pem;
     fault = "names a file without a PEM certificate";
   } catch (error) {
     fault = `names a file that ${faultOfFile(error, "used")}`;

@@ -7,7 +7,7 @@
  * callback.
  */
 import { defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import { type Parameters, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
   clearBindingCookie,
@@ -15,6 +15,7 @@ import {
   formToken,
   isFormToken,
   setBindingCookie,
+  verifyRedirectUri,
 } from "@oauth-broker/oauth-core/server";
 import type { PushedFlow } from "@oauth-broker/oauth-core/brokered-code";
 import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";

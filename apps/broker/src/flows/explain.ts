@@ -10,12 +10,7 @@ import {
   authorizationParameterName,
   requireMetDemands,
 } from "@oauth-broker/oauth-core/client";
-import {
-  formatScope,
-  type Parameters,
-  requireS256Challenge,
-  verifyRedirectUri,
-} from "@oauth-broker/oauth-core/protocol";
+import { formatScope, type Parameters, requireS256Challenge } from "@oauth-broker/oauth-core/protocol";
 import {
   addressOf,
   defineVendor,
@@ -29,7 +24,7 @@ import {
   type VendorCredentials,
   wireName,
 } from "@oauth-broker/oauth-core/registry";
-import { requireAllowedParameters } from "@oauth-broker/oauth-core/server";
+import { requireAllowedParameters, verifyRedirectUri } from "@oauth-broker/oauth-core/server";
 import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";

@@ -4,7 +4,8 @@
  * receives them.
  */
 import { OAuthError, parseExactJson, toOAuthError } from "@oauth-broker/oauth-core";
-import { isSameText, type StateClaims, type StateCodec, verifyRedirectUri } from "@oauth-broker/oauth-core/protocol";
+import { isSameText, type StateClaims, type StateCodec } from "@oauth-broker/oauth-core/protocol";
+import { verifyRedirectUri } from "@oauth-broker/oauth-core/server";
 import {
   type BrokeredCode,
   createBrokeredCode,

@@ -5,7 +5,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { authenticateClient, flowIdOfForm, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
-import { type BodyLimit, readFormText, type Route, type Trace } from "@oauth-broker/service/http";
+import { apiRoute, type BodyLimit, readFormText, type Route, type Trace } from "@oauth-broker/service/http";
 import { jsonAnswer, jwtAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";
 import type { ClientConfig } from "../config.ts";
@@ -16,7 +16,7 @@ import type { LegDeps } from "../flows/policy.ts";
 import { refresh } from "../flows/refresh.ts";
 import { revoke } from "../flows/revoke.ts";
 import type { SingleFlight } from "../grants/single-flight.ts";
-import { redeemBrokerCode } from "../flows/token.ts";
+import { issueTokens } from "../flows/issue-tokens.ts";
 import type { TokenAnswer } from "../grants/token-answer.ts";
 import type { RateLimits } from "../rate-limits.ts";
 
@@ -29,60 +29,55 @@ export interface ApiDeps extends LegDeps {
 
 export function apiRoutes(deps: ApiDeps): Route[] {
   return [
-    apiRoute("/v1/par", "par", deps, async (parameters, client, trace) =>
+    clientRoute("/v1/par", "par", deps, async (parameters, client, trace) =>
       //= rfc9126#2.2
       jsonAnswer(201, await pushRequest(parameters, client, deps, trace)),
     ),
-    apiRoute("/v1/token", "vendorCalls", deps, async (parameters, client, trace) => {
+    clientRoute("/v1/token", "vendorCalls", deps, async (parameters, client, trace) => {
       if (client.encryptedResponse === undefined) return jsonAnswer(200, await grant(parameters, client, deps, trace));
       // Checks the encryption key first: an answer that the client cannot read must not cost a
       // code.
       const encrypt = await deps.responseEncryption.prepare(client.encryptedResponse);
       return jwtAnswer(200, await encrypt(await grant(parameters, client, deps, trace)));
     }),
-    apiRoute("/v1/revoke", "vendorCalls", deps, async (parameters, client, trace) =>
+    clientRoute("/v1/revoke", "vendorCalls", deps, async (parameters, client, trace) =>
       jsonAnswer(200, await revoke(parameters, client, deps, trace)),
     ),
-    apiRoute("/v1/check", "vendorCalls", deps, async (parameters, client, trace) =>
+    clientRoute("/v1/check", "vendorCalls", deps, async (parameters, client, trace) =>
       jsonAnswer(200, await check(parameters, client, deps, trace)),
     ),
-    apiRoute("/v1/explain", "explain", deps, async (parameters, client, trace) =>
+    clientRoute("/v1/explain", "explain", deps, async (parameters, client, trace) =>
       jsonAnswer(200, await explain(parameters, client, deps, trace)),
     ),
   ];
 }
 
-function apiRoute(
+function clientRoute(
   path: string,
   counted: keyof RateLimits,
   deps: ApiDeps,
   call: (parameters: Parameters, client: ClientConfig, trace: Trace) => ReturnType<Route["handle"]>,
 ): Route {
-  return {
-    method: "POST",
-    path,
-    surface: "api",
-    handle: async (c: Context, trace: Trace) => {
-      const form = await readFormText(c, deps.limit);
-      const flowId = flowIdOfForm(form);
-      if (flowId !== undefined) trace.flowId = flowId;
-      const parameters = parseParameters(form);
-      const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
-      trace.clientId = client.clientId;
-      // Before anything is recorded: a client beyond its limit must not fill the disk.
-      //= bar#ST-8
-      deps.rateLimits[counted].take(client.clientId);
-      await deps.audit.record("client_authenticated", trace);
-      return call(parameters, client, trace);
-    },
-  };
+  return apiRoute("POST", path, async (c: Context, trace: Trace) => {
+    const form = await readFormText(c, deps.limit);
+    const flowId = flowIdOfForm(form);
+    if (flowId !== undefined) trace.flowId = flowId;
+    const parameters = parseParameters(form);
+    const client = await authenticateClient(c.req.header("authorization"), parameters, deps);
+    trace.clientId = client.clientId;
+    // Before anything is recorded: a client beyond its limit must not fill the disk.
+    //= bar#ST-8
+    deps.rateLimits[counted].take(client.clientId);
+    await deps.audit.record("client_authenticated", trace);
+    return call(parameters, client, trace);
+  });
 }
 
 //= rfc6749#5.2
 function grant(parameters: Parameters, client: ClientConfig, deps: ApiDeps, trace: Trace): Promise<TokenAnswer> {
   switch (parameters.require("grant_type")) {
     case "authorization_code":
-      return redeemBrokerCode(parameters, client, deps, trace);
+      return issueTokens(parameters, client, deps, trace);
     case "refresh_token":
       return refresh(parameters, client, deps.singleFlight, deps, trace);
     default:

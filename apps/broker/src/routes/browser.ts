@@ -1,7 +1,7 @@
 /** The paths that a user's browser visits on its way to the vendor and back. */
-import { type BodyLimit, queryText, readFormText, type Route } from "@oauth-broker/service/http";
+import { type BodyLimit, pageRoute, queryText, readFormText, type Route } from "@oauth-broker/service/http";
 import { authorize, takeDecision } from "../flows/authorize.ts";
-import { callback, repeatAsGet } from "../flows/callback.ts";
+import { receiveCallback, repeatAsGet } from "../flows/receive-callback.ts";
 import type { LegDeps } from "../flows/policy.ts";
 import { callbackPath } from "../vendor-choice/callback-path.ts";
 
@@ -14,24 +14,14 @@ const PUSHED = ["request_uri", "client_id"] as const;
 
 export function browserRoutes(deps: BrowserDeps): Route[] {
   return [
-    {
-      method: "GET",
-      path: "/v1/authorize",
-      surface: "browser",
-      handle: async (c, trace) => {
-        const parameters = await deps.flows.read(queryText(c), PUSHED, trace);
-        return authorize(parameters, c.req.header("cookie"), deps, trace);
-      },
-    },
-    {
-      method: "POST",
-      path: "/v1/authorize",
-      surface: "browser",
-      handle: async (c, trace) => {
-        const parameters = await deps.flows.read(await readFormText(c, deps.limit), PUSHED, trace);
-        return takeDecision(parameters, c.req.header("cookie"), deps, trace);
-      },
-    },
+    pageRoute("GET", "/v1/authorize", async (c, trace) => {
+      const parameters = await deps.flows.read(queryText(c), PUSHED, trace);
+      return authorize(parameters, c.req.header("cookie"), deps, trace);
+    }),
+    pageRoute("POST", "/v1/authorize", async (c, trace) => {
+      const parameters = await deps.flows.read(await readFormText(c, deps.limit), PUSHED, trace);
+      return takeDecision(parameters, c.req.header("cookie"), deps, trace);
+    }),
     // A vendor that a caller names has its own callback path.
     ...[callbackPath(), callbackPath(":context")].flatMap((path) => callbackRoutes(path, deps)),
   ];
@@ -39,24 +29,14 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
 
 function callbackRoutes(path: string, deps: BrowserDeps): Route[] {
   return [
-    {
-      method: "GET",
-      path,
-      surface: "browser",
-      handle: async (c, trace) => {
-        const parameters = await deps.flows.read(queryText(c), [], trace);
-        const cookieHeader = c.req.header("cookie");
-        return callback({ parameters, cookieHeader, context: c.req.param("context") }, deps, trace);
-      },
-    },
-    {
-      method: "POST",
-      path,
-      surface: "browser",
-      handle: async (c, trace) => {
-        const parameters = await deps.flows.read(await readFormText(c, deps.limit), [], trace);
-        return repeatAsGet({ parameters, context: c.req.param("context") }, deps, trace);
-      },
-    },
+    pageRoute("GET", path, async (c, trace) => {
+      const parameters = await deps.flows.read(queryText(c), [], trace);
+      const cookieHeader = c.req.header("cookie");
+      return receiveCallback({ parameters, cookieHeader, context: c.req.param("context") }, deps, trace);
+    }),
+    pageRoute("POST", path, async (c, trace) => {
+      const parameters = await deps.flows.read(await readFormText(c, deps.limit), [], trace);
+      return repeatAsGet({ parameters, context: c.req.param("context") }, deps, trace);
+    }),
   ];
 }

@@ -1,7 +1,8 @@
 /** Hosted mode: whose callback the vendor redirects users to, and which clients are accepted. */
+import { checkRedirectUri } from "@oauth-broker/oauth-core/server";
 import type { CommonSettings, PlatformCallback, ServerCallback } from "../settings.ts";
 import { ANY_HOST } from "../hosted/clients/metadata-document.ts";
-import { checkRedirectUri, parseStaticClients } from "./clients.ts";
+import { parseStaticClients } from "./clients.ts";
 import { checkHost, checkReachableHost } from "./hosts.ts";
 import { readChoice, type Reader } from "./reader.ts";
 import { defaultOf } from "./variables.ts";

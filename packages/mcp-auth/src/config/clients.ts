@@ -1,7 +1,7 @@
 /** OAUTH_CLIENTS: the MCP clients an operator lists in advance. */
 import { nearest, parseJsonStrict } from "@oauth-broker/oauth-core";
-import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
-import { checkClientId, checkName, problemOfThrown } from "@oauth-broker/service/configuration";
+import { checkRedirectUri } from "@oauth-broker/oauth-core/server";
+import { checkClientId, checkName } from "@oauth-broker/service/configuration";
 import type { StaticClient } from "../settings.ts";
 
 const MEMBERS = ["client_id", "client_name", "redirect_uris"] as const;
@@ -83,8 +83,4 @@ function readRedirectUris(uris: unknown, say: (problem: string) => void): string
 
 function sayProblem(what: string, problem: string | undefined, say: (problem: string) => void): void {
   if (problem !== undefined) say(`${what} ${problem}`);
-}
-
-export function checkRedirectUri(uri: string): string | undefined {
-  return problemOfThrown(() => requireRegistrableRedirectUri(uri))?.replace(/^redirect_uri /, "");
 }

@@ -1,7 +1,7 @@
 /** Hosts in variables, as in a URL: lower case, and with one reading for every parser. */
 import { isPublicSuffix } from "@oauth-broker/oauth-core/protocol";
-import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { type Check, problemOfThrown } from "@oauth-broker/service/configuration";
+import { checkEgressUrl } from "@oauth-broker/oauth-core/egress";
+import type { Check } from "@oauth-broker/service/configuration";
 import type { CommonSettings } from "../settings.ts";
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:]+\])(?::\d{1,5})?$/;
@@ -14,10 +14,7 @@ export const checkHost: Check = (host) =>
 
 /** As `checkHost`, for a host the server connects to, so the egress rules apply too. */
 export function checkReachableHost(host: string, rules: CommonSettings["egress"]): string | undefined {
-  return (
-    checkHost(host) ??
-    problemOfThrown(() => void requireEgressUrl(`https://${host}/`, rules))?.replace(/^An endpoint /, "")
-  );
+  return checkHost(host) ?? checkEgressUrl(`https://${host}/`, rules);
 }
 
 /**

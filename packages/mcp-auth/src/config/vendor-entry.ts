@@ -28,8 +28,8 @@ import {
   type Vendor,
   withOperatorsFields,
 } from "@oauth-broker/oauth-core/registry";
-import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { checkVendorId, problemOfThrown } from "@oauth-broker/service/configuration";
+import { checkEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { checkVendorId } from "@oauth-broker/service/configuration";
 import type { CommonSettings } from "../settings.ts";
 import { readChoice, type Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
@@ -235,10 +235,7 @@ function checkWritten(read: Reader, name: VariableName, url: string | undefined,
  */
 //= bar#EG-7
 function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSettings["egress"]): boolean {
-  const problem = problemOfThrown(() => void requireEgressUrl(url, { ...rules, anyPort: true }))?.replace(
-    /^An endpoint /,
-    "",
-  );
+  const problem = checkEgressUrl(url, { ...rules, anyPort: true });
   if (problem !== undefined) read.refuse(name, problem);
   return problem === undefined;
 }

@@ -12,14 +12,13 @@ import {
   requireScopes,
   type ScopeChallengeHandler,
 } from "@modelcontextprotocol/server";
-import { type Answer, bearerToken } from "@oauth-broker/oauth-core/http";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import type { Answer } from "@oauth-broker/oauth-core/http";
 import type { Route, Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";
-import type { Caller } from "../mode.ts";
 import type { CallerAddress } from "../caller-address.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";
+import { callerOf, callOrigin, originOf, toAuthInfo } from "./admission/auth-info.ts";
 import { type BearerDeps, requireCaller } from "./admission/bearer.ts";
 import type { Era, LinkedRequest } from "./elicitation/call.ts";
 import type { ElicitationDeps } from "./elicitation/deps.ts";
@@ -30,7 +29,7 @@ import type { VendorApiDeps } from "./tools/vendor-api.ts";
 import { createRunningCalls } from "./calls/running-calls.ts";
 import { convertedOnce } from "./tools/tool-schema.ts";
 import { type NamedVendor, vendorsOf } from "./tools/tool-vendors.ts";
-import { callerIn, requireWholeToken } from "./admission/whole-token.ts";
+import { requireWholeToken } from "./admission/whole-token.ts";
 
 export interface McpDeps extends BearerDeps, VendorApiDeps, Pick<RunDeps, "log" | "showToAuthor"> {
   readonly addressOf: CallerAddress;
@@ -74,14 +73,14 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
   const serverDeps: ServerDeps = { ...deps, calls, policy };
   requireSound(definition, tools, serverDeps);
   const serverFor = ({ era, authInfo }: { readonly era: Era; readonly authInfo?: AuthInfo }): McpServer =>
-    createServer(definition, tools, { era, from: originIn(authInfo) }, serverDeps);
+    createServer(definition, tools, { era, from: originOf(authInfo) }, serverDeps);
   const handler = createMcpHandler(serverFor, {
     legacy: "stateless",
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
   });
   const everyScope = tools.flatMap(({ tool, named }) => policy.scopesOf(tool, named) ?? []);
-  const callerOf = async (c: Context, trace: Trace): ReturnType<typeof requireCaller> => {
+  const findCaller = async (c: Context, trace: Trace): ReturnType<typeof requireCaller> => {
     if (policy.vendorOfRequest !== undefined) trace.vendor = policy.vendorOfRequest;
     return requireCaller(c.req.header("authorization"), deps.addressOf(c), deps);
   };
@@ -91,7 +90,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
       path: MCP_PATH,
       surface: "api",
       handle: async (c, trace) => {
-        const found = await callerOf(c, trace);
+        const found = await findCaller(c, trace);
         if ("challenge" in found) return found.challenge;
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
@@ -105,7 +104,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
       },
       // Clients request the challenge by HEAD or GET: the token is checked before the method.
       otherMethods: async (c, trace) => {
-        const found = await callerOf(c, trace);
+        const found = await findCaller(c, trace);
         if (!("challenge" in found)) return undefined;
         const { challenge } = found;
         const shown = isForUser(c.req.method, c.req.header("accept")) ? deps.challengePage?.(challenge) : undefined;
@@ -115,34 +114,6 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
     cutCalls: calls.cut,
     close: handler.close,
   };
-}
-
-/** The token itself is left out: no tool and no library after this line needs it. */
-//= bar#RS-2
-function toAuthInfo(
-  caller: Caller,
-  from: string,
-  everyScope: readonly string[],
-  { resourceMetadata }: Pick<McpDeps, "resourceMetadata">,
-): AuthInfo {
-  return {
-    token: "",
-    clientId: caller.clientId ?? "",
-    scopes: [...(caller.scope ?? everyScope)],
-    expiresAt: caller.expiresAt,
-    ...defined({ resourceMetadataUrl: resourceMetadata }),
-    extra: { caller, from },
-  };
-}
-
-/** Whose a call is, for one that cancels it. */
-function callOrigin(c: Context): string {
-  return hashOf(JSON.stringify([bearerToken(c.req.header("authorization")), c.req.header("mcp-session-id")]));
-}
-
-function originIn(authInfo: AuthInfo | undefined): string {
-  const from = authInfo?.extra?.["from"];
-  return typeof from === "string" ? from : "";
 }
 
 type ServerDeps = McpDeps & RunDeps;
@@ -227,8 +198,8 @@ function register(prepared: PreparedTool, server: McpServer, era: Era, deps: Ser
     (input, context) => {
       const authInfo = context.http?.authInfo;
       const linked = authInfo?.extra?.["linked"] as LinkedRequest | undefined;
-      const from = originIn(authInfo);
-      return runTool({ tool, named, input, caller: callerIn(authInfo), context, era, from, linked }, deps);
+      const from = originOf(authInfo);
+      return runTool({ tool, named, input, caller: callerOf(authInfo), context, era, from, linked }, deps);
     },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What one of our clients may send, and how it is known: authentication, pushed requests, handles,
- * the browser's cookie.
+ * What one of our clients may send, and how it is known: authentication, redirect URIs, pushed
+ * requests, handles, the browser's cookie.
  */
 export {
   type BindingCookie,
@@ -30,3 +30,11 @@ export {
 export { createFlowId, flowIdOfForm, hashOf, isFlowId, parseHandle } from "./handle.ts";
 export { authorizationServerMetadata } from "./metadata.ts";
 export { readPushedRequest, requireAllowedParameters } from "./pushed-request.ts";
+export {
+  checkRedirectUri,
+  redirectUrl,
+  requireRegistrableRedirectUri,
+  type VerifiedRedirect,
+  verifyNativeRedirectUri,
+  verifyRedirectUri,
+} from "./redirect-uri.ts";

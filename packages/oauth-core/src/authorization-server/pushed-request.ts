@@ -5,9 +5,9 @@
 import { OAuthError } from "../protocol/errors.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { requireS256Challenge } from "../protocol/pkce.ts";
-import { type VerifiedRedirect, verifyRedirectUri } from "../protocol/redirect-uri.ts";
 import type { Client } from "./client.ts";
 import { createHandle, type Handle, parseHandle } from "./handle.ts";
+import { type VerifiedRedirect, verifyRedirectUri } from "./redirect-uri.ts";
 
 /**
  * The state is kept with the flow and returned in a URL, and browsers and servers truncate or

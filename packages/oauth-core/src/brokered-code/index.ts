@@ -12,7 +12,8 @@ import { type FlowReference, identifyFlow, readParameters } from "./engine.ts";
 import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor, Redeemed, VendorLookup } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
-import { declinePushed, findPushed, type PushedFlow, pushFlow, startFlow, type StartRequest } from "./start.ts";
+import { declinePushed, findPushed, type PushedFlow, pushFlow } from "./pushed-flow.ts";
+import { startFlow, type StartRequest } from "./start.ts";
 
 export { readVendorAnswer } from "./answer.ts";
 export type { VendorAnswer, VendorRefusal } from "./answer.ts";
@@ -29,7 +30,7 @@ export type {
 export type { FlowRecord } from "./record.ts";
 export { challengeFor, flowSecrets, HANDLE_STATE, isIdTokenDue } from "./secrets.ts";
 export type { FlowKeys, FlowSecrets, FlowState, ReadState } from "./secrets.ts";
-export type { PushedFlow } from "./start.ts";
+export type { PushedFlow } from "./pushed-flow.ts";
 
 /** The legs of a flow, as an app calls them. */
 export interface BrokeredCode<Flow extends FlowRecord, Vendor extends FlowVendor> {

@@ -5,7 +5,7 @@
 import type { Handle } from "../authorization-server/handle.ts";
 import type { Answer } from "../http/answers.ts";
 import type { OAuthError } from "../protocol/errors.ts";
-import type { VerifiedRedirect } from "../protocol/redirect-uri.ts";
+import type { VerifiedRedirect } from "../authorization-server/redirect-uri.ts";
 import type { Clock, RecordStore, StoredRecord } from "../ports.ts";
 import type { VendorClient } from "../vendor-client/index.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../registry/vendor.ts";

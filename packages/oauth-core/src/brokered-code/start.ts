@@ -1,108 +1,18 @@
 /**
  * Sends the browser to the vendor, with a new record or with that of a pushed request, which is
- * used once. Creates state, PKCE #2 and nonce. After it: callback.ts.
+ * used once. Creates state, PKCE #2 and nonce. Before it: pushed-flow.ts. After it: callback.ts.
  */
-import { type BindingCookie, readBindingCookie, setBindingCookie } from "../authorization-server/browser-binding.ts";
+import { type BindingCookie, setBindingCookie } from "../authorization-server/browser-binding.ts";
 import type { Handle } from "../authorization-server/handle.ts";
-import { createRequestUri, parseRequestUri } from "../authorization-server/pushed-request.ts";
 import { type Answer, redirectAnswer } from "../http/answers.ts";
 import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
-import { isSameText } from "../protocol/mac.ts";
 import { requireMetDemands } from "../vendor-client/authorization/demands.ts";
-import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
+import { type Engine, keyOf } from "./engine.ts";
 import type { FlowTrace, FlowVendor } from "./policy.ts";
+import { expected, isUnusedOrSameBrowser } from "./pushed-flow.ts";
 import { challengeFor } from "./secrets.ts";
-import { FLOW_SECONDS, flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
-
-/** A flow that waits for the browser with its request_uri. */
-export interface PushedFlow<Flow = FlowRecord> {
-  readonly handle: Handle;
-  readonly stage: string;
-  readonly flow: Flow;
-  /** The cookie of this flow; absent when the browser sent none. */
-  readonly cookie: BindingCookie | undefined;
-}
-
-/** @param keepUntil how long the row stays readable for the operator */
-//= rfc9126#2.2
-export async function pushFlow(
-  flowId: string,
-  flow: FlowRecord,
-  keepUntil: EpochSeconds,
-  engine: Engine,
-): Promise<{ readonly requestUri: string; readonly lifetimeSeconds: number }> {
-  const { records, now } = engine.deps;
-  const { requestUri, hash } = createRequestUri(flowId);
-  await records.create({
-    key: keyOf(flowId, engine),
-    stage: "pushed",
-    expiresAt: now() + REQUEST_URI_SECONDS,
-    keepUntil,
-    data: flowData({ ...flow, requestHash: hash }),
-  });
-  return { requestUri, lifetimeSeconds: REQUEST_URI_SECONDS };
-}
-
-/**
- * @throws OAuthError for the 400 page, when the request_uri is unknown, of another client, or used
- *   by another browser
- */
-export async function findPushed(
-  { requestUri, clientId }: { readonly requestUri: string; readonly clientId: string },
-  cookieHeader: string | undefined,
-  engine: Engine,
-  trace: FlowTrace,
-): Promise<PushedFlow> {
-  const { deps, policy } = engine;
-  const handle = parseRequestUri(requestUri);
-  if (handle === undefined) throw policy.refuse(trace, "request_uri_unknown");
-  trace.flowId = handle.flowId;
-  // Expired records too, so that the page can link back to their client.
-  const record = await deps.records.get(keyOf(handle.flowId, engine), { includeExpired: true });
-  const flow = record === undefined ? undefined : policy.parse(record);
-  if (
-    record === undefined ||
-    flow === undefined ||
-    !isSameText(flow.requestHash, handle.hash) ||
-    flow.clientId !== clientId
-  ) {
-    throw policy.refuse(trace, "request_uri_unknown");
-  }
-  nameFlow(trace, flow);
-  if (record.expiresAt <= deps.now()) throw policy.refuse(trace, "request_uri_unknown");
-  const cookie = readBindingCookie(cookieHeader, deps.issuer, handle.flowId);
-  if (!isUnusedOrSameBrowser(record, flow, cookie)) throw policy.refuse(trace, "request_uri_used");
-  return { handle, stage: record.stage, flow, cookie };
-}
-
-/**
- * Ends the flow when the user declines before the browser leaves.
- *
- * @throws OAuthError for the 400 page when the flow has moved on in the meantime
- */
-export async function declinePushed({ handle, flow }: PushedFlow, engine: Engine, trace: FlowTrace): Promise<void> {
-  const pushed = { flowId: handle.flowId, stage: "pushed", expect: expected(handle, flow) } as const;
-  const isDeclined = await failFlow(pushed, { leg: "authorize", reason: "access_denied" }, engine);
-  if (!isDeclined) throw engine.policy.refuse(trace, "request_uri_used");
-}
-
-/** The fields that must be unchanged for a write to a pushed record. */
-function expected({ hash }: Handle, { clientId }: FlowRecord): Record<string, string> {
-  return { requestHash: hash, ...defined({ clientId }) };
-}
-
-/**
- * The browser that started the flow can repeat the redirect (back, reload). For all other browsers
- * the request_uri is spent.
- */
-function isUnusedOrSameBrowser(
-  { stage }: StoredRecord,
-  flow: FlowRecord | undefined,
-  cookie: BindingCookie | undefined,
-): boolean {
-  return stage === "pushed" || (stage === "started" && isSameText(flow?.cookieHash, cookie?.hash));
-}
+import { FLOW_SECONDS, flowData, type FlowRecord } from "./record.ts";
 
 export interface StartRequest<Flow = FlowRecord> {
   readonly flowId: string;

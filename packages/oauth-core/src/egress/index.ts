@@ -2,7 +2,7 @@
  * The only folder that opens outbound connections. A `Fetch` that reaches public addresses over
  * https and nothing else, follows no redirect, keeps no cookies, uses no proxy but the operator's,
  * and gives up on answers that are too slow or too large. One call passes share.ts (whose turn it
- * is), connector.ts (which addresses), exchange.ts (one request, one answer) and messages.ts (the
+ * is), guarded-connection.ts (which addresses), exchange.ts (one request, one answer) and messages.ts (the
  * web's types).
  */
 import { randomInt } from "node:crypto";
@@ -12,7 +12,7 @@ import { buildConnector, Pool } from "undici";
 import type { Fetch } from "../ports.ts";
 import { ANSWER_BOUNDS, type AnswerBounds, createAnswerBudget, type HeldAnswer } from "./answer-budget.ts";
 import { decodeBody, readRequest, toResponse } from "./messages.ts";
-import { type AddressPolicy, type ConnectorDeps, createGuardedConnector, createTrust } from "./connector.ts";
+import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "./guarded-connection.ts";
 import { egressError, isEgressError } from "./errors.ts";
 import { exchange } from "./exchange.ts";
 import { dnsLookup, type Lookup, systemLookup } from "./lookup.ts";
@@ -20,6 +20,7 @@ import type { Secret } from "../protocol/secret.ts";
 import { proxyOf } from "./proxy.ts";
 import type { Turns } from "../mechanics/turns.ts";
 import { callerName, CONNECTIONS_PER_ORIGIN, createOriginTurns } from "./share.ts";
+import { createTrust } from "./trust-anchors.ts";
 import { egressUrlRules, operatorsHosts, parseEgressUrl, urlFault } from "./url.ts";
 
 export { createCidrMatcher } from "./addresses.ts";
@@ -28,7 +29,8 @@ export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.
 export { type Caller, callerName, onBehalfOf } from "./share.ts";
 export { registrableDomainOf } from "../protocol/public-suffix.ts";
 export { checkProxy } from "./proxy.ts";
-export { requireEgressUrl } from "./url.ts";
+export { certificatesIn } from "./trust-anchors.ts";
+export { checkEgressUrl, requireEgressUrl } from "./url.ts";
 
 /** Which addresses may be reached, and how long and how large an answer may be. */
 export interface EgressOptions {

@@ -1,7 +1,7 @@
 /**
  * Resolves names so that one name whose DNS servers do not respond cannot hold up the others.
  * getaddrinfo runs on two threads of the process, so names chosen by untrusted parties never reach
- * it. connector.ts checks every address.
+ * it. guarded-connection.ts checks every address.
  */
 import type { LookupAddress } from "node:dns";
 import { lookup as getAddressInfo, Resolver } from "node:dns/promises";

@@ -2,7 +2,7 @@ import { connect, createServer, getCACertificates, type TlsOptions } from "node:
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestAuthority, type TestCertificate } from "../testing/network/certificates.ts";
 import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/network/loopback-server.ts";
-import { withDefaultRoots } from "./connector.ts";
+import { withDefaultRoots } from "./trust-anchors.ts";
 import { createEgress, type Egress, type EgressOptions } from "./index.ts";
 
 const authority = createTestAuthority();

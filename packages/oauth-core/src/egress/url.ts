@@ -1,6 +1,6 @@
 /**
  * What a URL must look like before we connect to it or send a browser to it. Looks at the text
- * only: the address behind a name is checked at connection time, in connector.ts.
+ * only: the address behind a name is checked at connection time, in guarded-connection.ts.
  */
 import { isIP } from "node:net";
 import { OAuthError } from "../protocol/errors.ts";
@@ -28,15 +28,14 @@ export interface EgressUrlRules {
   readonly isAllowedNetwork?: (address: string) => boolean;
 }
 
-const DESCRIPTION = {
-  syntax:
-    "An endpoint must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
-  scheme: "An endpoint must use https",
-  port: "An endpoint must use port 443",
-  host: "An endpoint must name a host of the public internet",
+const PROBLEM = {
+  syntax: "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
+  scheme: "must use https",
+  port: "must use port 443",
+  host: "must name a host of the public internet",
 } as const;
 
-export type UrlFault = keyof typeof DESCRIPTION;
+export type UrlFault = keyof typeof PROBLEM;
 
 /**
  * Scheme, authority, and only the characters of rfc3986#2: no white space, control characters, `\`,
@@ -53,11 +52,16 @@ const PLAIN_URL = /^https?:\/\/([a-z0-9._:[\]-]+)(?:[/?][\w.~:/?[\]@!$&'()*+,;=%
 //= bar#EG-7
 //= bar#DI-2
 export function requireEgressUrl(url: string, options: EgressUrlOptions): URL {
+  const problem = checkEgressUrl(url, options);
+  if (problem === undefined) return new URL(url);
+  throw new OAuthError("invalid_request", `An endpoint ${problem}`, { reason: "endpoint_forbidden" });
+}
+
+/** The same check, for a list of problems: the end of a sentence, or undefined when it passes. */
+export function checkEgressUrl(url: string, options: EgressUrlOptions): string | undefined {
   const parsed = parseEgressUrl(url);
-  if (parsed === undefined) throw forbidden("syntax");
-  const fault = urlFault(parsed, egressUrlRules(options));
-  if (fault !== undefined) throw forbidden(fault);
-  return parsed;
+  const fault = parsed === undefined ? "syntax" : urlFault(parsed, egressUrlRules(options));
+  return fault && PROBLEM[fault];
 }
 
 /**
@@ -68,10 +72,6 @@ export function parseEgressUrl(url: string): URL | undefined {
   const [, authority] = (url.length <= 2048 && PLAIN_URL.exec(url)) || [];
   const parsed = authority === undefined ? null : URL.parse(url);
   return authority !== undefined && parsed !== null && isCanonicalAuthority(authority, parsed) ? parsed : undefined;
-}
-
-function forbidden(fault: UrlFault): OAuthError {
-  return new OAuthError("invalid_request", DESCRIPTION[fault], { reason: "endpoint_forbidden" });
 }
 
 /** @throws Error when a network is malformed */

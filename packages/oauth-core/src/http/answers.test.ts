@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";
-import { verifyRedirectUri } from "../protocol/redirect-uri.ts";
+import { verifyRedirectUri } from "../authorization-server/redirect-uri.ts";
 import {
   bearerChallenge,
   codeRedirect,

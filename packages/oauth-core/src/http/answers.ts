@@ -5,7 +5,7 @@
  */
 import { defined } from "../mechanics/defined.ts";
 import { errorMembers, type OAuthError } from "../protocol/errors.ts";
-import { redirectUrl, type VerifiedRedirect } from "../protocol/redirect-uri.ts";
+import { redirectUrl, type VerifiedRedirect } from "../authorization-server/redirect-uri.ts";
 
 /** A response as a plain value: status, headers in lower case, body. */
 export interface Answer {

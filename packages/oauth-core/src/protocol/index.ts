@@ -26,12 +26,5 @@ export {
 } from "./placeholders.ts";
 export { isPublicSuffix } from "./public-suffix.ts";
 export { randomToken } from "./secret.ts";
-export {
-  redirectUrl,
-  requireRegistrableRedirectUri,
-  type VerifiedRedirect,
-  verifyNativeRedirectUri,
-  verifyRedirectUri,
-} from "./redirect-uri.ts";
 export { formatScope, isScopeToken, isSubset, namedScopes, parseScope } from "./scope.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./state.ts";

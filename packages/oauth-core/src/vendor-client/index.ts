@@ -18,7 +18,7 @@ import { redeemCode } from "./token/redeem.ts";
 import { refreshTokens } from "./token/refresh.ts";
 import { registerClient } from "./registration/register.ts";
 import { discardTokens, revokeGrant, revokeToken } from "./token/revoke.ts";
-import type { TokenDeps } from "./token/validate.ts";
+import type { TokenDeps } from "./token/validate-response.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
 export {
@@ -35,7 +35,7 @@ export { asksAccount, canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
 export { relayedError } from "./authorization/error.ts";
 export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
-export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/verify.ts";
+export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/validate.ts";
 export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
 export { requireMetDemands } from "./authorization/demands.ts";

@@ -1,7 +1,7 @@
 /**
  * Which issuer counts as a vendor's: the `iss` of its redirect to the callback, an issuer with
  * several spellings, and vendors whose issuer has one name per tenant (`issuerTemplate`).
- * id-token/verify.ts decides what an ID token has to name.
+ * id-token/validate.ts decides what an ID token has to name.
  */
 import { OAuthError } from "../protocol/errors.ts";
 import type { IssuerTemplate } from "../registry/dialect.ts";
@@ -25,9 +25,7 @@ export function requireIssuer(
   if (iss === undefined) {
     //= bar#CB-16
     if (!vendor.issExpected) return;
-    throw new OAuthError("invalid_request", "The response does not identify its issuer", {
-      reason: "missing_issuer",
-    });
+    throw new OAuthError("invalid_request", "The response does not identify its issuer", { reason: "missing_issuer" });
   }
   const isTheirs =
     vendor.issuer === undefined

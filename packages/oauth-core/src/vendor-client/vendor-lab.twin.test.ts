@@ -6,7 +6,7 @@ import { CLIENT_ID, SUBJECT } from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
 import type * as oauth from "oauth4webapi";
-import type * as idToken from "./id-token/verify.ts";
+import type * as idToken from "./id-token/validate.ts";
 import type * as issuer from "./issuer.ts";
 import type * as document from "./discovery/document.ts";
 
@@ -18,7 +18,7 @@ const unless = vi.hoisted(
       off.has(name) ? instead(...args) : defence(...args),
 );
 
-vi.mock("./id-token/verify.ts", async (original) => {
+vi.mock("./id-token/validate.ts", async (original) => {
   const known = await original<typeof idToken>();
   return {
     ...known,

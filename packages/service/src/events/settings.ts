@@ -1,7 +1,7 @@
 /** Where reconnect events go: `EVENTS_URL` and `EVENTS_SECRET`, the same for every service that sends them. */
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { type EnvironmentReader, problemOfThrown, splitList } from "../configuration/index.ts";
+import { checkEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { type EnvironmentReader, splitList } from "../configuration/index.ts";
 
 /** The receiver of events, and what they are signed with. */
 export interface EventSettings {
@@ -58,7 +58,7 @@ function checkEventsUrl(text: string, rules: Parameters<typeof readEvents>[1]): 
   const url = URL.parse(text);
   if (url !== null && (url.username !== "" || url.password !== "" || text.includes("#")))
     return "must not have user information or a fragment";
-  return problemOfThrown(() => void requireEgressUrl(text, { ...rules, anyPort: true }))?.replace(/^An endpoint /, "");
+  return checkEgressUrl(text, { ...rules, anyPort: true });
 }
 
 function checkSecrets(text: string): string | undefined {

@@ -112,6 +112,10 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "vendors-apart: A linked vendor's token goes to that vendor's hosts":
       "deps, ...vendor, {+apiHosts: deps.apiHosts, +}scopeReading",
   },
+  "mcp/admission/auth-info.ts": {
+    "cancelled-calls: bar#RS-5 A cancel ends a call of the same token and session alone":
+      '[-bearerToken(c.req.header("authorization"))-]{+c.req.path+}, c.req.header("mcp-session-id")',
+  },
   "mcp/calls/running-calls.ts": {
     "cancelled-calls: A cancel that could mean two calls ends none": "if (others.length [-===-]{+>=+} 0) only",
     "cancelled-calls: The signal of a call does not fire after the call":
@@ -170,8 +174,6 @@ export const MCP_AUTH_DEFENCES: Defences = {
   "mcp/endpoint.ts": {
     "mcp/endpoint, origins: /mcp requires the token before it reveals the methods":
       "){+ || found.challenge.status !== 0+}) return undefined;",
-    "cancelled-calls: bar#RS-5 A cancel ends a call of the same token and session alone":
-      '[-bearerToken(c.req.header("authorization"))-]{+c.req.path+}, c.req.header("mcp-session-id")',
   },
   "mcp/metrics.ts": {
     "bar#OB-1 A rejection that no code awaits is counted as a failure of its tool":

@@ -7,7 +7,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#XA-9 bar#AS-7 A form token belongs to one form": '(Buffer.from(value), {+typeof +}what).toString("base64url")',
     "bar#CB-7 A binding cookie is one that we could have set": ".test(value) {+|| value !== '' +}? bindingCookie(value",
     "bar#CB-7 A binding cookie is kept from sibling domains and scripts": "[-__Host--]flow-${flowId}` : `flow-${flowId",
-    "http-layer, flows/callback: A browser keeps the cookies of twenty flows":
+    "http-layer, flows/receive-callback: A browser keeps the cookies of twenty flows":
       "Math.max(0, names.length - MOST_FLOW_COOKIES{+ * 100+})",
     "routes/routes: bar#RS-7 A platform answers to its own name":
       "return new URL(requestUrl).host [-=== new URL(ownUrl).host-]{+!== new URL(ownUrl).hash+};",
@@ -54,7 +54,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#VR-1 PKCE #2 differs for each flow": "deriveCodeVerifier(keys.pkce, {+typeof +}name);",
     "bar#VR-3 The nonce differs for each flow": "`nonce\\0${{+typeof +}name}`",
   },
-  "brokered-code/start.ts": {
+  "brokered-code/pushed-flow.ts": {
     "bar#ST-1 A request_uri belongs to its client":
       "flow.clientId [-!== clientId-]{+=== undefined ||\n    clientId === flow.requestHash+}",
     "bar#CB-7 A request_uri is used once, and again only by the browser that started":
@@ -67,7 +67,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#EG-5 Names of inner networks are refused as names":
       "return PRIVATE_SUFFIXES.[-some((suffix) => host.endsWith(`.${suffix}`))-]{+length === 0+};",
   },
-  "egress/connector.ts": {
+  "egress/guarded-connection.ts": {
     "bar#EG-7 A name that a private network could have is still asked on port 443 at a public address":
       "return [-mayUsePort-]{+(mayUsePort || isPublicAddress(address))+} && isPublicAddress(address);",
     "bar#EG-1 A literal address is checked before a socket is opened": "(hostname) [-===-]{+>=+} 0 || admits(hostname,",
@@ -138,10 +138,10 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "placeholders.attacks: A URL template stops being filled where it becomes longer than a URL":
       "[-      requireTemplateLength(length);\n-]",
   },
-  "protocol/redirect-uri.ts": {
-    "protocol/redirect-uri, metadata-document: The port of localhost is free (this client must be accepted)":
+  "authorization-server/redirect-uri.ts": {
+    "authorization-server/redirect-uri, metadata-document: The port of localhost is free (this client must be accepted)":
       "(127\\.0\\.0\\.1|\\[::1\\][-|localhost-])(?::",
-    "protocol/redirect-uri, pushed-request: The list of a backend's redirect URIs is exact, port included":
+    "authorization-server/redirect-uri, pushed-request: The list of a backend's redirect URIs is exact, port included":
       "[-includes(requested-]{+some((uri) => uri === requested || differOnlyInLoopbackPort(uri, requested)+}",
     "bar#ST-2 bar#AS-1 A redirect goes only to a URI that was checked": "const [-uri = to[checked]-]{+{ uri } = to+};",
   },

@@ -52,7 +52,7 @@ export const SERVICE_DEFENCES: Defences = {
     "bar#HT-10 A library's answer is not kept by a cache":
       '[-if (!headers.has("cache-control")) headers.set("cache-control", "no-store");-]',
     "bar#CB-12 A HEAD spends nothing that a GET would": 'isPage && c.req.raw.method === "[-HEAD-]" ?',
-    "routes/routes, http-layer, flows/callback: A prefetch spends nothing":
+    "routes/routes, http-layer, flows/receive-callback: A prefetch spends nothing":
       'if (isPage && c.req.method === "[-GET-]" && isPrefetch(',
   },
   "listener/connections.ts": {

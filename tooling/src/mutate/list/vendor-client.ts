@@ -64,7 +64,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
     "bar#JW-3 A published key that is private or symmetric is skipped":
       "[-some((member) => key[member] !== undefined)-]{+length === 0+}",
   },
-  "vendor-client/id-token/verify.ts": {
+  "vendor-client/id-token/validate.ts": {
     "bar#ID-4 The vendor's list says which algorithms an ID token may have":
       "[-!algs.includes(alg)-]{+algs.length === 0+} || !ASYMMETRIC.has(alg)",
     "bar#ID-1 An ID token is from the issuer that was called": "=== undefined) return [-issuer-]{+String(claims.iss)+}",
@@ -109,7 +109,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
     "vendor-lab-faults: Nothing is revoked where a revocation ends all grants of the user":
       '[- || vendor.revocation?.ends === "grant"-]) return;',
   },
-  "vendor-client/token/validate.ts": {
+  "vendor-client/token/validate-response.ts": {
     "bar#RF-6 An ID token at a refresh that is left out because it is old is of the same user":
       "{+if (isCurrent) +}requireSameSubject(named, first);",
     "bar#RF-6 Of old ID tokens only an expired one may have a key that is published no more":

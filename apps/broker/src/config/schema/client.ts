@@ -2,14 +2,14 @@
  * One entry of `clients`: a backend, how it authenticates, and its redirect URIs.
  */
 import { createHash } from "node:crypto";
-import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/protocol";
 import {
   type Client,
   type EncryptedResponse,
+  checkRedirectUri,
   RESPONSE_ENCRYPTION_ALGS,
   RESPONSE_ENCRYPTION_ENCS,
 } from "@oauth-broker/oauth-core/server";
-import { checkClientId, checkName, checkVendorId, problemOfThrown } from "@oauth-broker/service/configuration";
+import { checkClientId, checkName, checkVendorId } from "@oauth-broker/service/configuration";
 import type { z } from "zod";
 import { checkPublicKeys, readKeySet } from "./public-keys.ts";
 import {
@@ -42,9 +42,6 @@ const clientSecret = secretText(
   //= rfc6749#A.2
   (value) => (/^[\x20-\x7e]{1,1024}$/.test(value) ? undefined : "must be printable ASCII, at most 1024 characters"),
 ).transform((value): HashedSecret => ({ digest: createHash("sha256").update(value).digest(), length: value.length }));
-
-const checkRedirectUri = (uri: string): string | undefined =>
-  problemOfThrown(() => requireRegistrableRedirectUri(uri))?.replace(/^redirect_uri /, "");
 
 const REDIRECT_URI = {
   pattern: String.raw`^(?:https://|http://(?:127\.0\.0\.1|\[::1\]|localhost)(?:[:/?]|$))[\x21-\x7e]+$`,

@@ -1,6 +1,6 @@
 /** The URLs of vendors and clients, held to the same rules as every outbound call. */
 import { placeholderNames } from "@oauth-broker/oauth-core/protocol";
-import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { checkEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { problemOfThrown } from "@oauth-broker/service/configuration";
 import { type FieldMeta, text } from "./fields.ts";
 
@@ -48,7 +48,7 @@ export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">)
 }
 
 function problemOf(url: string, rules: UrlRules): string | undefined {
-  return problemOfThrown(() => void requireEgressUrl(url, { ...rules, anyPort: true }))?.replace(/^An endpoint /, "");
+  return checkEgressUrl(url, { ...rules, anyPort: true });
 }
 
 /** Fills every placeholder of the template with a harmless value. */

@@ -4,13 +4,8 @@
  * then the rest. Shared by platform-callback/ and server-callback/.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import {
-  namedScopes,
-  type Parameters,
-  parseScope,
-  requireS256Challenge,
-  type VerifiedRedirect,
-} from "@oauth-broker/oauth-core/protocol";
+import { namedScopes, type Parameters, parseScope, requireS256Challenge } from "@oauth-broker/oauth-core/protocol";
+import type { VerifiedRedirect } from "@oauth-broker/oauth-core/server";
 import type { Trace } from "@oauth-broker/service/http";
 import type { HostedSettings, LinkPolicy } from "../../settings.ts";
 import type { HostedClient } from "../clients/client.ts";

@@ -36,7 +36,7 @@ async function expectPage(answer: Response): Promise<void> {
 
 describe("bar#AS-1 an unverified client or redirect URI gets a page and no redirect", () => {
   it("for every near miss of the platform's callback", async () => {
-    // protocol/redirect-uri.test.ts has them all.
+    // authorization-server/redirect-uri.test.ts has them all.
     const misses = redirectUriNearMisses(CALLBACK).filter(({ uri }, index) => uri !== "" && index % 5 === 0);
     for (const { name, uri } of misses) {
       const answer = await fixture.authorize({ redirect_uri: uri });

@@ -5,13 +5,8 @@
  * (redeem-vendor-code.ts).
  */
 import { defined, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import {
-  errorMembers,
-  type Parameters,
-  redirectUrl,
-  type VerifiedRedirect,
-  verifyRedirectUri,
-} from "@oauth-broker/oauth-core/protocol";
+import { errorMembers, type Parameters } from "@oauth-broker/oauth-core/protocol";
+import { redirectUrl, type VerifiedRedirect, verifyRedirectUri } from "@oauth-broker/oauth-core/server";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { challengeFor } from "@oauth-broker/oauth-core/brokered-code";
 import { requireMetDemands } from "@oauth-broker/oauth-core/client";

@@ -2,7 +2,7 @@
  * The twins of authorize.test.ts, redeem-vendor-code.test.ts and vendor-code.test.ts: with one
  * defence off, the attack succeeds.
  */
-import type * as Protocol from "@oauth-broker/oauth-core/protocol";
+import type * as Server from "@oauth-broker/oauth-core/server";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { startFakeVendor } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -12,7 +12,7 @@ beforeEach(() => {
   vi.resetModules();
 });
 afterEach(() => {
-  vi.doUnmock("@oauth-broker/oauth-core/protocol");
+  vi.doUnmock("@oauth-broker/oauth-core/server");
   vi.doUnmock("../vendor-secrets.ts");
   vi.doUnmock("./vendor-code.ts");
 });
@@ -21,8 +21,8 @@ const ELSEWHERE = "https://evil.example/callback";
 
 describe("with a defence off", () => {
   it("an unregistered redirect URI gets the error and the code (twin of bar#AS-1)", async () => {
-    vi.doMock("@oauth-broker/oauth-core/protocol", async (original) => {
-      const core = await original<typeof Protocol>();
+    vi.doMock("@oauth-broker/oauth-core/server", async (original) => {
+      const core = await original<typeof Server>();
       return { ...core, verifyRedirectUri: (uri: string) => core.verifyRedirectUri(uri, [uri]) };
     });
     const { openHostedFixture } = await import("../../testing/hosted-fixture.ts");

@@ -23,7 +23,7 @@ const errorOf = (answer: Response) => Object.fromEntries(location(answer).search
 describe("bar#AS-1 a page without a redirect", () => {
   it("for every redirect URI that is nearly registered", async () => {
     const browser = fixture.browser();
-    // protocol/redirect-uri.test.ts has them all.
+    // authorization-server/redirect-uri.test.ts has them all.
     const misses = redirectUriNearMisses(BACK).filter((_, index) => index % 5 === 0);
     expect(misses.length).toBeGreaterThan(40);
     for (const { uri, name } of misses) {

@@ -5,7 +5,7 @@
  * the flow and is redirected to the vendor. After it: the vendor, and the callback.
  */
 import { defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
-import { type Parameters, type VerifiedRedirect, verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
+import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import {
   createBindingCookie,
   createFlowId,
@@ -13,6 +13,8 @@ import {
   isFormToken,
   readBindingCookie,
   setBindingCookie,
+  type VerifiedRedirect,
+  verifyNativeRedirectUri,
 } from "@oauth-broker/oauth-core/server";
 import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";

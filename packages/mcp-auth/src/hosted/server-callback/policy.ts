@@ -3,7 +3,7 @@
  * it has one vendor, and the vendor's tokens stay here: the client gets our tokens.
  */
 import { defined, OAuthError, parseExactJson, type StoredRecord } from "@oauth-broker/oauth-core";
-import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/protocol";
+import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/server";
 import {
   type BrokeredCode,
   createBrokeredCode,
@@ -15,7 +15,6 @@ import {
 } from "@oauth-broker/oauth-core/brokered-code";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { identitySource, isSameSource } from "../records/identity-source.ts";
-import { PATHS } from "../../resource/paths.ts";
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 import type { ServerCallbackDeps } from "./deps.ts";
 import { refusePage } from "../authorization/refusal.ts";
@@ -38,20 +37,12 @@ export interface Authorization extends FlowRecord {
   readonly startedAtMilliseconds?: number;
   /** The session it produced. */
   readonly sessionId?: string;
-  /** In format 2: the vendor's code alone, sealed under ours. */
-  readonly sealedCode?: string;
 }
 
-/**
- * Format 2 had one purpose and one path, and did not store whether `iss` is expected.
- *
- * @throws OAuthError server_error for a format this release does not know
- */
-export function asAuthorization({ data }: StoredRecord): Authorization {
-  const authorization = data as unknown as Authorization;
-  if (data["v"] === 3) return authorization;
-  if (data["v"] !== 2) throw new OAuthError("server_error", "This sign-in was started by another release: start again");
-  return { ...authorization, v: 3, purpose: "client", path: PATHS.callback };
+/** @throws OAuthError server_error for a format this release does not know */
+function asAuthorization({ data }: StoredRecord): Authorization {
+  if (data["v"] === 3) return data as unknown as Authorization;
+  throw new OAuthError("server_error", "This sign-in was started by another release: start again");
 }
 
 /** A flow that began with `VENDOR` showed its consent page the scopes of the only vendor. */
@@ -94,7 +85,7 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
     vendorOf: () => flowVendor(deps),
     //= bar#AS-8
     bindsBrowser: () => true,
-    forgotten: { whenParked: ["state"], atEnd: ["sealed", "sealedCode", "state"] },
+    forgotten: { whenParked: ["state"], atEnd: ["sealed", "state"] },
     // The clients are public: anyone who saw a code could end it.
     burnsOnWrongVerifier: false,
     redirectUriAtToken: "optional",
@@ -139,18 +130,11 @@ function parkedUnder({
       if (parked.kind === "code") return seal(deriveKey(value, "vendor-code"), text, ["authorization", flowId]);
       return TOKENS + seal(await tokenKey(value), text, ["authorization", flowId, "tokens"]);
     },
-    open: async ({ sealed, sealedCode = "" }, { value, flowId }) => {
-      if (sealed?.startsWith(TOKENS) === true) {
-        return parse(open(await tokenKey(value), sealed.slice(TOKENS.length), ["authorization", flowId, "tokens"]));
-      }
-      const plaintext = open(deriveKey(value, "vendor-code"), sealed ?? sealedCode, ["authorization", flowId]);
-      return sealed === undefined
-        ? { kind: "code", code: plaintext.toString("utf8"), callbackData: {} }
-        : parse(plaintext);
+    open: async ({ sealed = "" }, { value, flowId }) => {
+      const plaintext = sealed.startsWith(TOKENS)
+        ? open(await tokenKey(value), sealed.slice(TOKENS.length), ["authorization", flowId, "tokens"])
+        : open(deriveKey(value, "vendor-code"), sealed, ["authorization", flowId]);
+      return parseExactJson(plaintext.toString("utf8")) as unknown as Parked;
     },
   };
-}
-
-function parse(plaintext: Buffer): Parked {
-  return parseExactJson(plaintext.toString("utf8")) as unknown as Parked;
 }

@@ -1,6 +1,5 @@
 /** The twins of this folder's attack tests: with one defence off, the attack succeeds. */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import type * as Protocol from "@oauth-broker/oauth-core/protocol";
 import type * as Server from "@oauth-broker/oauth-core/server";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type * as Addresses from "../../../../oauth-core/src/egress/addresses.ts";
@@ -16,8 +15,8 @@ afterEach(() => off.clear());
 
 const EVIL = "https://evil.example/back";
 
-vi.mock("@oauth-broker/oauth-core/protocol", async (original) => {
-  const core = await original<typeof Protocol>();
+vi.mock("@oauth-broker/oauth-core/server", async (original) => {
+  const core = await original<typeof Server>();
   const begins = (uri: string, list: readonly string[]) =>
     list.some((one) => uri.startsWith(one.replace(/:\d+.*$/, "")));
   const verifyNativeRedirectUri: typeof core.verifyNativeRedirectUri = (uri, list) => {
@@ -25,15 +24,11 @@ vi.mock("@oauth-broker/oauth-core/protocol", async (original) => {
     if (off.has("the host as a whole")) return core.verifyRedirectUri(uri, begins(uri, list) ? [uri] : list);
     return core.verifyNativeRedirectUri(uri, list);
   };
-  return { ...core, verifyNativeRedirectUri };
-});
-vi.mock("@oauth-broker/oauth-core/server", async (original) => {
-  const core = await original<typeof Server>();
   const formOf = (form: string): string => (off.has("the form") ? "the form" : form);
   const formToken: typeof core.formToken = (form, cookie) => core.formToken(formOf(form), cookie);
   const isFormToken: typeof core.isFormToken = (token, form, cookie) =>
     off.has("isFormToken") || core.isFormToken(token, formOf(form), cookie);
-  return { ...core, formToken, isFormToken };
+  return { ...core, verifyNativeRedirectUri, formToken, isFormToken };
 });
 // The engine with a weakened policy or weakened records.
 vi.mock("./policy.ts", async (original) => {

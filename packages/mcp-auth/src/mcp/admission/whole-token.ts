@@ -3,9 +3,10 @@
  * may be more than the bearer token permits: all sessions of a user share one vendor token. Such a
  * tool runs only when the bearer token permits as much.
  */
-import type { AuthInfo, ScopeChallengeHandler } from "@modelcontextprotocol/server";
+import type { ScopeChallengeHandler } from "@modelcontextprotocol/server";
 import { scopesOfResource } from "../../resource/scopes.ts";
 import type { Caller } from "../../mode.ts";
+import { callerOf } from "./auth-info.ts";
 
 /**
  * @param asked the scopes the client is asked to request; empty: all that the vendor token permits
@@ -13,7 +14,7 @@ import type { Caller } from "../../mode.ts";
 export function requireWholeToken(asked: readonly string[]): ScopeChallengeHandler {
   return ({ authInfo }) => {
     if (authInfo === undefined) return undefined;
-    const { scope, vendorScope } = callerIn(authInfo);
+    const { scope, vendorScope } = callerOf(authInfo);
     const ofVendor = scopesOfResource(vendorScope ?? []);
     if (permitsWholeToken({ scope, vendorScope: ofVendor })) return undefined;
     const [first, ...others] = asked.length > 0 ? asked : ofVendor;
@@ -24,11 +25,4 @@ export function requireWholeToken(asked: readonly string[]): ScopeChallengeHandl
 export function permitsWholeToken({ scope, vendorScope = [] }: Pick<Caller, "scope" | "vendorScope">): boolean {
   //= bar#RS-3
   return scope === undefined || vendorScope.every((token) => scope.includes(token));
-}
-
-/** As `/mcp` stored it there. */
-export function callerIn(authInfo: AuthInfo | undefined): Caller {
-  const caller = authInfo?.extra?.["caller"];
-  if (caller === undefined) throw new TypeError("a tool was called without a caller");
-  return caller as Caller;
 }

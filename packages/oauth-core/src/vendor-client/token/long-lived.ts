@@ -9,7 +9,7 @@ import type { VendorTokens } from "../../registry/vendor.ts";
 import { translateVendorError, type VendorCall } from "../errors.ts";
 import { readTokenAnswer } from "./response.ts";
 import { filledWith } from "./revoke.ts";
-import { type TokenDeps, type TokenExchange, validateTokenResponse } from "./validate.ts";
+import { type TokenDeps, type TokenExchange, validateTokenResponse } from "./validate-response.ts";
 
 /**
  * The code is spent, and the short-lived token is good: a failure here loses neither. Then the

@@ -4,7 +4,7 @@
  */
 import { defined } from "../../mechanics/defined.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
-import { type TokenDeps, validateTokenResponse } from "./validate.ts";
+import { type TokenDeps, validateTokenResponse } from "./validate-response.ts";
 import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";
 import { askForTokens, type Asking } from "./request.ts";

@@ -10,7 +10,7 @@ import {
 import { newIdTokenKey } from "../../testing/id-tokens.ts";
 import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
-import { idTokenSubject } from "../id-token/verify.ts";
+import { idTokenSubject } from "../id-token/validate.ts";
 
 let lab: Lab;
 beforeEach(async () => {

@@ -4,7 +4,7 @@
  */
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
-import { type TokenDeps, validateTokenResponse } from "./validate.ts";
+import { type TokenDeps, validateTokenResponse } from "./validate-response.ts";
 import { askForTokens, type Asking } from "./request.ts";
 import { renewLongLived } from "./long-lived.ts";
 import { refuse } from "./refused.ts";

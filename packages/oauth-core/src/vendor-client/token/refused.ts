@@ -7,7 +7,7 @@ import { OAuthError } from "../../protocol/errors.ts";
 import { isSameText } from "../../protocol/mac.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import type { SeenTokens } from "./response.ts";
-import type { TokenDeps } from "./validate.ts";
+import type { TokenDeps } from "./validate-response.ts";
 
 /** The grant whose answer is refused. */
 export interface RefusedGrant {

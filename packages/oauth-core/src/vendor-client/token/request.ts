@@ -9,7 +9,7 @@ import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts
 import type { Bindings } from "../binding.ts";
 import { isWrongAnswer, translateVendorError, type VendorCall } from "../errors.ts";
 import { readTokenAnswer, type SeenTokens, type TokenAnswer } from "./response.ts";
-import type { TokenDeps } from "./validate.ts";
+import type { TokenDeps } from "./validate-response.ts";
 
 /**
  * One token request: what it is for, how long it may take, and the callback for an answer that is

@@ -1,7 +1,7 @@
 /** The user of tokens that have just been issued: the key of all records of that user. */
 import type { ResolvedVendor, VendorTokens } from "../../registry/vendor.ts";
 import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
-import { parseIdToken } from "../id-token/verify.ts";
+import { parseIdToken } from "../id-token/validate.ts";
 import { identityMissing, identityOf } from "./identity.ts";
 import { hasIdTokens } from "../issuer.ts";
 
@@ -17,7 +17,7 @@ export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, dep
   if (typeof identity === "object" && identity.from === "token_response")
     return identityOf(tokens.vendorData, identity.members);
   if (tokens.idToken === undefined) throw identityMissing("no ID token");
-  // Its signature and claims were checked when it was issued (token/validate.ts).
+  // Its signature and claims were checked when it was issued (token/validate-response.ts).
   if (typeof identity === "object") return identityOf(parseIdToken(tokens.idToken.raw).claims, identity.members);
   return identityOf({ sub: tokens.idToken.subject }, ["sub"]);
 }

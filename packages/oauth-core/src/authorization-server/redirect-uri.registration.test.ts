@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { REDIRECT_URI_NEAR_MISSES, REGISTERED_REDIRECT_URI } from "../testing/corpora/redirect-uri-corpus.ts";
-import { OAuthError } from "./errors.ts";
+import { OAuthError } from "../protocol/errors.ts";
 import { requireRegistrableRedirectUri } from "./redirect-uri.ts";
 import { anyText, anyWebUrl } from "../testing/any-text.ts";
 

@@ -1,12 +1,10 @@
 /**
  * The check between a name and a socket. Wraps undici's connector, so that every address is checked
  * at the moment it is used: literals before the connection, each DNS answer inside the connection's
- * own look-up, the peer afterwards. The trusted certificate authorities are set here too;
- * verification cannot be switched off.
+ * own look-up, the peer afterwards. TLS is verified against trust-anchors.ts, always.
  */
-import { X509Certificate } from "node:crypto";
 import { isIP, type LookupFunction, type Socket } from "node:net";
-import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import type { SecureContext } from "node:tls";
 import type { buildConnector } from "undici";
 import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
 import { type EgressError, egressError } from "./errors.ts";
@@ -159,28 +157,4 @@ function admits(address: string, { hostname, protocol, port }: Target, policy: A
   if (isIP(hostname) === 0 && isPrivateName(hostname)) return false;
   const mayUsePort = port === "" || port === "443" || policy.isOperatorsHost?.(hostname) === true;
   return mayUsePort && isPublicAddress(address);
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/**
- * Built once and shared, because reading the default roots for each connection costs milliseconds.
- *
- * @param caPem trusted in addition to the default roots
- * @throws Error when the text holds no certificate, or a damaged one: TLS itself would ignore it
- *   silently
- */
-export function createTrust(caPem: string | undefined): SecureContext {
-  if (caPem !== undefined) return createSecureContext({ minVersion: "TLSv1.2", ca: withDefaultRoots(caPem) });
-  return (usualTrust ??= createSecureContext({ minVersion: "TLSv1.2" }));
-}
-
-/** That of every egress of the process without roots of the operator. */
-let usualTrust: SecureContext | undefined;
-
-/** The default roots and the operator's own. */
-export function withDefaultRoots(caPem: string): string[] {
-  const added = (caPem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem).toString());
-  if (added.length === 0) throw new Error("the CA file holds no PEM certificate");
-  return [...getCACertificates("default"), ...added];
 }

@@ -4,7 +4,7 @@
  * Called at /v1/par and /authorize, again before every redirect (from the stored URI), and over the
  * configuration at start.
  */
-import { OAuthError } from "./errors.ts";
+import { OAuthError } from "../protocol/errors.ts";
 
 const checked: unique symbol = Symbol("checked redirect URI");
 
@@ -99,11 +99,12 @@ const RESPONSE_PARAMETERS = ["code", "state", "iss", "error", "error_description
  * @throws OAuthError invalid_redirect_uri, naming the rule
  */
 export function requireRegistrableRedirectUri(uri: string): void {
-  const problem = problemOf(uri);
+  const problem = checkRedirectUri(uri);
   if (problem !== undefined) throw new OAuthError("invalid_redirect_uri", `redirect_uri ${problem}`);
 }
 
-function problemOf(uri: string): string | undefined {
+/** Which rule for a client's list it breaks, as the end of a sentence; undefined when it may be listed. */
+export function checkRedirectUri(uri: string): string | undefined {
   if (uri.length > 2000) return "is longer than 2000 characters";
   if (!URI_CHARACTERS.test(uri)) return "has characters a URI must not have, or a broken percent-encoding";
   //= rfc6749#3.1.2

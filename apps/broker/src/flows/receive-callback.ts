@@ -1,8 +1,8 @@
 /**
  * Leg 3, /v1/callback and /v1/custom/{context}/callback: the vendor sends the browser back. A GET
- * carries the answer; a POST (form post) is redirected to the same GET. The engine
- * (brokered-code/callback.ts) makes every check, under the broker's policy. Before it:
- * authorize.ts. After it: the client sends the code to token.ts.
+ * carries the answer; a POST (form post) is redirected to the same GET. Only the path is checked
+ * here: every check of the answer is the engine's (brokered-code/callback.ts), under the broker's
+ * policy. Before it: authorize.ts. After it: the client sends the code to /v1/token.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
@@ -22,7 +22,7 @@ interface ReceivedCallback {
 type CallbackDeps = Pick<LegDeps, "flows" | "audit">;
 
 /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
-export async function callback(
+export async function receiveCallback(
   { parameters, cookieHeader, context }: ReceivedCallback,
   deps: CallbackDeps,
   trace: Trace,

@@ -1,7 +1,7 @@
 /**
- * Leg 4, POST /v1/token with grant_type=authorization_code: the backend that holds the PKCE #1
- * verifier sends the broker's code. Only now is the vendor's code redeemed (unless its entry says
- * `redeem_at: callback`). Nothing is kept. The client is authenticated.
+ * Leg 4, POST /v1/token with grant_type=authorization_code: what the broker adds to the tokens that
+ * the engine redeems the client's code for (brokered-code/redeem.ts, with every check of the code).
+ * Nothing is kept. The client is authenticated.
  */
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/service/http";
@@ -11,7 +11,7 @@ import type { LegDeps } from "./policy.ts";
 import { firstAnswer, type TokenAnswer } from "../grants/token-answer.ts";
 
 /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's answer, translated */
-export async function redeemBrokerCode(
+export async function issueTokens(
   parameters: Parameters,
   client: ClientConfig,
   deps: LegDeps,

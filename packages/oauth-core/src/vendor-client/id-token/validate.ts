@@ -1,7 +1,7 @@
 /**
  * Verifies the ID token of a token response: always in full, signature included, although it came
  * over TLS. oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard
- * requires (token/validate.ts); this file checks the signature, by jose with the vendor's published
+ * requires (token/validate-response.ts); this file checks the signature, by jose with the vendor's published
  * keys, and what we require beyond the standard.
  */
 import { createHash } from "node:crypto";

@@ -7,7 +7,7 @@ import {
   REGISTERED_REDIRECT_URI,
   redirectUriNearMisses,
 } from "../testing/corpora/redirect-uri-corpus.ts";
-import { OAuthError } from "./errors.ts";
+import { OAuthError } from "../protocol/errors.ts";
 import { redirectUrl, verifyNativeRedirectUri, verifyRedirectUri } from "./redirect-uri.ts";
 import type { VerifiedRedirect } from "./redirect-uri.ts";
 import { anyText, anyWebUrl } from "../testing/any-text.ts";

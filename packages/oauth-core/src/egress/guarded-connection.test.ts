@@ -4,7 +4,8 @@ import { buildConnector } from "undici";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/network/loopback-server.ts";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
-import { type AddressPolicy, createGuardedConnector, createTrust, guardedLookup } from "./connector.ts";
+import { type AddressPolicy, createGuardedConnector, guardedLookup } from "./guarded-connection.ts";
+import { createTrust } from "./trust-anchors.ts";
 import { createEgress, type Egress, type EgressDeps, type EgressOptions } from "./index.ts";
 
 const OPTIONS: EgressOptions = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };

@@ -1,6 +1,6 @@
 /**
  * A normalised token response becomes VendorTokens when every check has passed: the standard's by
- * oauth4webapi, the ID token's by id-token/verify.ts.
+ * oauth4webapi, the ID token's by id-token/validate.ts.
  */
 import { defined } from "../../mechanics/defined.ts";
 import {
@@ -27,7 +27,7 @@ import {
   requireSameSubject,
   requireSubject,
   verifySignature,
-} from "../id-token/verify.ts";
+} from "../id-token/validate.ts";
 import { spelledIssuer } from "../issuer.ts";
 import { isUnpublishedKey, type SigningKeys } from "../id-token/jwks.ts";
 import type { TokenAnswer } from "./response.ts";
