@@ -25,13 +25,18 @@ import { temporaryFolder } from "../../support/service-process.ts";
 const ON_NEXT = "platform-in-next";
 /**
  * Whether a flow under way outlives a restart: the session is in the cookie, or in memory. Those
- * in Python are opt-in: `npm run test:python`; the one on Next.js is built in the soak.
+ * in Python are opt-in: `npm run test:python`; the soak has the others, and builds the one on Next.js.
  */
 const EXAMPLES: readonly [name: string, outlivesRestart: boolean][] = [
   ["express", false],
-  ["fastify", false],
-  ["hono", true],
-  ...volume<[string, boolean][]>({ test: [], soak: [[ON_NEXT, false]] }),
+  ...volume<[string, boolean][]>({
+    test: [],
+    soak: [
+      ["fastify", false],
+      ["hono", true],
+      [ON_NEXT, false],
+    ],
+  }),
   ...(process.env["PYTHON_WITH_AUTHLIB"] === undefined
     ? []
     : [["python-authlib", false] as [string, boolean], ["python-fastapi", false] as [string, boolean]]),

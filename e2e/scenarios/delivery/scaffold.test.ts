@@ -34,6 +34,8 @@ const OAUTH_PATHS = [
   "/revoke",
 ];
 const INSTALL_MS = 180_000;
+/** The soak has it as it is published. */
+const COMMAND = volume({ test: join(ROOT, "packages/create-server/src/main.ts"), soak: CREATE_SERVER });
 /** The redirect URI of an MCP client on the same machine. */
 const DESK_CALLBACK = "http://127.0.0.1:9/callback";
 /**
@@ -49,7 +51,7 @@ let vendor: GitHubVendor;
 let connected: { readonly port: string; readonly accessToken: string };
 
 beforeAll(async () => {
-  makeTarballs();
+  if (BY_PACKED.length > 0) makeTarballs();
   desk = mkdtempSync(join(tmpdir(), "oauth-broker-scaffold-"));
   hosted = join(desk, "My hosted server");
   preRegistered = join(desk, "my-server");
@@ -321,7 +323,7 @@ it("a folder with files in it is not written over", async () => {
   mkdirSync(join(desk, "full/inside"), { recursive: true });
   const { code, stderr } = await run(
     process.execPath,
-    [CREATE_SERVER, "full", "--mode", "hosted", "--vendor", "github"],
+    [COMMAND, "full", "--mode", "hosted", "--vendor", "github"],
     desk,
   );
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("full is not empty") });

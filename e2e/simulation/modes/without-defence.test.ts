@@ -18,7 +18,7 @@ const rowsIn = (text: string, world: string) =>
 const rowsOfBrokers = rowsIn(ofBrokers, "brokers");
 const rows = [...rowsOfBrokers, ...rowsIn(ofServers, "servers"), ...rowsIn(ofScenarios, "every order")];
 
-const EVERY = volume({ test: 8, soak: 1 });
+const EVERY = volume({ test: 16, soak: 1 });
 const chosen = rows.filter((_, index) => index % EVERY === 0);
 
 describe("the simulator finds", { timeout: patience(chosen.length * 2_000 + 10_000) }, () => {
