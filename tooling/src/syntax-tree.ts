@@ -1,7 +1,4 @@
-/**
- * Walks an ESTree and knows the names that each scope declares, to distinguish a global from a
- * parameter of the same name.
- */
+/** Walks an ESTree, and knows which names its nodes declare. */
 
 export interface Node {
   readonly type: string;
@@ -63,89 +60,8 @@ function boundNames(pattern: unknown): string[] {
   }
 }
 
-const FUNCTIONS: ReadonlySet<string> = new Set([
-  "FunctionDeclaration",
-  "FunctionExpression",
-  "ArrowFunctionExpression",
-]);
-const isFunction = ({ type }: Node): boolean => FUNCTIONS.has(type);
-
-/**
- * The names declared in this scope: imports, variables, functions, classes, parameters, catch
- * parameters; not those of inner functions.
- */
-function scopeNames(scope: Node): string[] {
-  const names: string[] = isFunction(scope) ? (scope["params"] as Node[]).flatMap(boundNames) : [];
-  const collect = (node: Node): void => {
-    if (node.type === "ImportDeclaration") {
-      for (const one of node["specifiers"] as Node[]) names.push(...boundNames(one["local"]));
-      return;
-    }
-    if (node.type === "CatchClause") names.push(...boundNames(node["param"]));
-    else if (DECLARATIONS.has(node.type)) names.push(...namesDeclaredBy(node));
-    if (!isFunction(node)) for (const child of children(node)) collect(child);
-  };
-  for (const child of children(scope)) collect(child);
-  return names;
-}
-
-const DECLARATIONS: ReadonlySet<string> = new Set(["VariableDeclaration", "FunctionDeclaration", "ClassDeclaration"]);
-
-export interface Visit {
-  /** A name that no enclosing scope declares, with the members read from it. */
-  global(node: Node, dotted: string): void;
-  node(node: Node): void;
-}
-
-export function walkScoped(node: Node, bound: ReadonlySet<string>, visit: Visit): void {
-  visit.node(node);
-  const inner = node.type === "Program" || isFunction(node) ? new Set([...bound, ...scopeNames(node)]) : bound;
-  const into = (value: unknown): void => {
-    if (Array.isArray(value)) value.forEach(into);
-    else if (isNode(value)) walkScoped(value, inner, visit);
-  };
-
-  switch (node.type) {
-    case "Identifier":
-      if (!bound.has(node["name"] as string)) visit.global(node, node["name"] as string);
-      return;
-    case "MemberExpression": {
-      const dotted = dottedPath(node);
-      if (dotted === undefined) break;
-      if (!bound.has(dotted.split(".")[0] ?? "")) visit.global(node, dotted.replace(/^globalThis\./, ""));
-      return;
-    }
-    case "NewExpression":
-      if (
-        dottedPath(node["callee"]) === "Date" &&
-        (node["arguments"] as unknown[]).length === 0 &&
-        !bound.has("Date")
-      ) {
-        visit.global(node, "new Date()");
-      }
-      break;
-    case "ImportDeclaration":
-    case "ExportSpecifier":
-      return;
-    case "TSAsExpression":
-    case "TSSatisfiesExpression":
-    case "TSNonNullExpression":
-      into(node["expression"]);
-      return;
-    default:
-      if (node.type.startsWith("TS")) return;
-  }
-  for (const [member, value] of Object.entries(node)) {
-    const plainName = (member === "key" || member === "property") && node["computed"] === false;
-    if (!plainName && member !== "label") into(value);
-  }
-}
-
-/** `a.b.c` for a chain of plain member reads from a name, else undefined. */
-function dottedPath(node: unknown): string | undefined {
-  if (!isNode(node)) return undefined;
-  if (node.type === "Identifier") return node["name"] as string;
-  if (node.type !== "MemberExpression" || node["computed"] === true) return undefined;
-  const object = dottedPath(node["object"]);
-  return object === undefined ? undefined : `${object}.${(node["property"] as Node)["name"] as string}`;
+/** Visits a node and everything inside it. */
+export function walk(node: Node, visit: (node: Node) => void): void {
+  visit(node);
+  for (const child of children(node)) walk(child, visit);
 }

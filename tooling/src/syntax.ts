@@ -5,7 +5,7 @@
  * everything else in this folder works on its result.
  */
 import { parseSync } from "rolldown/utils";
-import { children, isNode, namesDeclaredBy, type Node, walkScoped } from "./syntax-tree.ts";
+import { children, isNode, namesDeclaredBy, type Node, walk } from "./syntax-tree.ts";
 
 export interface Import {
   readonly specifier: string;
@@ -44,10 +44,7 @@ export interface Declaration {
 
 export interface Syntax {
   readonly imports: readonly Import[];
-  /**
-   * Dotted paths of names that the file does not declare: `process.env.HOME`, `Date.now`, `new
-   * Date()`, `fetch`.
-   */
+  /** `process` as a whole, of which no member is read, and `new Date()`. */
   readonly globals: readonly Located[];
   readonly numbers: readonly Located[];
   readonly declarations: readonly Declaration[];
@@ -81,20 +78,18 @@ export function readSyntax(path: string, text: string): Syntax {
   const add = (list: Located[], node: Node, value: string): void => {
     list.push({ text: value, line: lineAt(node.start) });
   };
-  walkScoped(root, new Set(), {
-    global: (node, dotted) => add(found.globals, node, dotted),
-    node: (node) => {
-      if (node.type === "Literal" && typeof node["value"] === "number") add(found.numbers, node, String(node["value"]));
-      if (node.type === "CallExpression") {
-        for (const title of testTitles(node)) add(found.titles, node, title);
-      }
-      const compared = comparedValues(node);
-      if (compared !== undefined) {
-        const shown = text.slice(node.start, node.end).replace(/\s+/g, " ");
-        found.comparisons.push({ text: shown, line: lineAt(node.start), names: compared.map(lastName) });
-      }
-      for (const name of namesDeclaredBy(node)) found.names.add(name);
-    },
+  walk(root, (node) => {
+    if (node.type === "Literal" && typeof node["value"] === "number") add(found.numbers, node, String(node["value"]));
+    for (const global of globalsIn(node)) add(found.globals, node, global);
+    if (node.type === "CallExpression") {
+      for (const title of testTitles(node)) add(found.titles, node, title);
+    }
+    const compared = comparedValues(node);
+    if (compared !== undefined) {
+      const shown = text.slice(node.start, node.end).replace(/\s+/g, " ");
+      found.comparisons.push({ text: shown, line: lineAt(node.start), names: compared.map(lastName) });
+    }
+    for (const name of namesDeclaredBy(node)) found.names.add(name);
   });
 
   return {
@@ -130,6 +125,22 @@ export function readSyntax(path: string, text: string): Syntax {
       }));
     }),
   };
+}
+
+function globalsIn({ type, ...members }: Node): string[] {
+  const isNamed = (value: unknown, name: string): boolean => isNode(value) && value["name"] === name;
+  if (
+    type === "NewExpression" &&
+    isNamed(members["callee"], "Date") &&
+    (members["arguments"] as unknown[]).length === 0
+  )
+    return ["new Date()"];
+  if (/^(MemberExpression|TS)/.test(type)) return [];
+  const { key: _, id: __, ...values } = members;
+  return Object.values(values)
+    .flat()
+    .filter((value) => isNamed(value, "process"))
+    .map(() => "process");
 }
 
 interface Entry {

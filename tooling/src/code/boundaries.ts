@@ -1,6 +1,6 @@
 /**
  * Applies the tables of boundary-rules.ts to the sources. Run by `npm run check`, in which oxlint
- * finds cycles of imports.
+ * finds cycles of imports, confined globals and long files.
  */
 import { posix } from "node:path";
 import {
@@ -8,9 +8,7 @@ import {
   CONFINED_GLOBALS,
   CONFINED_MODULES,
   FORBIDDEN_NUMBERS,
-  MANY_LINES,
   MAX_FILES,
-  MAX_LINES,
   MAY_BE_LARGE,
   ON_DEMAND,
   PURE_NAMES,
@@ -25,8 +23,6 @@ export interface Violation {
   readonly path: string;
   readonly line: number;
   readonly message: string;
-  /** Printed, but not a failure. */
-  readonly warning?: true;
 }
 
 /**
@@ -41,11 +37,6 @@ export function checkBoundaries(files: readonly SourceFile[], entries: ReadonlyM
     ...reachable(files, target),
     ...folderCircles(files, target),
   ];
-}
-
-/** Long files and full folders. */
-export function checkSizes(files: readonly SourceFile[]): Violation[] {
-  return [...files.flatMap(size), ...folders(files)];
 }
 
 type Target = (file: SourceFile, one: Import) => string | undefined;
@@ -98,18 +89,6 @@ function confined(file: SourceFile): Violation[] {
   ];
 }
 
-function size(file: SourceFile): Violation[] {
-  const lines = file.text.trimEnd().split("\n").length;
-  if (lines <= MANY_LINES) return [];
-  const at = {
-    rule: "short files",
-    path: file.path,
-    line: lines,
-    message: `${lines} lines: split it into files of one step each`,
-  };
-  return [lines > MAX_LINES ? at : { ...at, warning: true }];
-}
-
 function reachable(files: readonly SourceFile[], target: Target): Violation[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   return UNREACHABLE.flatMap(({ entry, specifier }) => {
@@ -135,7 +114,8 @@ function reachable(files: readonly SourceFile[], target: Target): Violation[] {
   });
 }
 
-function folders(files: readonly SourceFile[]): Violation[] {
+/** Full folders. */
+export function checkFolders(files: readonly Pick<SourceFile, "path">[]): Violation[] {
   const folders = files.filter(({ path }) => !path.endsWith(".test.ts")).map(({ path }) => posix.dirname(path));
   const sizes = Map.groupBy(folders, (folder) => folder);
   return [...sizes].flatMap(([folder, { length }]) =>

@@ -1,7 +1,8 @@
 /**
  * The structural rules, as tables: which folder may import which, and where access to the outside
  * is allowed. To permit something, add a line here with the reason. boundaries.ts applies the
- * tables; boundaries.test.ts plants a violation of each.
+ * tables; boundaries.test.ts plants a violation of each. Globals, timers and the length of a file
+ * are rules of .oxlintrc.json.
  */
 
 const CORE = "packages/oauth-core/src";
@@ -199,11 +200,6 @@ export interface Confined {
 }
 
 const EGRESS = /^packages\/oauth-core\/src\/egress\/[^/]+\.ts$/;
-/**
- * A library uses the `fetch` of the program it runs in, unless it gets another one: that program
- * decides what may be reached.
- */
-const CALLERS_OWN = /^packages\/broker-client\/src\/broker\/http\.ts$/;
 /** Listens; opens no outbound connection. */
 const SERVES = /^packages\/service\/src\/serve\.ts$/;
 /**
@@ -211,33 +207,6 @@ const SERVES = /^packages\/service\/src\/serve\.ts$/;
  * deployed server.
  */
 const FORWARDS = /^apps\/platform\/src\/ingress\/forward\.ts$/;
-
-/**
- * What lives in real time, and waits by the machine's own timers. Everything else takes a Timer, so
- * that tests and e2e/simulation decide when a wait is over.
- */
-const REAL_TIME: readonly RegExp[] = [
-  // It is the Timer.
-  /^packages\/oauth-core\/src\/mechanics\/system-timer\.ts$/,
-  // Sockets and the exports of spans.
-  /^packages\/oauth-core\/src\/egress\/(index|guarded-connection|exchange)\.ts$/,
-  /^packages\/service\/src\/(listener\/[a-z-]+|serve|tracing\/exporter)\.ts$/,
-  /^apps\/platform\/src\/ingress\/forward\.ts$/,
-  // Processes: their start, their end, and the lease of the process that deploys them.
-  /^(apps\/[^/]+|packages\/mcp-auth)\/src\/start\.ts$/,
-  /^packages\/mcp-auth\/src\/dev\/run-dev\.ts$/,
-  /^apps\/platform\/src\/deploy\/(server-process\/(process|keeper)|lease)\.ts$/,
-  // Files: the lock of a database and its housekeeping, the audit stream and its head.
-  /^packages\/token-store\/src\/storage\/sqlite\/(token-rows|housekeeping|lock-queue)\.ts$/,
-  /^apps\/broker\/src\/audit\/(audit|file)\.ts$/,
-  // What the SDK's calls to a table or a key service may take; the pauses of a command.
-  /^packages\/token-store\/src\/(storage\/dynamodb\/bounded-calls|keys\/kms|cli\/run)\.ts$/,
-  // A library in another's program, with the timers of that program.
-  /^packages\/broker-client\/src\/broker\/(http|unsent)\.ts$/,
-  // Practice vendors and faulty networks, which tests start as servers.
-  /^packages\/simulators\//,
-];
-const TAKE_A_TIMER = { rule: "waits come from a Timer", allowed: REAL_TIME, instead: "take a Timer as dependency" };
 
 /** External modules and the files that may import them. Type imports are free. */
 export const CONFINED_MODULES: readonly Confined[] = [
@@ -275,59 +244,30 @@ export const CONFINED_MODULES: readonly Confined[] = [
     allowed: [/^packages\/service\/src\/tracing\/exporter\.ts$/],
     instead: "use @opentelemetry/api",
   },
-  { ...TAKE_A_TIMER, what: /^(node:)?timers(\/promises)?$/ },
   {
     rule: "only config.ts reads process.env",
     what: /^(node:)?process$/,
     allowed: [],
-    instead: "use the global `process`, so that this rule sees it",
+    instead: "use the global `process`, so that oxlint's rule sees it",
   },
 ];
 
 /** Names that read or compare an address and open nothing. */
 export const PURE_NAMES: ReadonlySet<string> = new Set(["isIP", "isIPv4", "isIPv6", "BlockList", "SocketAddress"]);
 
-/** Globals and the files that may use them. */
+/** Globals as oxlint's rules, in .oxlintrc.json, do not see them. */
 export const CONFINED_GLOBALS: readonly Confined[] = [
   {
     rule: "only config.ts reads process.env",
-    what: /^process(\.env\b|$)/,
+    what: /^process$/,
     allowed: [/^(apps|packages)\/[^/]+\/src\/config\.ts$/],
     instead: "take the value from Config",
   },
-  {
-    rule: "only egress opens connections",
-    what: /^(fetch|WebSocket|EventSource)$/,
-    allowed: [EGRESS, CALLERS_OWN],
-    instead: "take a Fetch as dependency",
-  },
-  {
-    rule: "time comes from a Clock",
-    what: /^(Date\.now|new Date\(\))$/,
-    allowed: [
-      /^packages\/oauth-core\/src\/mechanics\/system-clock\.ts$/,
-      // The difference between it and ours, for a library that reads it.
-      /^packages\/oauth-core\/src\/vendor-client\/clock\.ts$/,
-      // It imports types alone.
-      /^packages\/broker-client\/src\/clock\.ts$/,
-    ],
-    instead: "take a Clock as dependency",
-  },
-  { ...TAKE_A_TIMER, what: /^(setTimeout|setInterval|AbortSignal\.timeout)$/ },
-  {
-    rule: "no console",
-    what: /^console(\.|$)/,
-    allowed: [],
-    instead: "log through log.ts, or write to process.stderr",
-  },
+  { rule: "time comes from a Clock", what: /^new Date\(\)$/, allowed: [], instead: "take a Clock as dependency" },
 ];
 
 /** Redirects are 303: with a 307 or 308 the browser would send its POST body on. */
 export const FORBIDDEN_NUMBERS: ReadonlySet<string> = new Set(["307", "308"]);
-
-/** The limit of lines per file, and the number from which a file gets a warning. */
-export const MAX_LINES = 400;
-export const MANY_LINES = 250;
 
 /**
  * The limit of files per folder, tests not counted. A vendor is one file, and so are its simulator
