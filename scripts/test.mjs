@@ -16,9 +16,11 @@ import { readOptions } from "./usage.mjs";
 // Each vitest starts a worker per core. Two workspaces at a time: one waits while the other computes,
 // and while it starts and ends. One of them is e2e, which takes as long as all others together and
 // waits most of the time. Turbo would start it last, because it depends on builds: so it has a turbo
-// of its own. The soak measures rates, so each workspace has the machine to itself.
-const TESTS = { name: "test", results: "results.json", concurrency: 2, longest: "@oauth-broker/e2e" };
-const SOAK = { name: "test:soak", results: "soak.json", concurrency: 1 };
+// of its own.
+const CONCURRENCY = 2;
+const LONGEST = "@oauth-broker/e2e";
+const TESTS = { name: "test", results: "results.json" };
+const SOAK = { name: "test:soak", results: "soak.json" };
 
 const HELP = `Usage: npm test [-- WORD... | -- OPTION...]
        npm run test:soak [-- OPTION...]
@@ -112,15 +114,14 @@ export function nearTestFiles(files, word) {
 }
 
 /** @returns the exit code: 0 when all turbos ended with 0 */
-async function runTurbos({ name, concurrency, longest }, args) {
+async function runTurbos({ name }, args) {
   const isChosen = args.some((arg) => /^(?:-F|--filter|--affected)/.test(arg));
-  const runs =
-    longest === undefined || isChosen
-      ? [[`--concurrency=${concurrency}`]]
-      : [
-          [`--filter=${longest}`, `--concurrency=${concurrency}`],
-          [`--filter=!${longest}`, `--concurrency=${concurrency - 1}`],
-        ];
+  const runs = isChosen
+    ? [[`--concurrency=${CONCURRENCY}`]]
+    : [
+        [`--filter=${LONGEST}`, `--concurrency=${CONCURRENCY}`],
+        [`--filter=!${LONGEST}`, `--concurrency=${CONCURRENCY - 1}`],
+      ];
   const started = runs.map((flags) => runTurbo(name, ["--output-logs=new-only", ...flags, ...args]));
   return Math.max(...(await Promise.all(started)));
 }
