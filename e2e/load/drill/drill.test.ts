@@ -15,6 +15,7 @@ const SIZE: DrillSize = {
   servers: 2,
   rollsBack: false,
   clients: { flow: 2, refresh: 2, call: 3 },
+  pauseMs: 200,
   outageSeconds: 5,
   rotationSeconds: 1,
   calmSeconds: 1,

@@ -68,11 +68,11 @@ export function sizeOf({ flows, rounds, warmUp }: Pick<Size, "flows" | "rounds" 
 
 /** The size for the tests. */
 export const SMALL: Size = {
-  flows: 32,
+  flows: 20,
   rounds: 1,
   warmUp: 0,
-  atOnce: 32,
-  onEngine: { flows: 32, rounds: 1, warmUp: 0, atOnce: 8 },
+  atOnce: 8,
+  onEngine: { flows: 8, rounds: 1, warmUp: 0, atOnce: 2 },
   records: [50, 500],
   processes: 2,
   entries: 20,
