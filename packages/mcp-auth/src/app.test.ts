@@ -1,14 +1,9 @@
 /** The routes as the app itself lists them: who may call what, in every mode. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createLog } from "@oauth-broker/service";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createApp, type McpApp } from "./app.ts";
-import { systemClock, systemTimer, type Timer } from "@oauth-broker/oauth-core";
-import { loadSettings } from "./config.ts";
-import { openStorage, type Storage } from "./storage.ts";
+import { systemTimer, type Timer } from "@oauth-broker/oauth-core";
+import type { Storage } from "./storage.ts";
 import { HOSTED, PRE_REGISTERED, SERVER, SEVERAL } from "./testing/environments.ts";
+import { openTestApp, type TestApp } from "./testing/test-app.ts";
 
 const PROBES = ["/healthz", "/readyz"];
 /** For a person with a browser. */
@@ -29,32 +24,19 @@ const MODES: readonly (readonly [string, Readonly<Record<string, string>>, reado
 ];
 
 describe.each(MODES)("%s", (_, environment, open) => {
-  let folder: string;
-  let storage: Storage | undefined;
-  let server: McpApp;
-
+  let app: TestApp;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
-    const settings = loadSettings({ ...environment, DATA_DIR: folder });
-    const log = createLog({ write: () => undefined });
-    if (settings.mode === "hosted")
-      storage = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
-    server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, { now: systemClock, log, storage });
+    app = await openTestApp(environment);
   });
-  afterAll(async () => {
-    await server.close();
-    await storage?.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => app.close());
 
   /** Method and path of each, except the catch-alls that respond 404 and 405. */
-  const routes = () => server.app.routes.filter(({ method, path }) => method !== "ALL" && !path.includes("*"));
-  const ask = async (
+  const routes = () => app.server.app.routes.filter(({ method, path }) => method !== "ALL" && !path.includes("*"));
+  const ask = (
     { method, path }: { readonly method: string; readonly path: string },
     headers: Readonly<Record<string, string>> = {},
     origin: string = HOSTED.DEPLOYMENT_URL,
-  ): Promise<Response> =>
-    server.app.request(`${origin}${path}`, { method, headers: { host: new URL(origin).host, ...headers } });
+  ): Promise<Response> => app.ask(path, { method, headers }, origin);
 
   it("bar#RS-1 says what it is to a browser, at / and with the 401 of /mcp (#29)", async () => {
     const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
@@ -125,7 +107,7 @@ describe.each(MODES)("%s", (_, environment, open) => {
   });
 
   it("is not ready once it drains, and still serves", async () => {
-    server.drain();
+    app.server.drain();
     expect((await ask({ method: "GET", path: "/readyz" })).status).toBe(503);
     expect((await ask({ method: "GET", path: "/healthz" })).status).toBe(200);
     expect((await ask({ method: "POST", path: "/mcp" })).status).toBe(401);
@@ -133,17 +115,9 @@ describe.each(MODES)("%s", (_, environment, open) => {
 });
 
 it("asks a client without a token for the scopes of all vendors, each with its vendor's id", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
-  const settings = loadSettings({ ...SEVERAL, VENDOR_SLACK_SCOPES: "chat:write", DATA_DIR: folder });
-  const log = createLog({ write: () => undefined });
-  const storage = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
-  const server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, { now: systemClock, log, storage });
-  const headers = { host: new URL(SEVERAL.DEPLOYMENT_URL).host };
-  const answer = await server.app.request(`${SEVERAL.DEPLOYMENT_URL}/mcp`, { method: "POST", headers });
+  await using app = await openTestApp({ ...SEVERAL, VENDOR_SLACK_SCOPES: "chat:write" });
+  const answer = await app.ask("/mcp", { method: "POST" });
   expect(answer.headers.get("www-authenticate")).toContain('scope="main:openid main:read slack:chat:write"');
-  await server.close();
-  await storage.close();
-  rmSync(folder, { recursive: true });
 });
 
 describe("the sweep of unanswered questions", () => {
@@ -160,41 +134,32 @@ describe("the sweep of unanswered questions", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  let folder: string;
-  let storage: Storage;
-  let server: McpApp;
+  let app: TestApp;
   let sweeps: number;
   /** What the store's answer to a sweep waits for. */
   let answered: Promise<void>;
-
-  beforeEach(async () => {
-    waiting.clear();
-    [sweeps, answered] = [0, Promise.resolve()];
-    folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
-    const settings = loadSettings({ ...SEVERAL, DATA_DIR: folder });
-    const log = createLog({ write: () => undefined });
-    const opened = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
+  const watched = (real: Storage): Storage => {
     const get: Storage["records"]["get"] = async (key, options) => {
       if (key.kind === "link-questions") {
         sweeps += 1;
         await answered;
       }
-      return opened.records.get(key, options);
+      return real.records.get(key, options);
     };
-    storage = { ...opened, records: { ...opened.records, get } };
-    const options = { now: systemClock, timer, log, storage };
-    server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, options);
+    return { ...real, records: { ...real.records, get } };
+  };
+
+  beforeEach(async () => {
+    waiting.clear();
+    [sweeps, answered] = [0, Promise.resolve()];
+    app = await openTestApp(SEVERAL, { timer, store: watched });
   });
-  afterEach(async () => {
-    await server.close();
-    await storage.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => app.close());
 
   it.each(["drain", "close"] as const)("ends with %s", async (end) => {
     await pass(1);
     expect(sweeps).toBe(1);
-    await server[end]();
+    await app.server[end]();
     await pass(2);
     expect(sweeps).toBe(1);
   });

@@ -2,16 +2,10 @@
  * Pages of other origins at every path of the app, with `ALLOWED_ORIGINS` set: what they may call
  * and read, and what not.
  */
-import { defined, systemClock } from "@oauth-broker/oauth-core";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createLog } from "@oauth-broker/service";
+import { defined } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createApp, type McpApp } from "./app.ts";
-import { loadSettings } from "./config.ts";
-import { openStorage, type Storage } from "./storage.ts";
 import { HOSTED, PRE_REGISTERED, SERVER } from "./testing/environments.ts";
+import { type AppRequest, openTestApp, type TestApp } from "./testing/test-app.ts";
 
 const APP = "https://app.example";
 const OWN = HOSTED.DEPLOYMENT_URL;
@@ -35,42 +29,22 @@ const MODES: readonly (readonly [string, Readonly<Record<string, string>>, reado
 ];
 
 describe.each(MODES)("%s", (_, environment, called, own) => {
-  let folder: string;
-  let storage: Storage | undefined;
-  let listed: McpApp;
-  let open: McpApp;
-
+  let listed: TestApp;
+  let open: TestApp;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "mcp-origins-"));
-    const log = createLog({ write: () => undefined });
-    const appFor = (ALLOWED_ORIGINS: string): McpApp => {
-      const settings = loadSettings({ ...environment, DATA_DIR: folder, ALLOWED_ORIGINS });
-      return createApp({ name: "test", version: "1", tools: [] }, settings, { now: systemClock, log, storage });
-    };
-    if (environment["OAUTH_MODE"] === "hosted")
-      storage = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
-    listed = appFor(APP);
-    open = appFor("*");
+    listed = await openTestApp({ ...environment, ALLOWED_ORIGINS: APP });
+    open = await openTestApp({ ...environment, ALLOWED_ORIGINS: "*" });
   });
-  afterAll(async () => {
-    await Promise.all([listed.close(), open.close()]);
-    await storage?.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => Promise.all([listed.close(), open.close()]));
 
-  const send = async (
-    path: string,
-    init: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string } = {},
-    { app }: McpApp = listed,
-  ): Promise<Response> =>
-    app.request(`${OWN}${path}`, { ...init, headers: { host: new URL(OWN).host, ...init.headers } });
-  const preflight = (path: string, origin: string, server: McpApp = listed): Promise<Response> => {
+  const send = (path: string, init?: AppRequest, app = listed): Promise<Response> => app.ask(path, init);
+  const preflight = (path: string, origin: string, app = listed): Promise<Response> => {
     const headers = {
       origin,
       "access-control-request-method": "POST",
       "access-control-request-headers": "authorization,content-type,last-event-id,mcp-protocol-version,mcp-session-id",
     };
-    return send(path, { method: "OPTIONS", headers }, server);
+    return send(path, { method: "OPTIONS", headers }, app);
   };
   const readers = ({ headers }: Response): string | null => headers.get("access-control-allow-origin");
 

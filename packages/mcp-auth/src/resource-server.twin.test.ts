@@ -6,9 +6,7 @@ import type * as Server from "@oauth-broker/oauth-core/server";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type * as Service from "@oauth-broker/service/http";
-import { createLog } from "@oauth-broker/service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { loadSettings } from "./config.ts";
 import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
 
 const SERVER = "@oauth-broker/oauth-core/server";
@@ -29,15 +27,10 @@ afterEach(() => {
 describe("with a defence off", () => {
   it("a page of another name reaches the server in the user's browser (twin of bar#RS-7)", async () => {
     vi.doMock(KNOWN_HOST, async (original) => ({ ...(await original<object>()), createKnownHost: () => () => true }));
-    const { createApp } = await import("./app.ts");
-    const settings = loadSettings({ ...PRE_REGISTERED, DEPLOYMENT_URL: HOSTED.DEPLOYMENT_URL });
-    const log = createLog({ write: () => undefined });
-    const definition = { name: "test", version: "1.0.0", tools: [] };
-    const server = createApp(definition, settings, { now: fixedClock(1_700_000_000), log, storage: undefined });
+    const { openTestApp } = await import("./testing/test-app.ts");
+    await using app = await openTestApp({ ...PRE_REGISTERED, DEPLOYMENT_URL: HOSTED.DEPLOYMENT_URL });
     const headers = { host: "evil.example", origin: "https://evil.example" };
-    const { status } = await server.app.request("https://evil.example/mcp", { method: "POST", headers });
-    expect(status).toBe(401);
-    await server.close();
+    expect((await app.ask("/mcp", { method: "POST", headers }, "https://evil.example")).status).toBe(401);
   });
 
   it("a page of any origin reads what a server with a list answers (twin of bar#HT-8)", async () => {
@@ -45,27 +38,18 @@ describe("with a defence off", () => {
       const service = await original<typeof Service>();
       return { ...service, createCors: () => service.createCors(["*"]) };
     });
-    const { createApp } = await import("./app.ts");
-    const log = createLog({ write: () => undefined });
-    const settings = loadSettings({ ...PRE_REGISTERED, ALLOWED_ORIGINS: "https://app.example" });
-    const options = { now: fixedClock(1_700_000_000), log, storage: undefined };
-    const server = createApp({ name: "test", version: "1.0.0", tools: [] }, settings, options);
-    const headers = { host: "127.0.0.1", origin: "https://evil.example" };
-    const answer = await server.app.request("http://127.0.0.1/mcp", { method: "POST", headers });
+    const { openTestApp } = await import("./testing/test-app.ts");
+    await using app = await openTestApp({ ...PRE_REGISTERED, ALLOWED_ORIGINS: "https://app.example" });
+    const answer = await app.ask("/mcp", { method: "POST", headers: { origin: "https://evil.example" } });
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([401, "*"]);
-    await server.close();
   });
 
   it("a caller without a token learns by HEAD of a method, not a challenge (twin of bar#RS-1)", async () => {
     vi.doMock(BEARER, () => ({ requireCaller: async () => ({ caller: {} }) }));
-    const { createApp } = await import("./app.ts");
-    const log = createLog({ write: () => undefined });
-    const definition = { name: "test", version: "1.0.0", tools: [] };
-    const options = { now: fixedClock(1_700_000_000), log, storage: undefined };
-    const server = createApp(definition, loadSettings(PRE_REGISTERED), options);
-    const answer = await server.app.request("http://127.0.0.1/mcp", { method: "HEAD", headers: { host: "127.0.0.1" } });
+    const { openTestApp } = await import("./testing/test-app.ts");
+    await using app = await openTestApp(PRE_REGISTERED);
+    const answer = await app.ask("/mcp", { method: "HEAD" });
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([405, null]);
-    await server.close();
   });
 
   it("one user is answered as another where validations are not kept by token (twin of bar#RS-8)", async () => {

@@ -7,17 +7,15 @@ import { createLog } from "@oauth-broker/service";
 import { sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { loadSettings } from "../config.ts";
 import { createServerRecords } from "../hosted/records/server-key.ts";
 import { createSignIns } from "../hosted/pages/sign-ins.ts";
 import { createSessions } from "../hosted/sessions/sessions.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { openStorage } from "../storage.ts";
-import { HOSTED, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";
+import { HOSTED, loadHosted, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";
 import { hasSeveralVendors, issuersOf, openLinks, runTokenStore } from "./operator.ts";
 import { runCommand } from "./run-command.ts";
 import { SESSIONS_OF_ONE } from "../hosted/link-policy/link-policy.ts";
-import type { LinkPolicy } from "../settings.ts";
 
 const KEY = { user: "U1", vendor: "my-vendor", issuer: "vendor.example.com" };
 const TOKENS = { accessToken: new Secret("access"), refreshToken: new Secret("refresh"), tokenType: "Bearer" };
@@ -144,7 +142,7 @@ describe("the operator's commands on a server's own storage", () => {
       deploymentUrl: "https://server.example.com",
       signInGeneration: async () => 0,
     };
-    const sessions = createSessions({ ...parts, ...deployment, source: signIn, links: loadLinks(environment) });
+    const sessions = createSessions({ ...parts, ...deployment, source: signIn, links: loadHosted(environment).links });
     const issued = await sessions.start({ user: "U1", clientId: "desk", scope: ["chat:post"] });
     const signIns = createSignIns({ ...parts, ...deployment, source: signIn });
     const cookie = (await signIns.start("U1", "one@main")).split(";")[0];
@@ -191,20 +189,12 @@ describe("the operator's commands on a server's own storage", () => {
   });
 });
 
-function loadLinks(environment: object): LinkPolicy {
-  const settings = loadSettings({ ...environment });
-  if (settings.mode !== "hosted") throw new Error("it stores nothing");
-  return settings.links;
-}
-
 describe("token-store, run from a server", () => {
   afterEach(() => vi.restoreAllMocks());
 
   it("gets the issuers this server seals under", () => {
-    const [one, several] = [loadSettings(HOSTED), loadSettings(SEVERAL)];
-    if (one.mode !== "hosted" || several.mode !== "hosted") throw new Error("not hosted");
-    expect(Object.fromEntries(issuersOf(one))).toEqual({ "my-vendor": "vendor.example.com" });
-    expect(Object.fromEntries(issuersOf(several))).toEqual({
+    expect(Object.fromEntries(issuersOf(loadHosted(HOSTED)))).toEqual({ "my-vendor": "vendor.example.com" });
+    expect(Object.fromEntries(issuersOf(loadHosted(SEVERAL)))).toEqual({
       main: "https://main.example.com",
       slack: expect.any(String),
     });

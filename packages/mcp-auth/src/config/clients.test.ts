@@ -1,17 +1,5 @@
-import { isConfigError } from "@oauth-broker/service/configuration";
 import { describe, expect, it } from "vitest";
-import { loadSettings } from "../config.ts";
-import { SERVER } from "../testing/environments.ts";
-
-function problemsOf(clients: string): string[] {
-  try {
-    loadSettings({ ...SERVER, OAUTH_CLIENTS: clients });
-  } catch (error) {
-    if (isConfigError(error)) return error.problems.map(({ path, problem }) => `${path} ${problem}`);
-    throw error;
-  }
-  throw new Error("it was accepted");
-}
+import { problemsOf, SERVER } from "../testing/environments.ts";
 
 const client = (fields: object): string =>
   JSON.stringify([{ client_id: "desk", client_name: "Desk", redirect_uris: ["http://127.0.0.1/cb"], ...fields }]);
@@ -35,6 +23,6 @@ describe("OAUTH_CLIENTS is refused", () => {
       "OAUTH_CLIENTS has two clients with the same client_id",
     ],
   ])("with %s", (_, clients, problem) => {
-    expect(problemsOf(clients)).toEqual([expect.stringContaining(problem)]);
+    expect(problemsOf({ ...SERVER, OAUTH_CLIENTS: clients })).toEqual([expect.stringContaining(problem)]);
   });
 });

@@ -1,18 +1,7 @@
 /** `VENDOR_SCOPES` as an author writes it, and names that are misspelt. */
-import { isConfigError } from "@oauth-broker/service/configuration";
 import { expect, it } from "vitest";
-import { type Environment, loadSettings } from "../config.ts";
-import { HOSTED, NO_URLS, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";
-
-function problemsOf(environment: Environment): string[] {
-  try {
-    loadSettings(environment);
-  } catch (error) {
-    if (isConfigError(error)) return error.problems.map(({ path, problem }) => `${path} ${problem}`);
-    throw error;
-  }
-  return [];
-}
+import { loadSettings } from "../config.ts";
+import { HOSTED, loadHosted, NO_URLS, PRE_REGISTERED, problemsOf, SEVERAL } from "../testing/environments.ts";
 
 it.each([
   ["read,write", ["read", "write"]],
@@ -22,8 +11,8 @@ it.each([
 ])("a vendor that writes commas takes them: %s", (VENDOR_SCOPES, scopes) => {
   const slack = { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "slack", VENDOR_SCOPES };
   expect(loadSettings(slack).vendor.scopes).toEqual(scopes);
-  const several = loadSettings({ ...SEVERAL, VENDOR_SLACK_SCOPES: VENDOR_SCOPES });
-  expect(several.mode === "hosted" && several.links.vendors.get("slack")?.scopes).toEqual(scopes);
+  const { links } = loadHosted({ ...SEVERAL, VENDOR_SLACK_SCOPES: VENDOR_SCOPES });
+  expect(links.vendors.get("slack")?.scopes).toEqual(scopes);
 });
 
 it.each(["read,write", "read, write", "read write,", "read,"])("any other refuses them: %s", (scopes) => {

@@ -1,14 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { describeVariables, type Environment, loadSettings } from "../config.ts";
-import { HOSTED, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
+import { describeVariables, loadSettings } from "../config.ts";
+import { HOSTED, loadHosted as hosted, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
 
 const GITHUB = { ...NO_URLS, VENDOR: "github" };
-
-function hosted(environment: Environment) {
-  const settings = loadSettings(environment);
-  if (settings.mode !== "hosted") throw new Error("not hosted");
-  return settings;
-}
 
 describe("what is not set", () => {
   it("has its defaults in pre-registered mode", () => {

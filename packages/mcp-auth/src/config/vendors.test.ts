@@ -1,24 +1,7 @@
-import { isConfigError } from "@oauth-broker/service/configuration";
 import { describe, expect, it } from "vitest";
 import { type Environment, loadSettings } from "../config.ts";
-import { HOSTED, PRE_REGISTERED, SEVERAL, SERVER } from "../testing/environments.ts";
+import { HOSTED, loadHosted as hosted, PRE_REGISTERED, problemsOf, SERVER, SEVERAL } from "../testing/environments.ts";
 import { collide } from "./reader.ts";
-
-function hosted(environment: Environment) {
-  const settings = loadSettings(environment);
-  if (settings.mode !== "hosted") throw new Error("not hosted");
-  return settings;
-}
-
-function problemsOf(environment: Environment): string[] {
-  try {
-    loadSettings(environment);
-  } catch (error) {
-    if (isConfigError(error)) return error.problems.map(({ path, problem }) => `${path} ${problem}`);
-    throw error;
-  }
-  return [];
-}
 
 describe("several vendors", () => {
   it("each have their own variables, and the first signs users in", () => {

@@ -6,9 +6,7 @@ import { createLinkEvents, type LinkChange } from "@oauth-broker/service/events"
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, describe, expect, it } from "vitest";
-import { loadSettings } from "../config.ts";
-import type { HostedSettings } from "../settings.ts";
-import { HOSTED, problemsOf } from "../testing/environments.ts";
+import { HOSTED, loadHosted, problemsOf } from "../testing/environments.ts";
 import { openOpenIdFixture } from "../testing/hosted-fixture.ts";
 
 const SECRETS = ["whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "whsec_YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4"];
@@ -192,7 +190,7 @@ describe("a grant that the vendor ended", () => {
 });
 
 describe("the receiver of events", () => {
-  const read = (events: Readonly<Record<string, string>>) => loadSettings({ ...HOSTED, ...events }) as HostedSettings;
+  const read = (events: Readonly<Record<string, string>>) => loadHosted({ ...HOSTED, ...events });
   const EVENTS_URL = "https://receiver.example:8443/links";
 
   it("is known by its URL and its secrets", () => {

@@ -3,19 +3,12 @@
  * consents at the second vendor, and the same call goes on. Two OpenID providers, no stub.
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { createLog } from "@oauth-broker/service";
-import { errorPageWith, mount } from "@oauth-broker/service/http";
-import { Hono } from "hono";
-import { systemTimer } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { createMcpEndpoint } from "../mcp/endpoint.ts";
-import { createElicitationDeps } from "../mcp/elicitation/deps.ts";
-import { identitySource } from "./records/identity-source.ts";
 import { SERVER } from "../testing/hosted-fixture.ts";
 import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking/fixture.ts";
+import { type McpOver, openMcpOver } from "../testing/linking/mcp-over.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
-import { MAX_OPEN } from "./tickets/tickets.ts";
 
 const whois = defineTool({
   name: "whois",
@@ -30,8 +23,7 @@ const whois = defineTool({
 });
 
 let fixture: LinkingFixture;
-let endpoint: ReturnType<typeof createMcpEndpoint>;
-let app: Hono;
+let mcp: McpOver;
 let visitor: LinkingVisitor;
 const seen: string[] = [];
 
@@ -39,38 +31,10 @@ beforeEach(async () => {
   seen.length = 0;
   fixture = await openLinkingFixture({ linking: { elicitationWaitSeconds: 5 } });
   visitor = fixture.visitor();
-  const { settings, vendorClient, serverKey: seals, now, authenticate } = fixture;
-  const log = createLog({ write: (line) => void seen.push(line) });
-  const known = {
-    seals,
-    now,
-    connectionsUrl: `${SERVER}/connections`,
-    mostTickets: MAX_OPEN,
-    stopping: new AbortController().signal,
-    timer: systemTimer,
-  };
-  endpoint = createMcpEndpoint(
-    { name: "test", version: "1.0.0", tools: [whois] },
-    {
-      authenticate,
-      addressOf: () => "127.0.0.1",
-      resourceMetadata: undefined,
-      scope: "",
-      vendor: () => vendorClient.resolve(settings.vendor.vendor),
-      names: { id: "home", name: "Home Vendor" },
-      apiHosts: [],
-      allowLoopback: true,
-      fetch,
-      vendorClient,
-      log,
-      linking: createElicitationDeps(settings.links, { ...known, source: identitySource(settings), vendorClient }),
-    },
-  );
-  app = new Hono();
-  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
+  mcp = openMcpOver(fixture, [whois], { fetch, onLine: (line) => void seen.push(line) });
 });
 afterEach(async () => {
-  await endpoint.close();
+  await mcp.close();
   await fixture.close();
 });
 
@@ -89,8 +53,8 @@ async function connect(access: string, onUrl: (url: string) => Promise<unknown>)
   });
   const transport = new StreamableHTTPClientTransport(new URL(`${SERVER}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${access}` } },
-    fetch: async (url, init) => {
-      const answer = await app.request(String(url), init);
+    fetch: async (_url, init = {}) => {
+      const answer = await mcp.request(init);
       seen.push(await answer.clone().text());
       return answer;
     },

@@ -2,20 +2,15 @@
  * Calls of tools with this server's own sessions, tickets and links behind them: only the pages are
  * left out, and a test decides in the user's place.
  */
-import { Secret, systemTimer } from "@oauth-broker/oauth-core";
-import { createLog } from "@oauth-broker/service";
-import { errorPageWith, mount } from "@oauth-broker/service/http";
+import { Secret } from "@oauth-broker/oauth-core";
 import type { TokenSet } from "@oauth-broker/token-store";
-import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createMcpEndpoint } from "../mcp/endpoint.ts";
-import { createElicitationDeps } from "../mcp/elicitation/deps.ts";
-import { identitySource } from "./records/identity-source.ts";
-import { initialize, legacyCall, modernCall } from "../testing/linking/raw-calls.ts";
+import { type McpOver, openMcpOver } from "../testing/linking/mcp-over.ts";
+import { initialize, legacyCall, modernCall, type RawCall, rawRequest } from "../testing/linking/raw-calls.ts";
 import { openStubLinkingFixture, type StubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
-import { MAX_OPEN, type Tickets } from "./tickets/tickets.ts";
+import type { Tickets } from "./tickets/tickets.ts";
 import { atVendor, linkKey } from "./links/link.ts";
 
 const SERVER = "https://server.example";
@@ -45,8 +40,7 @@ const tools = [
 ];
 
 let fixture: StubLinkingFixture;
-let app: Hono;
-let close: () => Promise<void>;
+let mcp: McpOver;
 let tickets: Tickets;
 let token: string;
 /** How the API of `chat` answers. */
@@ -56,46 +50,18 @@ beforeEach(async () => {
   runs = 0;
   api = (sent) => new Response(sent);
   fixture = await openStubLinkingFixture({ linking: { elicitationWaitSeconds: 0 } });
-  const { settings, vendorClient, serverKey, now, authenticate } = fixture;
   if (fixture.linking === undefined) throw new Error("no links");
-  const { links } = settings;
   ({ tickets } = fixture.linking);
+  const { links } = fixture.settings;
   const vendors = new Map([...links.vendors].map(([id, one]) => [id, { ...one, apiHosts: [`api.${id}.example`] }]));
-  const log = createLog({ write: () => undefined });
-  const connectionsUrl = `${SERVER}/connections`;
-  const linkingDeps = {
-    seals: serverKey,
-    now,
-    connectionsUrl,
-    mostTickets: MAX_OPEN,
-    stopping: new AbortController().signal,
-    timer: systemTimer,
-    vendorClient,
-  };
-  const endpoint = createMcpEndpoint(
-    { name: "test", version: "1.0.0", tools },
-    {
-      authenticate,
-      addressOf: () => "127.0.0.1",
-      resourceMetadata: undefined,
-      scope: "",
-      vendor: () => vendorClient.resolve(settings.vendor.vendor),
-      names: { id: "main", name: "Main" },
-      apiHosts: [],
-      allowLoopback: true,
-      fetch: async (_, init) => api(new Headers(init?.headers).get("authorization")?.slice("Bearer ".length) ?? ""),
-      vendorClient,
-      log,
-      linking: createElicitationDeps({ ...links, vendors }, { ...linkingDeps, source: identitySource(settings) }),
-    },
-  );
-  app = new Hono();
-  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
-  close = endpoint.close;
+  mcp = openMcpOver(fixture, tools, {
+    links: { ...links, vendors },
+    fetch: async (_, init) => api(new Headers(init?.headers).get("authorization")?.slice("Bearer ".length) ?? ""),
+  });
   token = await signIn("main:read chat:post");
 });
 afterEach(async () => {
-  await close();
+  await mcp.close();
   await fixture.close();
 });
 
@@ -103,17 +69,8 @@ async function signIn(scope: string): Promise<string> {
   return (await fixture.connect({ scope })).body["access_token"] ?? "";
 }
 
-async function send([message, headers]: readonly [object, Readonly<Record<string, string>>], bearer = token) {
-  const answer = await app.request(`${SERVER}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${bearer}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...headers,
-    },
-    body: JSON.stringify(message),
-  });
+async function send(call: RawCall, bearer = token) {
+  const answer = await mcp.request(rawRequest(bearer, ...call));
   const text = await answer.text();
   const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "null");
   return { status: answer.status, headers: answer.headers, body: JSON.parse(json) };

@@ -3,25 +3,13 @@
  * server. It asks for nothing here, is never named as the resource, and the vendor that has it is
  * asked for it always.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createLog } from "@oauth-broker/service";
-import { afterEach, describe, expect, it } from "vitest";
-import { createApp } from "../app.ts";
-import { systemClock } from "@oauth-broker/oauth-core";
-import { loadSettings } from "../config.ts";
-import { openStorage } from "../storage.ts";
+import { describe, expect, it } from "vitest";
 import { HOSTED, PRE_REGISTERED, SERVER as SERVER_ENVIRONMENT, SEVERAL } from "../testing/environments.ts";
 import { openStubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { severalVendors } from "./link-policy/link-policy.ts";
 import { withOwed } from "./link-policy/scope.ts";
 import { openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
+import { openTestApp } from "../testing/test-app.ts";
 
 /** @returns what the vendor was asked for, and our token response */
 async function connect(fixture: ServerFixture, scope: string | undefined) {
@@ -122,27 +110,13 @@ describe("bar#AS-17 the resource does not name it", () => {
     ["hosted, its own callback", { ...SERVER_ENVIRONMENT, VENDOR_SCOPES: "read:user offline_access" }],
     ["several vendors", { ...SEVERAL, VENDOR_MAIN_SCOPES: "openid read:user offline_access" }],
   ])("in challenges and metadata, %s", async (_what, environment) => {
-    const folder = mkdtempSync(join(tmpdir(), "mcp-offline-"));
-    const settings = loadSettings({ ...environment, DATA_DIR: folder });
-    const log = createLog({ write: () => undefined });
-    const storage =
-      settings.mode === "hosted"
-        ? await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } })
-        : undefined;
-    const server = createApp({ name: "t", version: "1.0.0", tools: [] }, settings, { now: systemClock, log, storage });
-    closing.push(async () => {
-      await server.close();
-      await storage?.close();
-      rmSync(folder, { recursive: true });
-    });
-    const origin = settings.deploymentUrl ?? "http://127.0.0.1";
-    const ask = (path: string) => server.app.request(`${origin}${path}`, { headers: { host: new URL(origin).host } });
-    const challenge = (await ask("/mcp")).headers.get("www-authenticate") ?? "";
+    await using app = await openTestApp(environment);
+    const challenge = (await app.ask("/mcp")).headers.get("www-authenticate") ?? "";
     expect(challenge).toContain("read:user");
     expect(challenge).not.toContain("offline_access");
-    if (settings.mode !== "hosted") return;
+    if (app.settings.mode !== "hosted") return;
     const scopesOf = async (path: string) =>
-      ((await (await ask(path)).json()) as Record<string, unknown>)["scopes_supported"];
+      ((await (await app.ask(path)).json()) as Record<string, unknown>)["scopes_supported"];
     expect(String(await scopesOf("/.well-known/oauth-protected-resource/mcp"))).not.toContain("offline_access");
     expect(String(await scopesOf("/.well-known/oauth-authorization-server"))).toContain("offline_access");
   });

@@ -7,8 +7,16 @@ import type { RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-c
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { AUDIENCE, NOW, SAME, SOURCE, testServerKey, testSessions, WHO } from "../testing/test-sessions.ts";
-import { createSignIns } from "./pages/sign-ins.ts";
+import {
+  AUDIENCE,
+  NOW,
+  SAME,
+  SOURCE,
+  testServerKey,
+  testSessions,
+  testSignIns,
+  WHO,
+} from "../testing/test-sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant", description: "The refresh token is not valid" });
@@ -121,10 +129,9 @@ describe("the record of the end of a user's sign-ins", () => {
         return table.create(record);
       },
     };
-    const of = { signInGeneration: async () => 0, deploymentUrl: "https://server.example", now };
-    const on = { ...of, records: watched, serverKey: testServerKey(now) };
-    const signIns = createSignIns({ ...on, source: SOURCE });
-    const elsewhere = createSignIns({ ...on, source: { ...SOURCE, vendor: "another" } });
+    const serverKey = testServerKey(now);
+    const signIns = testSignIns(watched, now, { serverKey });
+    const elsewhere = testSignIns(watched, now, { serverKey, source: { ...SOURCE, vendor: "another" } });
     const start = async (): Promise<string> => (await signIns.start("u1", "Ada")).split(";")[0] ?? "";
     return { now, table, signIns, elsewhere, start, removeEnd: () => table.delete(key) };
   };

@@ -46,8 +46,7 @@ it.each(["its row put back", "its index removed"])(
 );
 
 it("a sign-in lives again when the record of its end is removed (twin of bar#TS-19)", async () => {
-  const { NOW, SOURCE, testServerKey } = await import("../testing/test-sessions.ts");
-  const { createSignIns } = await import("./pages/sign-ins.ts");
+  const { NOW, testSignIns } = await import("../testing/test-sessions.ts");
   const now = fixedClock(NOW);
   const table = memoryRecordStore({ now });
   const ends = new Map<string, { kind: string; id: string }>();
@@ -59,8 +58,7 @@ it("a sign-in lives again when the record of its end is removed (twin of bar#TS-
       return table.create({ ...record, data: Object.fromEntries(members) });
     },
   };
-  const of = { source: SOURCE, signInGeneration: async () => 0, deploymentUrl: "https://server.example" };
-  const signIns = createSignIns({ records, serverKey: testServerKey(now), now, ...of });
+  const signIns = testSignIns(records, now);
   const cookie = (await signIns.start("u1", "Ada")).split(";")[0];
   await signIns.endAll("u1");
   expect(await signIns.read(cookie)).toBeUndefined();

@@ -4,6 +4,7 @@
  */
 import { type ConfigError, isConfigError } from "@oauth-broker/service/configuration";
 import { type Environment, loadSettings } from "../config.ts";
+import type { HostedSettings } from "../settings.ts";
 
 const OWN = {
   VENDOR: "my-vendor",
@@ -49,6 +50,13 @@ export const SEVERAL = {
 
 /** Applied over the others: the vendor is then one of the registry. */
 export const NO_URLS = { VENDOR_AUTHORIZATION_URL: "", VENDOR_TOKEN_URL: "", VENDOR_USERINFO_URL: "" };
+
+/** @throws Error when its mode is another */
+export function loadHosted(environment: Environment): HostedSettings {
+  const settings = loadSettings(environment);
+  if (settings.mode !== "hosted") throw new Error("not hosted");
+  return settings;
+}
 
 /** @throws Error when it is accepted */
 export function refusalOf(environment: Environment): ConfigError {

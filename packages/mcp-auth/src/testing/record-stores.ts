@@ -3,7 +3,7 @@ import { patience } from "@oauth-broker/oauth-core/testing";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, JsonObject, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
@@ -15,6 +15,21 @@ export interface RecordStores {
   /** The latest fresh store as another process has it open; in memory it is the same object. */
   again(now: Clock): RecordStore;
   close(): Promise<void>;
+}
+
+/** Reports each row, and each change of one, before it is written. */
+export function watchWrites(store: RecordStore, onWrite: (key: RecordKey, data: JsonObject) => void): RecordStore {
+  return {
+    ...store,
+    create: (record) => {
+      onWrite(record.key, record.data);
+      return store.create(record);
+    },
+    advance: (key, from, patch) => {
+      onWrite(key, patch.set);
+      return store.advance(key, from, patch);
+    },
+  };
 }
 
 export const RECORD_STORES: Readonly<Record<string, () => Promise<RecordStores>>> = {

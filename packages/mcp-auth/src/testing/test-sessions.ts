@@ -5,6 +5,7 @@ import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/records/identity-source.ts";
 import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts";
+import { createSignIns, type SignIns } from "../hosted/pages/sign-ins.ts";
 import { createSessions, SESSION_CHECKS, type SessionChecks } from "../hosted/sessions/sessions.ts";
 import type { SessionPolicy } from "../settings.ts";
 import type { Sessions } from "../hosted/sessions/session.ts";
@@ -102,6 +103,19 @@ export function testSessions(
 
 function authenticated(records: RecordStore, serverKey: ServerKey): RecordStore {
   return authenticatedRecords({ records, keys: oneMacKey(() => serverKey.derive("record-mac")) });
+}
+
+/** The pages' sign-ins over these records, with a key of their own if none is given. */
+export function testSignIns(
+  records: RecordStore,
+  now: Clock,
+  {
+    serverKey = testServerKey(now),
+    source = SOURCE,
+  }: { readonly serverKey?: ServerKey; readonly source?: IdentitySource } = {},
+): SignIns {
+  const of = { signInGeneration: async () => 0, deploymentUrl: "https://server.example", now };
+  return createSignIns({ ...of, records, serverKey, source });
 }
 
 /** Its own store, in memory. */

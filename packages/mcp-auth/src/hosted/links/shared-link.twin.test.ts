@@ -40,7 +40,7 @@ it("a client that requests less takes from the others what they were granted", a
 
 it("a narrower request gets all, without a reported scope (twin of rfc6749#5.1)", async () => {
   vi.doMock(NARROW, async (original) => ({ ...(await original<object>()), requestedScope: async () => SCOPES }));
-  const { openSilentVendorFixture } = await import("../../testing/silent-vendor.ts");
+  const { openSilentVendorFixture } = await import("../../testing/vendors/silent-vendor.ts");
   await using fixture = await openSilentVendorFixture();
   const broad = await fixture.signIn();
   const narrow = await fixture.signIn("openid api:read");

@@ -1,42 +1,18 @@
 /** The Origin that the pages of links take: their own, and the one browsers send without a referrer. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createLog } from "@oauth-broker/service";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createApp, type McpApp } from "../../app.ts";
-import { systemClock } from "@oauth-broker/oauth-core";
-import { loadSettings } from "../../config.ts";
-import { openStorage, type Storage } from "../../storage.ts";
 import { SEVERAL } from "../../testing/environments.ts";
+import { openTestApp, type TestApp } from "../../testing/test-app.ts";
 
 const OWN = SEVERAL.DEPLOYMENT_URL;
 const PAGES = ["/connections", `/connect/${"A".repeat(43)}`];
-let folder: string;
-let storage: Storage;
-let app: McpApp;
-
+let app: TestApp;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "linking-origin-"));
-  const log = createLog({ write: () => undefined });
-  const environment = { ...SEVERAL, DATA_DIR: folder, ALLOWED_ORIGINS: "https://app.example" };
-  storage = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
-  app = createApp({ name: "test", version: "1", tools: [] }, loadSettings(environment), {
-    now: systemClock,
-    log,
-    storage,
-  });
+  app = await openTestApp({ ...SEVERAL, ALLOWED_ORIGINS: "https://app.example" });
 });
-afterAll(async () => {
-  await app.close();
-  await storage.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => app.close());
 
-const post = async (path: string, headers: Record<string, string>): Promise<Response> => {
-  const body = new URLSearchParams({ action: "sign_out" });
-  return app.app.request(OWN + path, { method: "POST", body, headers: { host: new URL(OWN).host, ...headers } });
-};
+const post = (path: string, headers: Record<string, string>): Promise<Response> =>
+  app.ask(path, { method: "POST", body: new URLSearchParams({ action: "sign_out" }), headers });
 const reason = async (answer: Response): Promise<boolean> => (await answer.text()).includes("foreign_host");
 
 it.each(PAGES)("bar#RS-7 %s takes its own Origin and none, and no other site's", async (path) => {

@@ -2,19 +2,12 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
-import { NOW, SOURCE, testServerKey } from "../../testing/test-sessions.ts";
-import { createSignIns } from "./sign-ins.ts";
+import { NOW, testServerKey, testSignIns } from "../../testing/test-sessions.ts";
+
+const now = fixedClock(NOW);
 
 it("counts a sign-in after an end of the same second, and an end after that sign-in", async () => {
-  const now = fixedClock(NOW);
-  const deps = {
-    serverKey: testServerKey(now),
-    now,
-    deploymentUrl: "https://server.example",
-    source: SOURCE,
-    signInGeneration: async () => 0,
-  };
-  const signIns = createSignIns({ ...deps, records: memoryRecordStore({ now }) });
+  const signIns = testSignIns(memoryRecordStore({ now }), now);
   const start = async () => (await signIns.start("u1", "Ada")).split(";")[0];
   for (let round = 0; round < 3; round += 1) {
     const cookie = await start();
@@ -25,16 +18,9 @@ it("counts a sign-in after an end of the same second, and an end after that sign
 });
 
 it("does not report the end of a user's sign-ins that could not be recorded", async () => {
-  const now = fixedClock(NOW);
   const records = memoryRecordStore({ now });
-  const deps = {
-    serverKey: testServerKey(now),
-    now,
-    deploymentUrl: "https://server.example",
-    source: SOURCE,
-    signInGeneration: async () => 0,
-  };
-  await createSignIns({ ...deps, records }).endAll("u1");
-  const busy = createSignIns({ ...deps, records: { ...records, advance: async () => ({ outcome: "absent" }) } });
+  const serverKey = testServerKey(now);
+  await testSignIns(records, now, { serverKey }).endAll("u1");
+  const busy = testSignIns({ ...records, advance: async () => ({ outcome: "absent" }) }, now, { serverKey });
   await expect(busy.endAll("u1")).rejects.toMatchObject({ code: "temporarily_unavailable" });
 });

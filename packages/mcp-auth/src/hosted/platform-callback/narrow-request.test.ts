@@ -1,7 +1,7 @@
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSilentVendorFixture, type SilentVendorFixture } from "../../testing/silent-vendor.ts";
+import { openSilentVendorFixture, type SilentVendorFixture } from "../../testing/vendors/silent-vendor.ts";
 
 const ALL = "openid profile api:read api:write";
 const LESS = "openid api:read";

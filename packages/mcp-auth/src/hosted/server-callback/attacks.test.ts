@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
+import { watchWrites } from "../../testing/record-stores.ts";
 import {
   expectPage,
   location,
@@ -208,21 +209,7 @@ it("bar#AS-1 a client the operator took away in the middle gets neither code nor
 it("pending records reveal neither state, cookie, code nor the vendor's code", async () => {
   const kept: string[] = [];
   await using watched = await openStubServerFixture({
-    records: () => {
-      const store = fixture.table;
-      return {
-        ...store,
-        get: (...args) => store.get(...args),
-        create: (record) => {
-          kept.push(JSON.stringify(record));
-          return store.create(record);
-        },
-        advance: (key, from, patch) => {
-          kept.push(JSON.stringify(patch));
-          return store.advance(key, from, patch);
-        },
-      };
-    },
+    records: () => watchWrites(fixture.table, (...written) => kept.push(JSON.stringify(written))),
   });
   const browser = watched.browser();
   const vendor = await browser.approve();

@@ -35,39 +35,22 @@ describe("bar#AS-1 a page without a redirect", () => {
     }
   });
 
-  it.each([
-    "http://127.0.0.1/cb",
-    "http://127.0.0.1:1/cb",
-    "http://127.0.0.1:65535/cb",
-    "http://[::1]:8080/cb",
-    "http://localhost:5001/cb",
-    "http://localhost/cb",
-  ])("rfc8252#7.3 but a program on the computer may have any port: %s", async (redirect_uri) => {
-    const { fields, html } = await fixture.browser().ask({ client_id: "native", redirect_uri });
-    expect(fields["redirect_uri"]).toBe(redirect_uri);
-    expect(html).toContain("The answer goes to a program on this computer.");
-  });
+  it.each(["http://127.0.0.1:65535/cb", "http://[::1]:8080/cb", "http://localhost:5001/cb"])(
+    "rfc8252#7.3 but a program on the computer may have any port: %s",
+    async (redirect_uri) => {
+      const { fields, html } = await fixture.browser().ask({ client_id: "native", redirect_uri });
+      expect(fields["redirect_uri"]).toBe(redirect_uri);
+      expect(html).toContain("The answer goes to a program on this computer.");
+    },
+  );
 
-  it.each([
-    "http://localhost.:5001/cb",
-    "http://LOCALHOST:5001/cb",
-    "https://localhost:5001/cb",
-    "http://user@localhost:5001/cb",
-    "http://localhost:5001/cb#x",
-    "http://localhost.evil.example:80/cb",
-    "http://127.0.0.1:65536/cb",
-    "http://127.0.0.1:080/cb",
-    "http://127.0.0.2:80/cb",
-    "http://127.0.0.1:80/cb/",
-    "http://127.0.0.1:80/cb?x=1",
-    "https://127.0.0.1:80/cb",
-    "http://127.0.0.1:80@evil.example/cb",
-    "http://127.0.0.1.evil.example:80/cb",
-    "http://[::2]:7777/cb",
-    "http://127.1:80/cb",
-  ])("rfc8252#8.3 and nothing but the port: %s", async (redirect_uri) => {
-    await expectPage(await fixture.browser().authorize({ client_id: "native", redirect_uri }));
-  });
+  // protocol/redirect-uri.test.ts has them all.
+  it.each(["http://localhost.evil.example:80/cb", "http://127.0.0.1:80@evil.example/cb", "http://[::2]:7777/cb"])(
+    "rfc8252#8.3 and nothing but the port: %s",
+    async (redirect_uri) => {
+      await expectPage(await fixture.browser().authorize({ client_id: "native", redirect_uri }));
+    },
+  );
 
   it.each([
     ["no client", { client_id: undefined }],

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Environment, loadSettings } from "../../config.ts";
 import { startServer } from "../../start.ts";
 import { openStorage } from "../../storage.ts";
-import { SERVER, SEVERAL } from "../../testing/environments.ts";
+import { loadHosted, SERVER, SEVERAL } from "../../testing/environments.ts";
 import { AUDIENCE, NOW, SAME, SOURCE, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
 import { createSignIns } from "../pages/sign-ins.ts";
 import { readSession } from "./record.ts";
@@ -178,8 +178,7 @@ describe("a server's start", () => {
 
   /** @returns the vendor that the table then names */
   async function begin(environment: Environment): Promise<unknown> {
-    const settings = loadSettings({ ...environment, DATA_DIR: folder });
-    if (settings.mode !== "hosted") throw new Error("not hosted");
+    const settings = loadHosted({ ...environment, DATA_DIR: folder });
     const key = { kind: "sign-in-source", id: hashOf(`${settings.deploymentUrl}/mcp`) };
     const storage = await openStorage({ now: clock, log, environment: { DATA_DIR: folder } });
     try {

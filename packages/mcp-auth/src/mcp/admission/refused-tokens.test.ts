@@ -6,7 +6,7 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../app.ts";
 import type { Caller } from "../../mode.ts";
-import { openRefusingVendor } from "../../testing/refusing-vendor.ts";
+import { openRefusingVendor } from "../../testing/vendors/refusing-vendor.ts";
 import { limitRefusedTokens } from "./refused-tokens.ts";
 
 const NOW = 1_700_000_000;

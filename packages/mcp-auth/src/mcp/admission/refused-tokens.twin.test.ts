@@ -24,7 +24,7 @@ describe("with a defence off", () => {
       return { ...actual, createRateLimit };
     });
     const { createApp } = await import("../../app.ts");
-    const { openRefusingVendor } = await import("../../testing/refusing-vendor.ts");
+    const { openRefusingVendor } = await import("../../testing/vendors/refusing-vendor.ts");
     const { present, asked, close } = await openRefusingVendor(createApp);
     for (let index = 0; index < 150; index += 1) expect(await present(`junk-${index}`)).toBe(401);
     expect(asked()).toBe(150);

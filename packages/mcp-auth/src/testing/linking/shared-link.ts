@@ -3,17 +3,15 @@
  * return the vendor token they got.
  */
 import { defined } from "@oauth-broker/oauth-core";
-import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
-import { createLog } from "@oauth-broker/service";
-import { errorPageWith, mount } from "@oauth-broker/service/http";
-import { Hono } from "hono";
+import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { z } from "zod";
 import { linkKey } from "../../hosted/links/link.ts";
-import { createMcpEndpoint } from "../../mcp/endpoint.ts";
 import { defineTool } from "../../tool.ts";
 import { type Closing, closing } from "../closing.ts";
-import { type FixtureOptions, SERVER } from "../hosted-fixture.ts";
+import type { FixtureOptions } from "../hosted-fixture.ts";
 import { openStubServerFixture, type StubServerFixture } from "../server-fixture.ts";
+import { openMcpOver } from "./mcp-over.ts";
+import { legacyCall, rawRequest } from "./raw-calls.ts";
 
 export interface SharedLink extends StubServerFixture {
   /**
@@ -66,26 +64,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
       },
     }),
   });
-  const log = createLog({ write: () => undefined });
-  const { scopes } = fixture.settings.vendor;
-  const endpoint = createMcpEndpoint(
-    { name: "test", version: "1.0.0", tools: TOOLS },
-    {
-      authenticate: fixture.authenticate,
-      addressOf: () => "127.0.0.1",
-      resourceMetadata: undefined,
-      scope: scopes.join(" "),
-      vendor: async () => ({}) as ResolvedVendor,
-      names: { id: "stub", name: "Stub" },
-      apiHosts: [],
-      allowLoopback: false,
-      fetch: async () => new Response(),
-      vendorClient: { account: async () => ({}) },
-      log,
-    },
-  );
-  const app = new Hono();
-  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
+  const mcp = openMcpOver(fixture, TOOLS, { fetch: async () => new Response() });
   const opened: Omit<SharedLink, keyof Closing> = {
     ...fixture,
     revoked,
@@ -104,16 +83,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
       return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "", vendorToken };
     },
     callTool: async (name, accessToken) => {
-      const answer = await app.request(`${SERVER}/mcp`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          authorization: `Bearer ${accessToken}`,
-          "mcp-protocol-version": "2025-11-25",
-        },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }),
-      });
+      const answer = await mcp.request(rawRequest(accessToken, ...legacyCall(name)));
       const text = await answer.text();
       const token = /vendor-token-\d+/.exec(text)?.[0];
       return token ?? `${answer.status} ${answer.headers.get("www-authenticate") ?? text}`;
@@ -124,7 +94,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
     },
   };
   return closing(opened, async () => {
-    await endpoint.close();
+    await mcp.close();
     await fixture.close();
   });
 }

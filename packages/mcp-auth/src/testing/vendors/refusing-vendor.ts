@@ -2,10 +2,10 @@
 import { createLog } from "@oauth-broker/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import type { createApp } from "../app.ts";
-import { loadSettings } from "../config.ts";
-import { type Closing, closing } from "./closing.ts";
-import { NO_URLS } from "./environments.ts";
+import type { createApp } from "../../app.ts";
+import { loadSettings } from "../../config.ts";
+import { type Closing, closing } from "../closing.ts";
+import { NO_URLS } from "../environments.ts";
 
 export interface RefusingVendor extends Closing {
   /** How often the vendor was called. */

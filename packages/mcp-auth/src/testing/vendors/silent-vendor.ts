@@ -1,8 +1,8 @@
 /** The platform's callback, and a vendor that does not report the granted scope (RFC 6749 §5.1). */
 import { randomBytes } from "node:crypto";
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
-import { linkKey } from "../hosted/links/link.ts";
-import { openOpenIdFixture, type OpenIdFixture } from "./hosted-fixture.ts";
+import { linkKey } from "../../hosted/links/link.ts";
+import { openOpenIdFixture, type OpenIdFixture } from "../hosted-fixture.ts";
 
 export interface SilentVendorFixture extends OpenIdFixture {
   /**
