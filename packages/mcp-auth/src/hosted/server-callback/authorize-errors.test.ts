@@ -44,7 +44,6 @@ describe("bar#AS-1 a page without a redirect", () => {
     },
   );
 
-  // protocol/redirect-uri.test.ts has them all.
   it.each(["http://localhost.evil.example:80/cb", "http://127.0.0.1:80@evil.example/cb", "http://[::2]:7777/cb"])(
     "rfc8252#8.3 and nothing but the port: %s",
     async (redirect_uri) => {
