@@ -15,7 +15,6 @@ import { errorPageWith, mount, type Route } from "@oauth-broker/service/http";
 import { watchedVendorClient } from "@oauth-broker/service/tracing";
 import { openAudit } from "./audit/audit.ts";
 import { auditedRoutes } from "./audit/routes.ts";
-import { configuredClients } from "./clients/registry.ts";
 import type { Config } from "./config.ts";
 import type { Deps } from "./deps.ts";
 import { createFlows } from "./flows/policy.ts";
@@ -83,6 +82,7 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
     onRefused: (kind) => log.warn("record_refused", { reason: kind }),
   });
   const metrics = createMetrics({ vendors: config.vendors.keys() });
+  const clientsById = new Map(config.clients.map((client) => [client.clientId, client]));
   const clientKeys = createSigningKeys({ fetch: egress.fetch, now, timer });
   const { allowLoopback, allowCidrs, operatorUrls = [] } = config.egress;
   // Several clients can wait for one vendor's document, so that call is charged to none of them.
@@ -102,7 +102,7 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
       audience: `${config.baseUrl}${CALLBACK_PATH}`,
       now,
     }),
-    clients: configuredClients(config.clients),
+    clients: { find: async (clientId) => clientsById.get(clientId) },
     remoteKeys: (jwksUri) => (header) => clientKeys.find(jwksUri, header),
     vendors: config.vendors,
     registrations: indexRegistrations(config.clients, config.vendors),

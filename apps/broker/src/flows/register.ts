@@ -3,7 +3,7 @@
  * registration. The vendor's answer goes to the caller unchanged; the broker stores nothing. Before
  * it: routes/register.ts. After it: the caller uses the credentials (BYOC).
  */
-import { type JsonObject, OAuthError, parseJsonObject, Secret } from "@oauth-broker/oauth-core";
+import { defined, type JsonObject, OAuthError, parseJsonObject, Secret, secretOf } from "@oauth-broker/oauth-core";
 import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";
@@ -35,7 +35,7 @@ export async function register(
   const answer = await deps.vendorClient.registerClient(entry.vendor, {
     // 4. our callback and no other
     redirectUri: `${deps.issuer}${CALLBACK_PATH}`,
-    ...(token === undefined ? {} : { initialAccessToken: token }),
+    ...defined({ initialAccessToken: token }),
   });
   // 5. logged and counted; the body is not read
   if (answer.status >= 400) trace.reason = "vendor_refused";
@@ -65,7 +65,7 @@ function readRegisterRequest(text: string): RegisterRequest {
   if (token !== undefined && !TOKEN.test(token)) {
     throw new OAuthError("invalid_request", "initial_access_token must be visible ASCII of at most 4096 characters");
   }
-  return { vendor, ...(token === undefined ? {} : { initialAccessToken: new Secret(token) }) };
+  return { vendor, ...defined({ initialAccessToken: secretOf(token) }) };
 }
 
 function parseObject(text: string): JsonObject {

@@ -5,7 +5,7 @@
  * in the flow record and in `connection`; neither holds a secret in plaintext. At the end: the
  * vendor that an id or another name means, wherever one is taken from a request or the file.
  */
-import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, secretOf } from "@oauth-broker/oauth-core";
 import {
   isReservedAuthorizationParameter,
   type ParameterNames,
@@ -130,13 +130,8 @@ export function readOwnCredentials(parameters: Parameters): VendorCredentials | 
 }
 
 export function ownCredentials(clientId: string, clientSecret: string | undefined): VendorCredentials {
-  return {
-    // The client id is text of the caller, and ids of credentials are logged.
-    id: "byoc",
-    source: "byoc",
-    clientId,
-    ...(clientSecret === undefined ? {} : { clientSecret: new Secret(clientSecret) }),
-  };
+  // The client id is text of the caller, and ids of credentials are logged.
+  return { id: "byoc", source: "byoc", clientId, ...defined({ clientSecret: secretOf(clientSecret) }) };
 }
 
 /** What the authorization request says, before the vendor is known. */

@@ -1,5 +1,5 @@
 /** The server's own URL, the proxies in front of it, and the hosts it may connect to. */
-import { Secret } from "@oauth-broker/oauth-core";
+import { defined, secretOf } from "@oauth-broker/oauth-core";
 import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
   checkAllowedOrigin,
@@ -39,7 +39,11 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
     tracing: readTracing(read),
     deploymentUrl,
     allowedOrigins: read.list("ALLOWED_ORIGINS", checkAllowedOrigin),
-    egress: { allowLoopback, allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr), ...readProxy(read) },
+    egress: {
+      allowLoopback,
+      allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr),
+      ...defined({ proxy: secretOf(read.secret("EGRESS_PROXY", checkProxy)) }),
+    },
     limits: {
       requestsPerMinute: readNumber(read, "LIMITS_REQUESTS_PER_MINUTE"),
       registrationsPerMinute: readNumber(read, "LIMITS_REGISTRATIONS_PER_MINUTE"),
@@ -49,11 +53,6 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   };
   warnOfOpenness(read, deployment);
   return deployment;
-}
-
-function readProxy(read: Reader): { readonly proxy?: Secret } {
-  const proxy = read.secret("EGRESS_PROXY", checkProxy);
-  return proxy === undefined ? {} : { proxy: new Secret(proxy) };
 }
 
 function readMetricsPort(read: Reader, port: number): number | undefined {

@@ -30,6 +30,11 @@ export class Secret {
   }
 }
 
+/** A secret that may be absent. */
+export function secretOf(value: string | undefined): Secret | undefined {
+  return value === undefined ? undefined : new Secret(value);
+}
+
 /**
  * Bytes come from the system's generator, many at a time: a system call per value is a large part
  * of what a flow costs.

@@ -5,7 +5,7 @@
  * A row has two halves. The plaintext copy is what builds before encryption know. The sealed half
  * is ours.
  */
-import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, Secret, secretOf } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { Attribute, Attributes, RowKey } from "../storage/token-rows.ts";
 import { detailsOf, detailsText, PLAIN_DETAILS, refreshExpiryIn } from "./link-attributes.ts";
@@ -108,8 +108,10 @@ export function copyOf(attributes: Attributes): TokenSet | undefined {
   const details = text(attributes[PLAIN_DETAILS]);
   return {
     accessToken: new Secret(accessToken),
-    ...secretMember("refreshToken", text(attributes["refresh_token"])),
-    ...secretMember("idToken", text(attributes["id_token"])),
+    ...defined({
+      refreshToken: secretOf(text(attributes["refresh_token"])),
+      idToken: secretOf(text(attributes["id_token"])),
+    }),
     tokenType: text(attributes["token_type"]) ?? "Bearer",
     ...defined({ scope, expiresAt }),
     ...(details === undefined
@@ -187,11 +189,15 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
   };
   return {
     accessToken: new Secret(accessToken),
-    ...secretMember("refreshToken", texts.get("refresh_token")),
-    ...secretMember("idToken", texts.get("id_token")),
     tokenType,
-    ...defined({ scope, expiresAt, refreshExpiresAt }),
-    ...secretMember("vendorData", vendorData),
+    ...defined({
+      refreshToken: secretOf(texts.get("refresh_token")),
+      idToken: secretOf(texts.get("id_token")),
+      scope,
+      expiresAt,
+      refreshExpiresAt,
+      vendorData: secretOf(vendorData),
+    }),
     ...(link === undefined ? {} : { link: detailsOf(link) }),
   };
 }
@@ -229,8 +235,4 @@ function text(value: Attribute | undefined): string | undefined {
 function seconds(value: Attribute | undefined): EpochSeconds | undefined {
   const number = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? Math.floor(number) : undefined;
-}
-
-function secretMember<Name extends string>(name: Name, value: string | undefined): { readonly [N in Name]?: Secret } {
-  return (value === undefined ? {} : { [name]: new Secret(value) }) as { readonly [N in Name]?: Secret };
 }

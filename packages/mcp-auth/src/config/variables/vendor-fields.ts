@@ -7,10 +7,11 @@ export interface FieldVariableRow extends Readonly<Record<"type" | "description"
   readonly name: FieldVariable;
 }
 
-/** Each with the row's words for the operator of a server. */
+/** Each with the row's words, and those for the operator of a server if they are others. */
 export const VENDOR_FIELD_VARIABLES: readonly FieldVariableRow[] = (Object.keys(FIELDS) as (keyof Vendor)[]).flatMap(
   (name) => {
-    const { variable } = fieldOf(name);
-    return variable === undefined ? [] : [{ type: URL_TYPE, ...variable, name: variable.name as FieldVariable }];
+    const { variable, description = "", example = "" } = fieldOf(name);
+    if (variable === undefined) return [];
+    return [{ type: URL_TYPE, description, example, ...variable, name: variable.name as FieldVariable }];
   },
 );

@@ -3,7 +3,7 @@
  * tokens as the user's link. The vendor's code is spent by now, so any failure here means starting
  * the flow again, and tokens that could not be stored are revoked at the vendor.
  */
-import { OAuthError, Secret, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, secretOf, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import {
   type LinkDetails,
@@ -126,9 +126,8 @@ async function newLink(
 ): Promise<LinkDetails> {
   const { notGranted = [], lacked = {} } = present?.tokens.link ?? {};
   const label = await accountLabel(vendor, tokens, deps);
-  const named = label === undefined ? {} : { label: new Secret(label) };
   const refused = notGranted.filter((token) => !scope.includes(token));
-  return { account: user, ...named, linkedAt: deps.now(), notGranted: refused, lacked };
+  return { account: user, ...defined({ label: secretOf(label) }), linkedAt: deps.now(), notGranted: refused, lacked };
 }
 
 /** A link that cannot be read counts as absent: the new tokens replace it. */

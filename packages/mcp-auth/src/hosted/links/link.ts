@@ -9,6 +9,7 @@ import {
   type JsonValue,
   OAuthError,
   Secret,
+  secretOf,
 } from "@oauth-broker/oauth-core";
 import { idTokenSubject, parseIdToken, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
@@ -68,8 +69,7 @@ export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
   return {
     accessToken: new Secret(accessToken),
     tokenType,
-    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
-    ...(idToken === undefined ? {} : { idToken: new Secret(idToken.raw) }),
+    ...defined({ refreshToken: secretOf(refreshToken), idToken: secretOf(idToken?.raw) }),
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
     ...(refreshExpiresInSeconds === undefined ? {} : { refreshExpiresAt: at + refreshExpiresInSeconds }),

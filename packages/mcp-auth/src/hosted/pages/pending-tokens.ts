@@ -3,7 +3,15 @@
  * has. They wait sealed under the server key and the cookie of the browser that brought them, at
  * most five minutes. What no user answers is ended by a sweep, which any process does.
  */
-import { type EpochSeconds, OAuthError, type RecordKey, Secret, type StoredRecord } from "@oauth-broker/oauth-core";
+import {
+  defined,
+  type EpochSeconds,
+  OAuthError,
+  type RecordKey,
+  Secret,
+  secretOf,
+  type StoredRecord,
+} from "@oauth-broker/oauth-core";
 import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal, type TokenSet } from "@oauth-broker/token-store";
@@ -104,7 +112,7 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
     const { user, vendor, linkVersion, isOther, sealed, ticketId, cookieHash } = data as PendingData;
     const text = open(await sealingKey(cookieHash, deps), sealed, ["link-question", id]).toString("utf8");
     const tokens = toTokens(JSON.parse(text) as PlainTokens);
-    return { id, user, vendor, linkVersion, isOther, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
+    return { id, user, vendor, linkVersion, isOther, tokens, ...defined({ ticketId }) };
   };
   const waitingIn = async (vendor: string, cookieHash: string): Promise<StoredRecord | undefined> => {
     const pointer = await records.get(pointerKey(vendor, cookieHash));
@@ -162,7 +170,7 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
         isOther,
         sealed,
         until,
-        ...(ticketId === undefined ? {} : { ticketId }),
+        ...defined({ ticketId }),
       };
       const owner = hashOf(JSON.stringify([source.vendor, source.issuer, user])).slice(0, OWNER_CHARACTERS);
       let tooMany: readonly Waiting[] = [];
@@ -247,30 +255,26 @@ interface PlainTokens extends Omit<TokenSet, "accessToken" | "refreshToken" | "i
 }
 
 function fromTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: TokenSet): PlainTokens {
+  const { label, ...details } = link ?? { linkedAt: 0, notGranted: [], lacked: {} };
   return {
     ...rest,
     accessToken: accessToken.reveal(),
-    ...(refreshToken === undefined ? {} : { refreshToken: refreshToken.reveal() }),
-    ...(idToken === undefined ? {} : { idToken: idToken.reveal() }),
-    ...(vendorData === undefined ? {} : { vendorData: vendorData.reveal() }),
-    ...(link === undefined
-      ? {}
-      : { link: { ...link, ...revealLabel(link.label) } as NonNullable<PlainTokens["link"]> }),
+    ...defined({ refreshToken: refreshToken?.reveal(), idToken: idToken?.reveal(), vendorData: vendorData?.reveal() }),
+    ...(link && { link: { ...details, ...defined({ label: label?.reveal() }) } }),
   };
-}
-
-function revealLabel(label: Secret | undefined): { readonly label?: string } {
-  return label === undefined ? {} : { label: label.reveal() };
 }
 
 function toTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: PlainTokens): TokenSet {
   const { label, ...details } = link ?? { linkedAt: 0, notGranted: [], lacked: {} };
+  const secrets = {
+    refreshToken: secretOf(refreshToken),
+    idToken: secretOf(idToken),
+    vendorData: secretOf(vendorData),
+  };
   return {
     ...rest,
     accessToken: new Secret(accessToken),
-    ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
-    ...(idToken === undefined ? {} : { idToken: new Secret(idToken) }),
-    ...(vendorData === undefined ? {} : { vendorData: new Secret(vendorData) }),
-    link: { ...details, ...(label === undefined ? {} : { label: new Secret(label) }) },
+    ...defined(secrets),
+    link: { ...details, ...defined({ label: secretOf(label) }) },
   };
 }

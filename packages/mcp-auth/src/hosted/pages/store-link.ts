@@ -3,7 +3,7 @@
  * showed, held back for a yes, or revoked. A refusal never leaves tokens behind that belong to no
  * link.
  */
-import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, secretOf } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { errorFields } from "@oauth-broker/service";
@@ -62,7 +62,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     const { stored, linkVersion: present } = await at.tokens.readLink(linkKey(user, at));
     const details = await describe(brought, { account, scope, stored }, at);
     const tokens: TokenSet = { ...bare, link: details };
-    const pending = { user, vendor: listed, linkVersion, tokens, ...(ticketId === undefined ? {} : { ticketId }) };
+    const pending = { user, vendor: listed, linkVersion, tokens, ...defined({ ticketId }) };
     // 3. not over a disconnect
     if (present !== linkVersion) return await discardLate(pending, at);
     const isOther = typeof stored === "object" && !isSameAccount(account, accountIn(stored, user, listed, deps));
@@ -199,8 +199,7 @@ async function describe(
   const isKnown = !isReconnect && before !== undefined && isSameAccount(account, before.account);
   const refused = [...requestedScope, ...(isKnown ? before.notGranted : [])].filter((token) => !scope.includes(token));
   return {
-    ...(account === undefined ? {} : { account }),
-    ...(label === undefined ? {} : { label: new Secret(label) }),
+    ...defined({ account, label: secretOf(label) }),
     linkedAt: at.now(),
     notGranted: [...new Set(refused)],
     lacked: isKnown ? before.lacked : {},

@@ -9,12 +9,9 @@ import {
   checkTokenName,
   OWN_CALLBACK_PARAMETERS,
 } from "./checks.ts";
-import { ENDPOINT_FIELDS, EXPIRY, IDENTITY_MEMBERS, type Rows } from "./endpoints.ts";
-import type { ChoiceShape, ListShape, MapShape, NumberShape, OptionalText, TextShape } from "./shape.ts";
+import { ENDPOINT_FIELDS, EXPIRY, IDENTITY_MEMBERS, PARAMETERS, type Rows, TEXT, TEXTS } from "./endpoints.ts";
+import type { ChoiceShape, NumberShape, OptionalText } from "./shape.ts";
 
-const TEXT = { is: "text" } as const satisfies TextShape;
-const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
-const NAMES = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
 const text = (description: string, example: string): OptionalText => ({
   is: "text",
   optional: true,
@@ -43,7 +40,7 @@ export const ANSWER_FIELDS = {
     check: checkMemberPath,
     by: ["catalogue", "file"],
   },
-  tokenResponseNames: { ...NAMES, by: ["catalogue"] },
+  tokenResponseNames: { ...PARAMETERS, by: ["catalogue"] },
   tokenExpiry: { ...EXPIRY, by: ["catalogue"] },
   defaultLifetimeSeconds: { is: "number", least: 1, most: 31_536_000, by: ["catalogue"] },
   defaultRefreshLifetimeSeconds: { is: "number", least: 1, most: 31_536_000, by: ["catalogue"] },

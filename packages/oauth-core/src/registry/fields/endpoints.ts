@@ -1,12 +1,19 @@
 /** The rows of a vendor's addresses, and of how its accounts and checks are asked. */
 import type { Vendor } from "../vendor.ts";
 import { checkDomain, checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
-import type { FieldFacts, ObjectShape, OptionalText, ShapeOf, TextShape } from "./shape.ts";
+import type { FieldFacts, ListShape, MapShape, ObjectShape, OptionalText, ShapeOf, TextShape } from "./shape.ts";
 
 /** Rows of some members, each with a shape that its type may have. */
 export type Rows<Name extends keyof Vendor> = {
   readonly [Member in Name]-?: ShapeOf<NonNullable<Vendor[Member]>> & FieldFacts;
 };
+
+/** One text of an entry. */
+export const TEXT = { is: "text" } as const satisfies TextShape;
+/** Several. */
+export const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
+/** Parameters of a request, by name. */
+export const PARAMETERS = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
 
 const path = (description: string, example: string): TextShape => ({
   is: "text",
@@ -161,7 +168,6 @@ export const ENDPOINT_FIELDS = {
     variable: {
       name: "VENDOR_ISSUER",
       description: "The vendor's issuer, byte for byte; endpoints that are not given are discovered from it.",
-      example: "https://vendor.example",
     },
     bindsFlow: true,
     atMovedAuthorizationEndpoint: "dropped",
@@ -173,11 +179,7 @@ export const ENDPOINT_FIELDS = {
     description: "Where users are sent.",
     example: "https://vendor.example/authorize",
     by: ["catalogue", "file", "request"],
-    variable: {
-      name: "VENDOR_AUTHORIZATION_URL",
-      description: "Where users are sent.",
-      example: "https://vendor.example/authorize",
-    },
+    variable: { name: "VENDOR_AUTHORIZATION_URL" },
     inMetadata: true,
     bindsFlow: true,
     explained: "endpoint",
@@ -191,7 +193,6 @@ export const ENDPOINT_FIELDS = {
     variable: {
       name: "VENDOR_TOKEN_URL",
       description: "Where codes are redeemed and tokens refreshed.",
-      example: "https://vendor.example/token",
     },
     inMetadata: true,
     bindsFlow: true,
@@ -216,8 +217,8 @@ export const ENDPOINT_FIELDS = {
     atMovedTokenEndpoint: "at its domain",
     members: {
       endpoint: { is: "url", placeholders: "filled" },
-      exchange: { is: "map", of: { is: "text", as: "parameter" } },
-      renewal: { is: "map", of: { is: "text", as: "parameter" }, optional: true },
+      exchange: PARAMETERS,
+      renewal: { ...PARAMETERS, optional: true },
     },
   },
   revocationEndpoint: {
@@ -229,7 +230,6 @@ export const ENDPOINT_FIELDS = {
     variable: {
       name: "VENDOR_REVOCATION_URL",
       description: "Where tokens are revoked.",
-      example: "https://vendor.example/revoke",
     },
     inMetadata: true,
     bindsFlow: true,
@@ -252,11 +252,7 @@ export const ENDPOINT_FIELDS = {
     description: "The keys of its ID tokens.",
     example: "https://vendor.example/jwks",
     by: ["catalogue", "file"],
-    variable: {
-      name: "VENDOR_JWKS_URL",
-      description: "The keys of its ID tokens.",
-      example: "https://vendor.example/jwks",
-    },
+    variable: { name: "VENDOR_JWKS_URL" },
     inMetadata: true,
     bindsFlow: true,
     atMovedAuthorizationEndpoint: "dropped",
@@ -273,7 +269,6 @@ export const ENDPOINT_FIELDS = {
       name: "VENDOR_USERINFO_URL",
       description:
         "Identifies the user of a token. For a registry vendor with its own kind of account endpoint, that endpoint.",
-      example: "https://vendor.example/userinfo",
     },
     inMetadata: true,
     pinnedFor: "checks",
@@ -304,7 +299,6 @@ export const ENDPOINT_FIELDS = {
       name: "VENDOR_INTROSPECTION_URL",
       description:
         "Validates a token, for a caller with the client secret. For a registry vendor with its own kind of token check, that check.",
-      example: "https://vendor.example/introspect",
     },
     inMetadata: true,
     pinnedFor: "checks",

@@ -2,17 +2,7 @@
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
 import type { Vendor } from "../vendor.ts";
 import { checkHeaderName, checkHeaderValue, checkScope, checkSentence } from "./checks.ts";
-import type { Rows } from "./endpoints.ts";
-import type { ListShape, MapShape, TextShape } from "./shape.ts";
-
-const TEXT = { is: "text" } as const satisfies TextShape;
-const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
-const NAMES = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
-
-const PARAMETERS = {
-  is: "map",
-  of: { is: "text", as: "parameter" },
-} as const satisfies MapShape;
+import { PARAMETERS, type Rows, TEXT, TEXTS } from "./endpoints.ts";
 
 export const REQUEST_FIELDS = {
   pkce: {
@@ -48,8 +38,8 @@ export const REQUEST_FIELDS = {
   offlineScopes: { ...TEXTS, by: ["catalogue"] },
   resource: { is: "choice", values: ["send", "omit"], by: ["catalogue"] },
   defaultResource: { is: "url", by: ["catalogue"] },
-  parameterNames: { ...NAMES, by: ["catalogue"] },
-  authorizationParameterNames: { ...NAMES, by: ["catalogue"] },
+  parameterNames: { ...PARAMETERS, by: ["catalogue"] },
+  authorizationParameterNames: { ...PARAMETERS, by: ["catalogue"] },
   authorizationParams: {
     ...PARAMETERS,
     type: "mapping of names to texts",

@@ -154,11 +154,9 @@ export type ShapeOf<Value> = [Value] extends [(...args: never[]) => unknown]
             ? ObjectShape<Value> | MapShape | JsonShape | OneOfShape
             : ObjectShape<Value> | MapShape | OneOfShape | ListShape;
 
-/** A variable of a deployed server. */
+/** A variable of a deployed server; what it does not say of itself, the row says. */
 export interface VariableOfField extends Described {
   readonly name: `VENDOR_${string}`;
-  readonly description: string;
-  readonly example: string;
 }
 
 /** What a row says beside the shape. */
