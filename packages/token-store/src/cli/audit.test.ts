@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { cliFixture, type CliFixture, ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-fixture.ts";
-import { Secret } from "@oauth-broker/oauth-core";
+import { cliFixture, type CliFixture, ISSUER, keyOf, NOW, olderRow, TOKENS, VENDOR } from "../testing/cli-fixture.ts";
 import { audit } from "./audit.ts";
 
 const OPTIONS = { byVendor: false, verify: false, list: undefined, issuers: new Map([[VENDOR, ISSUER]]), rate: 100 };
-const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
 
 /** One row of every kind, two that are plaintext only. */
 async function tableOfAllKinds(fixture: CliFixture): Promise<void> {

@@ -1,4 +1,3 @@
-import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
 import {
   cliFixture,
@@ -8,6 +7,7 @@ import {
   memoryCheckpoint,
   NOW,
   olderRow,
+  TOKENS,
   VENDOR,
 } from "../testing/cli-fixture.ts";
 import { audit } from "./audit.ts";
@@ -20,7 +20,6 @@ const OPTIONS = {
   dryRun: false,
   skipIssuerCheck: false,
 };
-const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
 const UNCHECKED = { ...OPTIONS, skipIssuerCheck: true };
 
 async function olderRows(fixture: CliFixture, count: number): Promise<void> {

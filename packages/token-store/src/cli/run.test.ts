@@ -3,12 +3,11 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Secret } from "@oauth-broker/oauth-core";
 import { patience } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTokenStore } from "../config.ts";
 import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
-import { ISSUER, keyOf, NOW, olderRow, VENDOR } from "../testing/cli-fixture.ts";
+import { ISSUER, keyOf, NOW, olderRow, TOKENS, VENDOR } from "../testing/cli-fixture.ts";
 import { stopProcess } from "../testing/processes.ts";
 import { rowKeyOf } from "../tokens/token-attributes.ts";
 import { HELP } from "./arguments.ts";
@@ -16,7 +15,6 @@ import { runCommandLine } from "./run.ts";
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 const ISSUERS = ["--issuer", `${VENDOR}=${ISSUER}`];
-const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
 
 let folder: string;
 beforeEach(async () => {

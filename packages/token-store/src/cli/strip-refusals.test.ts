@@ -1,25 +1,16 @@
-import { Secret, systemTimer } from "@oauth-broker/oauth-core";
+import { systemTimer } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
 import { declareOlderReaders, DECLARED_SECONDS } from "../modes/older-readers.ts";
 import {
   cliFixture,
+  copies,
   type CliFixture,
-  ISSUER,
-  keyOf,
   memoryCheckpoint,
   olderRow,
-  VENDOR,
+  STRIP as OPTIONS,
+  tableText,
 } from "../testing/cli-fixture.ts";
 import { strip } from "./strip.ts";
-
-const OPTIONS = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false, mode: "encrypted" } as const;
-const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
-
-async function copies(fixture: CliFixture, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) await fixture.records("bridge").replace(keyOf(`u${i}`), TOKENS);
-}
-
-const text = async (fixture: CliFixture): Promise<string> => JSON.stringify(await fixture.rows.scan({ limit: 10_000 }));
 
 async function declared({ rows, clock }: CliFixture): Promise<void> {
   const declaration = declareOlderReaders({ rows, now: clock, timer: systemTimer });
@@ -36,7 +27,7 @@ describe("strip refuses", () => {
       ending: "refused",
       next: [expect.stringContaining("TOKEN_ENCRYPTION_MODE=encrypted")],
     });
-    expect(await text(fixture)).toContain("plain-at");
+    expect(await tableText(fixture)).toContain("plain-at");
   });
 
   it("bar#TS-10 while older readers are declared, saying until when, dry or not", async () => {
@@ -47,7 +38,7 @@ describe("strip refuses", () => {
       const result = await strip({ ...OPTIONS, dryRun }, fixture.deps);
       expect(result).toMatchObject({ ending: "refused", next: [expect.stringContaining("2023-11-14T22:43:20.000Z")] });
     }
-    expect(await text(fixture)).toContain("plain-at");
+    expect(await tableText(fixture)).toContain("plain-at");
     fixture.clock.advance(DECLARED_SECONDS);
     expect((await strip(OPTIONS, fixture.deps)).ending).toBe("done");
   });
@@ -83,7 +74,7 @@ describe("strip refuses", () => {
       ending: "plaintext_left",
       next: ["Plaintext only: 1 row. Run 'token-store migrate' first."],
     });
-    expect(await text(fixture)).toContain('plain-at"');
+    expect(await tableText(fixture)).toContain('plain-at"');
   });
 
   it("to call a run done that met a row which became plaintext only meanwhile", async () => {

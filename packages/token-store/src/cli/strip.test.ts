@@ -2,25 +2,17 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
 import {
   cliFixture,
-  type CliFixture,
-  ISSUER,
+  copies,
   keyOf,
   memoryCheckpoint,
   NOW,
   olderRow,
-  VENDOR,
+  STRIP as OPTIONS,
+  tableText,
+  TOKENS,
 } from "../testing/cli-fixture.ts";
 import { copyAttributes, rowKeyOf } from "../tokens/token-attributes.ts";
 import { strip } from "./strip.ts";
-
-const OPTIONS = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false, mode: "encrypted" } as const;
-const TOKENS = { accessToken: new Secret("plain-at"), refreshToken: new Secret("plain-rt"), tokenType: "Bearer" };
-
-async function copies(fixture: CliFixture, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) await fixture.records("bridge").replace(keyOf(`u${i}`), TOKENS);
-}
-
-const text = async (fixture: CliFixture): Promise<string> => JSON.stringify(await fixture.rows.scan({ limit: 10_000 }));
 
 describe("strip", () => {
   it("bar#TS-10 removes every copy; the tokens stay, and the row is marked", async () => {
@@ -29,14 +21,14 @@ describe("strip", () => {
     await fixture.records("encrypted").replace(keyOf("sealed"), TOKENS);
     const sealed = await fixture.attributes("sealed");
     expect(await strip(OPTIONS, fixture.deps)).toMatchObject({ ending: "done", counts: { rows: 111, stripped: 110 } });
-    expect(await text(fixture)).not.toContain("plain-");
+    expect(await tableText(fixture)).not.toContain("plain-");
     for (const mode of ["bridge", "encrypted"] as const) {
       const read = await fixture.records(mode).read(keyOf("u77"));
       expect(read?.stored).toMatchObject({ version: 1, writtenAt: NOW });
       expect(read?.stored.tokens.refreshToken?.reveal()).toBe("plain-rt");
     }
     await fixture.records("bridge").replace(keyOf("u77"), TOKENS);
-    expect(await text(fixture)).not.toContain("plain-");
+    expect(await tableText(fixture)).not.toContain("plain-");
     expect(await fixture.attributes("sealed")).toEqual(sealed);
   });
 
@@ -160,7 +152,7 @@ describe("strip", () => {
     expect(checkpoint.kept).toMatchObject({ done: 100, total: 300 });
     const deps = { ...fixture.deps, signal: new AbortController().signal };
     expect(await strip(OPTIONS, deps)).toMatchObject({ ending: "done", counts: { stripped: 300 } });
-    expect(await text(fixture)).not.toContain("plain-");
+    expect(await tableText(fixture)).not.toContain("plain-");
   });
 
   it("comes back to a row that it had put off when it was stopped", async () => {
@@ -179,18 +171,18 @@ describe("strip", () => {
     await fixture.older("u0", { lease_until: 0 });
     const deps = { ...fixture.deps, signal: new AbortController().signal };
     expect(await strip(OPTIONS, deps)).toMatchObject({ ending: "done", counts: { stripped: 1 } });
-    expect(await text(fixture)).not.toContain("plain-");
+    expect(await tableText(fixture)).not.toContain("plain-");
   });
 
   it("dry run: reports what it would do, and changes nothing", async () => {
     const fixture = cliFixture();
     await copies(fixture, 3);
-    const before = await text(fixture);
+    const before = await tableText(fixture);
     expect(await strip({ ...OPTIONS, dryRun: true }, fixture.deps)).toMatchObject({
       ending: "plaintext_left",
       dryRun: true,
       counts: { both: 3, shows_plaintext: 3 },
     });
-    expect(await text(fixture)).toBe(before);
+    expect(await tableText(fixture)).toBe(before);
   });
 });

@@ -92,7 +92,9 @@ describe("bar#TS-12 an outage of KMS", () => {
   it("bar#TS-12 of some of its calls is not seen by callers", async () => {
     const wrapper = wrapperOf(arn);
     kms.fault({ kind: "internal", rate: 0.2 });
+    const before = kms.calls()["GenerateDataKey"] ?? 0;
     for (let round = 0; round < 20; round += 1) await expect(wrapper.newDataKey(CONTEXT)).resolves.toBeDefined();
+    expect((kms.calls()["GenerateDataKey"] ?? 0) - before).toBeGreaterThan(20);
   });
 
   it("bar#TS-12 at an address where no server listens fails at once", async () => {

@@ -1,20 +1,16 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import type { Refresh } from "./context.ts";
-import type { RefreshLeases } from "./refresh.ts";
-import { type Fixture, KEY, LIFE_SECONDS, outage, refreshFixture, ROW, tokenOf } from "../testing/refresh/fixture.ts";
-
-const DUE = LIFE_SECONDS - 65;
-
-const fresh = async (fixture: Fixture, leases: RefreshLeases): Promise<string | undefined> =>
-  tokenOf(await leases.withRefreshLease(KEY, fixture.refresh));
-/** A lease of a process that has died. */
-const foreignLease = async (fixture: Fixture, seconds: number): Promise<void> => {
-  const until = fixture.time.now() + seconds;
-  await fixture.records.note((await fixture.records.read(KEY))!, {
-    lease: { owner: "other", until, attemptId: "other" },
-  });
-};
+import {
+  DUE,
+  foreignLease,
+  freshToken,
+  KEY,
+  LIFE_SECONDS,
+  outage,
+  refreshFixture,
+  ROW,
+} from "../testing/refresh/fixture.ts";
 
 describe("step 3: one request", () => {
   it("bar#8.2-3 a lease that could end before the refresh is refused at start", () => {
@@ -38,7 +34,7 @@ describe("step 3: one request", () => {
       if (isFirst) fixture.time.advance(ms / 1000);
       isFirst = false;
     };
-    const answer = fresh(fixture, fixture.process({ times: { waitMs: 0 } }));
+    const answer = freshToken(fixture, fixture.process({ times: { waitMs: 0 } }));
     await answer.catch(() => undefined);
     expect(fixture.asked).toHaveLength(requests);
     // Nothing was sent, so the lease is given back.
@@ -53,9 +49,9 @@ describe("step 3: one request", () => {
     fixture.faults.written = async () => {
       fixture.faults.written = undefined;
       fixture.time.advance(40);
-      await fresh(fixture, other);
+      await freshToken(fixture, other);
     };
-    expect(await fresh(fixture, fixture.process())).toBe(fixture.vendor.live(KEY.user).accessTokens.at(-1));
+    expect(await freshToken(fixture, fixture.process())).toBe(fixture.vendor.live(KEY.user).accessTokens.at(-1));
     expect(fixture.asked).toHaveLength(1);
     expect(fixture.vendor.live(KEY.user).refreshTokens).toHaveLength(1);
   });
@@ -67,11 +63,11 @@ describe("step 3: one request", () => {
     const leases = fixture.process();
     const seal = fixture.keys.toSeal;
     fixture.keys.toSeal = () => Promise.reject(outage("kms_unavailable"));
-    expect(await fresh(fixture, leases)).toBe(old);
+    expect(await freshToken(fixture, leases)).toBe(old);
     expect((await fixture.records.read(KEY))?.lease).toBeUndefined();
     expect(fixture.asked).toEqual([]);
     fixture.keys.toSeal = seal;
-    expect(await fresh(fixture, leases)).not.toBe(old);
+    expect(await freshToken(fixture, leases)).not.toBe(old);
   });
 
   it("a request to a vendor that hangs is aborted, and its refresh token counts as used", async () => {
@@ -171,7 +167,9 @@ describe("two processes with clocks apart", () => {
     await fixture.link();
     fixture.time.advance(LIFE_SECONDS);
     const [a, b] = [fixture.process(), fixture.process({ clockOffset })];
-    expect(new Set(await Promise.all([fresh(fixture, a), fresh(fixture, b), fresh(fixture, a)])).size).toBe(1);
+    expect(
+      new Set(await Promise.all([freshToken(fixture, a), freshToken(fixture, b), freshToken(fixture, a)])).size,
+    ).toBe(1);
     expect(fixture.asked).toHaveLength(1);
     expect(fixture.names()).toEqual(["refreshed"]);
   });
@@ -184,11 +182,11 @@ describe("two processes with clocks apart", () => {
     const fixture = refreshFixture();
     await fixture.link();
     const leases = fixture.process({ clockOffset });
-    for (let round = 0; round < 3; round += 1) await fresh(fixture, leases);
+    for (let round = 0; round < 3; round += 1) await freshToken(fixture, leases);
     expect(fixture.names()).toEqual(Array.from({ length: alarms }, () => "clock_skew"));
     fixture.time.advance(60);
     await fixture.link();
-    await fresh(fixture, leases);
+    await freshToken(fixture, leases);
     expect(fixture.names()).toHaveLength(2 * alarms);
   });
 
@@ -197,7 +195,7 @@ describe("two processes with clocks apart", () => {
     await fixture.link();
     fixture.time.advance(LIFE_SECONDS);
     await foreignLease(fixture, 330);
-    await expect(fresh(fixture, fixture.process())).rejects.toMatchObject({
+    await expect(freshToken(fixture, fixture.process())).rejects.toMatchObject({
       extras: { reason: "refresh_in_progress" },
     });
     expect(fixture.names()).toEqual(["clock_skew"]);
@@ -210,6 +208,6 @@ it("leaves attributes of others alone", async () => {
   await fixture.link();
   await fixture.rows.change(ROW, { set: { theirs: "1" } }, {});
   fixture.time.advance(DUE);
-  await fresh(fixture, fixture.process());
+  await freshToken(fixture, fixture.process());
   expect((await fixture.attributes())["theirs"]).toBe("1");
 });

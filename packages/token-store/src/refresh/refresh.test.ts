@@ -1,8 +1,9 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import type { RefreshLeases } from "./refresh.ts";
 import {
-  type Fixture,
+  DUE,
+  foreignLease,
+  freshToken,
   KEY,
   LIFE_SECONDS,
   outage,
@@ -11,26 +12,15 @@ import {
   tokenOf,
 } from "../testing/refresh/fixture.ts";
 
-const DUE = LIFE_SECONDS - 65;
 /** Ahead of time for every record, due for none. */
 const AHEAD = LIFE_SECONDS - 66;
-
-const fresh = async (fixture: Fixture, leases: RefreshLeases): Promise<string | undefined> =>
-  tokenOf(await leases.withRefreshLease(KEY, fixture.refresh));
-/** A lease of a process that has died. */
-const foreignLease = async (fixture: Fixture, seconds: number): Promise<void> => {
-  const until = fixture.time.now() + seconds;
-  await fixture.records.note((await fixture.records.read(KEY))!, {
-    lease: { owner: "other", until, attemptId: "other" },
-  });
-};
 
 describe("step 1: what callers get without waiting", () => {
   it("bar#8.2-1 fresh tokens go out as they are", async () => {
     const fixture = refreshFixture();
     const { accessToken } = await fixture.link();
     fixture.time.advance(LIFE_SECONDS * 0.9 - 1);
-    expect(await fresh(fixture, fixture.process())).toBe(accessToken.reveal());
+    expect(await freshToken(fixture, fixture.process())).toBe(accessToken.reveal());
     expect(fixture.asked).toEqual([]);
   });
 
@@ -72,10 +62,14 @@ describe("step 1: what callers get without waiting", () => {
       await gate.promise;
     };
     const [a, b] = [fixture.process(), fixture.process()];
-    const one = fresh(fixture, a);
+    const one = freshToken(fixture, a);
     await asked.promise;
     const { reads } = fixture.counts;
-    expect(await Promise.all([fresh(fixture, a), fresh(fixture, a), fresh(fixture, b)])).toEqual([old, old, old]);
+    expect(await Promise.all([freshToken(fixture, a), freshToken(fixture, a), freshToken(fixture, b)])).toEqual([
+      old,
+      old,
+      old,
+    ]);
     // One for each process: the others do not even read whether they could refresh.
     expect(fixture.counts.reads - reads).toBe(2);
     gate.resolve();
@@ -89,7 +83,7 @@ describe("step 1: what callers get without waiting", () => {
     fixture.time.advance(AHEAD);
     const leases = fixture.process();
     const { writes } = fixture.counts;
-    const tokens = await Promise.all(Array.from({ length: 10 }, () => fresh(fixture, leases)));
+    const tokens = await Promise.all(Array.from({ length: 10 }, () => freshToken(fixture, leases)));
     expect(tokens.filter((token) => token === old)).toHaveLength(9);
     expect(fixture.counts.writes - writes).toBe(2);
   });
@@ -100,9 +94,9 @@ describe("step 1: what callers get without waiting", () => {
     fixture.time.advance(AHEAD);
     await foreignLease(fixture, 30);
     const leases = fixture.process();
-    expect(await fresh(fixture, leases)).toBe(old);
+    expect(await freshToken(fixture, leases)).toBe(old);
     await fixture.records.note((await fixture.records.read(KEY))!, { lease: null });
-    expect(await fresh(fixture, leases)).not.toBe(old);
+    expect(await freshToken(fixture, leases)).not.toBe(old);
   });
 
   it("a caller that needs tokens now does not share a refresh ahead of time that gave up", async () => {
@@ -112,10 +106,10 @@ describe("step 1: what callers get without waiting", () => {
     const leases = fixture.process();
     const gate = Promise.withResolvers<void>();
     fixture.at.before = () => gate.promise;
-    const ahead = fresh(fixture, leases);
+    const ahead = freshToken(fixture, leases);
     await until(() => fixture.asked.length === 1);
     fixture.time.advance(1);
-    const due = fresh(fixture, leases);
+    const due = freshToken(fixture, leases);
     gate.resolve();
     expect(await due).toBe(await ahead);
     expect(fixture.asked).toHaveLength(1);
@@ -131,9 +125,9 @@ describe("step 1: what callers get without waiting", () => {
     fixture.time.advance(36_000 - 200);
     fixture.at.before = () => Promise.reject(outage("vendor_unavailable"));
     const leases = fixture.process();
-    expect(await fresh(fixture, leases)).toBe(old);
+    expect(await freshToken(fixture, leases)).toBe(old);
     fixture.time.advance(seconds);
-    expect(await fresh(fixture, leases)).toBe(old);
+    expect(await freshToken(fixture, leases)).toBe(old);
     expect(fixture.asked).toHaveLength(times);
   });
 
@@ -159,7 +153,7 @@ describe("step 2: one at a time", () => {
     fixture.time.advance(DUE);
     const processes = Array.from({ length: 4 }, () => fixture.process());
     const before = { ...fixture.counts };
-    const calls = processes.flatMap((leases) => Array.from({ length: 1000 }, () => fresh(fixture, leases)));
+    const calls = processes.flatMap((leases) => Array.from({ length: 1000 }, () => freshToken(fixture, leases)));
     const tokens = new Set(await Promise.all(calls));
     expect([...tokens]).toEqual([fixture.vendor.live(KEY.user).accessTokens.at(-1)]);
     expect(fixture.asked).toHaveLength(1);
@@ -197,7 +191,7 @@ describe("step 2: one at a time", () => {
     fixture.time.advance(DUE);
     await foreignLease(fixture, 30);
     fixture.time.advance(30 + offset);
-    const answer = fresh(fixture, fixture.process({ times: { waitMs: 0 } }));
+    const answer = freshToken(fixture, fixture.process({ times: { waitMs: 0 } }));
     await answer.catch(() => undefined);
     expect(fixture.asked).toHaveLength(taken);
   });
@@ -209,12 +203,12 @@ describe("step 2: one at a time", () => {
     const leases = fixture.process();
     await foreignLease(fixture, 30);
     const started = fixture.time.timer.elapsedMs();
-    expect(await fresh(fixture, leases)).toBe(old);
+    expect(await freshToken(fixture, leases)).toBe(old);
     expect(fixture.time.timer.elapsedMs() - started).toBeGreaterThanOrEqual(15_000);
     expect(fixture.time.timer.elapsedMs() - started).toBeLessThan(15_300);
     fixture.time.advance(50);
     await foreignLease(fixture, 30);
-    await expect(fresh(fixture, leases)).rejects.toMatchObject({
+    await expect(freshToken(fixture, leases)).rejects.toMatchObject({
       code: "temporarily_unavailable",
       extras: { reason: "refresh_in_progress" },
       retryAfterSeconds: 15,
@@ -227,7 +221,7 @@ describe("step 2: one at a time", () => {
     await fixture.link();
     fixture.time.advance(LIFE_SECONDS);
     await foreignLease(fixture, 30);
-    const waiting = fresh(fixture, fixture.process());
+    const waiting = freshToken(fixture, fixture.process());
     await fixture.time.timer.sleep(5000);
     const over = (await fixture.records.read(KEY))!;
     const change = await fixture.records.seal(over, {
@@ -240,7 +234,7 @@ describe("step 2: one at a time", () => {
 
     fixture.time.advance(60);
     await foreignLease(fixture, 10);
-    expect(await fresh(fixture, fixture.process())).toBe(fixture.vendor.live(KEY.user).accessTokens.at(-1));
+    expect(await freshToken(fixture, fixture.process())).toBe(fixture.vendor.live(KEY.user).accessTokens.at(-1));
     expect(fixture.asked).toHaveLength(1);
   });
 
@@ -254,9 +248,9 @@ describe("step 2: one at a time", () => {
     };
     if (what === "a write") fixture.faults.write = fail;
     else fixture.faults.read = fail;
-    if (what === "a write") expect(await fresh(fixture, leases)).toBe(old);
+    if (what === "a write") expect(await freshToken(fixture, leases)).toBe(old);
     fixture.time.advance(65);
-    await expect(fresh(fixture, leases)).rejects.toMatchObject({ extras: { reason: "store_unavailable" } });
+    await expect(freshToken(fixture, leases)).rejects.toMatchObject({ extras: { reason: "store_unavailable" } });
     expect(fixture.asked).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@
  * that take no time.
  */
 import { randomBytes } from "node:crypto";
-import { type KeyWrapper, OAuthError, systemTimer } from "@oauth-broker/oauth-core";
+import { type KeyWrapper, OAuthError, Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { STANDALONE } from "../cli/arguments.ts";
 import { type Checkpoint, noCheckpoint, type Standing } from "../cli/checkpoint.ts";
@@ -23,6 +23,15 @@ export const NOW = 1_700_000_000;
 export const VENDOR = "example";
 export const ISSUER = "https://issuer.example";
 export const ENVIRONMENT = "test";
+
+/** Of rows that `copies` writes; `tableText` shows them while they are plaintext. */
+export const TOKENS = {
+  accessToken: new Secret("plain-at"),
+  refreshToken: new Secret("plain-rt"),
+  tokenType: "Bearer",
+};
+/** What `strip` is run with. */
+export const STRIP = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false, mode: "encrypted" } as const;
 
 export const keyOf = (user: string, vendor = VENDOR): TokenKey => ({ user, vendor, issuer: ISSUER });
 
@@ -144,4 +153,14 @@ export function memoryCheckpoint(): Checkpoint & { kept: Standing | undefined; r
     },
   };
   return checkpoint;
+}
+
+/** Rows of mode bridge: sealed, with a plaintext copy beside. */
+export async function copies({ records }: CliFixture, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await records("bridge").replace(keyOf(`u${i}`), TOKENS);
+}
+
+/** All rows, as one who reads the table sees them. */
+export async function tableText({ rows }: CliFixture): Promise<string> {
+  return JSON.stringify(await rows.scan({ limit: 10_000 }));
 }

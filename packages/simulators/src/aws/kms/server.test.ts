@@ -1,6 +1,5 @@
 /**
- * The protocol, by plain fetch. What the SDK's client makes of it:
- * packages/token-store/src/testing/aws/kms-server.test.ts.
+ * The protocol, by plain fetch. What the SDK's client makes of it: packages/token-store/src/keys.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callAwsJson, dummySignedHeaders } from "../aws-json.ts";

@@ -1,5 +1,5 @@
 /**
- * By plain fetch. With the SDK's own retries: packages/token-store/src/testing/aws/fault-proxy.test.ts.
+ * By plain fetch. With the SDK's own retries: packages/token-store/src/storage/dynamodb/faults.test.ts.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";

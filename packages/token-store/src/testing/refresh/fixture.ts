@@ -24,6 +24,8 @@ export const KEY: TokenKey = { user: "u1", vendor: "example", issuer: "https://i
 export const ROW = rowKeyOf(KEY);
 /** The lifetime of an access token, unless a test overrides it. */
 export const LIFE_SECONDS = 3600;
+/** An age at which the token of every record is due. */
+export const DUE = LIFE_SECONDS - 65;
 
 /** Called before each write; throwing prevents it, `lose` executes it and then throws. */
 export interface RowFaults {
@@ -123,6 +125,17 @@ export async function dueFixture(options: Partial<ModelOptions> = {}, mode?: Mod
 /** One call, as a server makes it. */
 export function fresh(fixture: Fixture, leases: RefreshLeases): Promise<StoredTokens | undefined> {
   return leases.withRefreshLease(KEY, fixture.refresh);
+}
+
+/** One call, as a server makes it, and the access token that comes of it. */
+export async function freshToken(fixture: Fixture, leases: RefreshLeases): Promise<string | undefined> {
+  return tokenOf(await fresh(fixture, leases));
+}
+
+/** A lease of a process that has died. */
+export async function foreignLease({ records, time }: Fixture, seconds: number): Promise<void> {
+  const lease = { owner: "other", until: time.now() + seconds, attemptId: "other" };
+  await records.note((await records.read(KEY))!, { lease });
 }
 
 /** What a caller gets once only a new authorization by the user helps. */
