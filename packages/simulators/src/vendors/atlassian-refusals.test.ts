@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AtlassianSimulator } from "./atlassian.ts";
 import { REST_APP, startAtlassianHarness, type AtlassianHarness } from "./testing/atlassian-harness.ts";
-import { bearer, CALLBACK, getJson, goThrough, pageOf, pkcePair, postForm, postJson } from "./testing/raw-http.ts";
+import { bearer, CALLBACK, getJson, goThrough, pageOf, OTHER_VERIFIER, postForm, postJson } from "./testing/http.ts";
 
 let harness: AtlassianHarness;
 let atlassian: AtlassianSimulator;
@@ -119,7 +119,7 @@ describe("refusals", () => {
     [401, unauthorized, { client_secret: "" }],
     [403, { error: "invalid_grant", error_description: "Invalid authorization code" }, { code: "none" }],
     [403, { error: "invalid_grant" }, { redirect_uri: `${CALLBACK}/other` }],
-    [403, { error: "invalid_grant" }, { code_verifier: pkcePair().verifier }],
+    [403, { error: "invalid_grant" }, { code_verifier: OTHER_VERIFIER }],
     [403, { error: "invalid_grant" }, { code_verifier: "" }],
     [400, { error: "unsupported_grant_type" }, { grant_type: "password" }],
   ])("answers %i %j for %j, and the code stays good once", async (status, body, members) => {
@@ -131,7 +131,7 @@ describe("refusals", () => {
 
   it("lets a code expire", async () => {
     const { code } = await goThrough(harness.rest.authorizeUrl());
-    harness.advance(600);
+    harness.now.advance(600);
     expect((await harness.rest.redeem(code)).status).toBe(403);
   });
 

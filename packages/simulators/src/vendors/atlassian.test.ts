@@ -8,10 +8,11 @@ import {
   getJson,
   goThrough,
   pageOf,
-  pkcePair,
+  OTHER_VERIFIER,
   postForm,
   postJson,
-} from "./testing/raw-http.ts";
+  VERIFIER,
+} from "./testing/http.ts";
 
 const DAY = 24 * 3600;
 const dead = { error: "invalid_grant", error_description: "Unknown or invalid refresh token." };
@@ -62,7 +63,7 @@ describe("discovery and registration", () => {
     expect(open.body).not.toHaveProperty("client_secret");
     const secret = await harness.register({ token_endpoint_auth_method: "client_secret_basic" });
     expect(secret.body).toMatchObject({ client_secret: expect.stringMatching(/^ATOA/), client_secret_expires_at: 0 });
-    expect(secret.body!["client_id"]).not.toBe(open.body!["client_id"]);
+    expect(secret.body["client_id"]).not.toBe(open.body["client_id"]);
   });
 
   it.each([
@@ -91,13 +92,13 @@ describe("discovery and registration", () => {
   ])("binds a client of %s (with a secret unasked: %j) to its credentials in %s", async (method, isUnasked, place) => {
     atlassian.settings.secretForPublicClients = isUnasked;
     const { body } = await harness.register({ token_endpoint_auth_method: method });
-    const [id, secret = "none"] = [String(body!["client_id"]), body!["client_secret"] as string | undefined];
+    const [id, secret = "none"] = [String(body["client_id"]), body["client_secret"] as string | undefined];
     const { code = "" } = await goThrough(harness.mcp.authorizeUrl({ client_id: id }));
     const form = {
       grant_type: "authorization_code",
       code,
       redirect_uri: CALLBACK,
-      code_verifier: harness.mcp.verifier,
+      code_verifier: VERIFIER,
     };
     const ways = {
       nothing: [{ client_id: id }, {}],
@@ -126,11 +127,11 @@ describe("connect", () => {
         scope: "offline_access read:me read:jira-work",
       },
     ]);
-    const answer = await callMcp(body!["access_token"]);
+    const answer = await callMcp(body["access_token"]);
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining(atlassian.settings.sites[0]!.id)]);
     expect(answer.text).not.toContain(atlassian.settings.sites[1]!.id);
-    harness.advance(3600);
-    expect((await callMcp(body!["access_token"])).status).toBe(401);
+    harness.now.advance(3600);
+    expect((await callMcp(body["access_token"])).status).toBe(401);
   });
 
   it("lets the person choose another of several sites", async () => {
@@ -164,7 +165,7 @@ describe("connect", () => {
       expect(await pageOf(harness.mcp.authorizeUrl(query))).toMatchObject({ status: 400 });
     }
     const { code } = await goThrough(harness.mcp.authorizeUrl());
-    expect(await harness.mcp.redeem(code, { code_verifier: pkcePair().verifier })).toMatchObject({
+    expect(await harness.mcp.redeem(code, { code_verifier: OTHER_VERIFIER })).toMatchObject({
       status: 403,
       body: { error: "invalid_grant" },
     });
@@ -175,9 +176,9 @@ describe("refresh", () => {
   it("rotates without grace: the old token is dead, the new one goes on", async () => {
     const first = await harness.mcp.connect();
     const second = await harness.mcp.refresh(first["refresh_token"]);
-    expect(second.body!["refresh_token"]).not.toBe(first["refresh_token"]);
+    expect(second.body["refresh_token"]).not.toBe(first["refresh_token"]);
     expect(await harness.mcp.refresh(first["refresh_token"])).toMatchObject({ status: 403, body: dead });
-    expect((await harness.mcp.refresh(second.body!["refresh_token"])).status).toBe(200);
+    expect((await harness.mcp.refresh(second.body["refresh_token"])).status).toBe(200);
   });
 
   it("gives one of two parallel refreshes a 403", async () => {
@@ -198,15 +199,15 @@ describe("refresh", () => {
   it("ends after 90 days without use and after 365 in all", async () => {
     let { refresh_token: token } = await harness.mcp.connect();
     for (let n = 0; n < 4; n += 1) {
-      harness.advance(90 * DAY - 1);
+      harness.now.advance(90 * DAY - 1);
       const { status, body } = await harness.mcp.refresh(token);
       expect(status).toBe(200);
-      token = body!["refresh_token"];
+      token = body["refresh_token"];
     }
-    harness.advance(5 * DAY + 4);
+    harness.now.advance(5 * DAY + 4);
     expect(await harness.mcp.refresh(token)).toMatchObject({ status: 403, body: dead });
     const { refresh_token: idle } = await harness.mcp.connect();
-    harness.advance(90 * DAY);
+    harness.now.advance(90 * DAY);
     expect(await harness.mcp.refresh(idle)).toMatchObject({ status: 403, body: dead });
   });
 });

@@ -1,17 +1,11 @@
-import { afterEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createCookieJar } from "../cookie-jar.ts";
 import { CLIENT, JSON_PLEASE, SECRET, startHarness } from "./testing/github-harness.ts";
 import { basic, bearer, browse, CALLBACK, CHALLENGE, postForm, request, VERIFIER } from "./testing/http.ts";
 
-let open: { close(): Promise<void> } | undefined;
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
 async function start(...options: Parameters<typeof startHarness>) {
   const harness = await startHarness(...options);
-  open = harness.vendor;
+  onTestFinished(harness.vendor.close);
   return harness;
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { GoogleSimulator } from "./google.ts";
 import { startGoogleHarness, type GoogleHarness } from "./testing/google-harness.ts";
-import { CALLBACK, getJson, goThrough, pageOf, pkcePair, postJson } from "./testing/raw-http.ts";
+import { CALLBACK, getJson, goThrough, pageOf, OTHER_VERIFIER, postJson } from "./testing/http.ts";
 
 let harness: GoogleHarness;
 let google: GoogleSimulator;
@@ -45,7 +45,7 @@ describe("refusals", () => {
 
   it.each([
     ["invalid_grant", { code: "4/none" }, 400],
-    ["invalid_grant", { code_verifier: pkcePair().verifier }, 400],
+    ["invalid_grant", { code_verifier: OTHER_VERIFIER }, 400],
     ["invalid_grant", { code_verifier: "" }, 400],
     ["redirect_uri_mismatch", { redirect_uri: "http://127.0.0.1:9/other" }, 400],
     ["invalid_client", { client_secret: "wrong" }, 401],
@@ -61,7 +61,7 @@ describe("refusals", () => {
 
   it("lets a code expire after ten minutes", async () => {
     const { code } = await goThrough(harness.authorizeUrl());
-    harness.advance(600);
+    harness.now.advance(600);
     expect(await harness.redeem(code)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   });
 
@@ -71,7 +71,7 @@ describe("refusals", () => {
       google.refuseNext("token", name);
       const { status, body } = await harness.refresh(refreshToken);
       expect([400, 401]).toContain(status);
-      expect(body!["error_subtype"] ?? body!["error"]).toBe(name);
+      expect(body["error_subtype"] ?? body["error"]).toBe(name);
     }
     expect((await harness.refresh(refreshToken)).status).toBe(200);
   });

@@ -13,7 +13,8 @@ import {
   postForm,
   postJson,
   withQuery,
-} from "./testing/raw-http.ts";
+  VERIFIER,
+} from "./testing/http.ts";
 
 const DAY = 24 * 3600;
 
@@ -39,16 +40,16 @@ describe("connect", () => {
       refresh_token: expect.stringMatching(/^1\/\/0/),
       id_token: expect.any(String),
     });
-    expect((await harness.call(body!["access_token"])).status).toBe(200);
-    harness.advance(3599);
-    expect((await harness.call(body!["access_token"])).body).toMatchObject({
+    expect((await harness.call(body["access_token"])).status).toBe(200);
+    harness.now.advance(3599);
+    expect((await harness.call(body["access_token"])).body).toMatchObject({
       error: { code: 401, status: "UNAUTHENTICATED" },
     });
   });
 
   it("takes the secret as Basic too, and needs a form", async () => {
     const { code = "" } = await goThrough(harness.authorizeUrl());
-    const form = { grant_type: "authorization_code", code, code_verifier: harness.verifier, redirect_uri: CALLBACK };
+    const form = { grant_type: "authorization_code", code, code_verifier: VERIFIER, redirect_uri: CALLBACK };
     expect((await postJson(google.endpoints["token_endpoint"]!, { ...form, ...GOOGLE_CLIENT })).status).toBe(400);
     expect((await harness.token(form, basic(GOOGLE_CLIENT.client_id, GOOGLE_CLIENT.client_secret))).status).toBe(200);
   });
@@ -58,7 +59,7 @@ describe("connect", () => {
     const { id_token: idToken } = await harness.connect();
     const metadata = await getJson(`${google.url}/.well-known/openid-configuration`);
     expect(metadata.body).toMatchObject({ ...google.endpoints, code_challenge_methods_supported: ["plain", "S256"] });
-    const { body: jwks } = await getJson(String(metadata.body!["jwks_uri"]));
+    const { body: jwks } = await getJson(String(metadata.body["jwks_uri"]));
     const { payload, protectedHeader } = await jwtVerify(
       String(idToken),
       createLocalJWKSet(jwks as unknown as JSONWebKeySet),
@@ -85,8 +86,8 @@ describe("connect", () => {
     const callback = await goThrough(harness.authorizeUrl());
     expect(callback["scope"]).toBe(`openid email ${DRIVE}`);
     const { body } = await harness.redeem(callback["code"]);
-    expect(body!["scope"]).toBe(`openid email ${DRIVE}`);
-    expect((await harness.call(body!["access_token"])).body).toMatchObject({
+    expect(body["scope"]).toBe(`openid email ${DRIVE}`);
+    expect((await harness.call(body["access_token"])).body).toMatchObject({
       error: { code: 403, details: [{ reason: "ACCESS_TOKEN_SCOPE_INSUFFICIENT" }] },
     });
   });
@@ -121,7 +122,7 @@ describe("refresh", () => {
       const { status, body } = await harness.refresh(refreshToken);
       expect(status).toBe(200);
       expect(body).not.toHaveProperty("refresh_token");
-      expect((await harness.call(body!["access_token"])).status).toBe(200);
+      expect((await harness.call(body["access_token"])).status).toBe(200);
     }
   });
 
@@ -134,17 +135,17 @@ describe("refresh", () => {
     expect([page.status, page.text]).toEqual([403, expect.stringContaining("access_denied")]);
     const { refresh_token: refreshToken, refresh_token_expires_in: lifetime } = await harness.connect();
     expect(lifetime).toBe(7 * DAY - 1);
-    harness.advance(7 * DAY - 1);
+    harness.now.advance(7 * DAY - 1);
     expect((await harness.refresh(refreshToken)).status).toBe(200);
-    harness.advance(1);
+    harness.now.advance(1);
     expect(await harness.refresh(refreshToken)).toMatchObject({ status: 400, body: dead });
   });
 
   it("ends after six idle months, by a password change with Gmail, as the 101st", async () => {
     const { refresh_token: kept } = await harness.connect();
-    harness.advance(182 * DAY);
+    harness.now.advance(182 * DAY);
     expect((await harness.refresh(kept)).status).toBe(200);
-    harness.advance(183 * DAY);
+    harness.now.advance(183 * DAY);
     expect(await harness.refresh(kept)).toMatchObject({ status: 400, body: dead });
 
     const [{ refresh_token: mail }, { refresh_token: files }] = [

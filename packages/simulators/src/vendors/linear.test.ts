@@ -1,21 +1,14 @@
-import { afterEach, expect, it } from "vitest";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { expect, it, onTestFinished } from "vitest";
 import { startLinear, type LinearOptions } from "./linear.ts";
 import { bearer, CALLBACK, request } from "./testing/http.ts";
 import { mcpHarness } from "./testing/mcp-harness.ts";
 
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 async function start(options: LinearOptions = {}) {
-  let now = 1_700_000_000;
-  const vendor = await startLinear({ now: () => now, ...options });
-  closing.push(vendor.close);
-  const advance = (seconds: number) => {
-    now += seconds;
-  };
-  return { ...mcpHarness(vendor), advance };
+  const now = fixedClock(1_700_000_000);
+  const vendor = await startLinear({ now, ...options });
+  onTestFinished(vendor.close);
+  return { ...mcpHarness(vendor), advance: now.advance };
 }
 
 it("connects a registered client: iss and state on the callback, a day's token", async () => {
@@ -32,7 +25,7 @@ it("connects a registered client: iss and state on the callback, a day's token",
     refresh_token: expect.any(String),
     scope: "read",
   });
-  const used = await request(`${vendor.url}/mcp`, { headers: bearer(answer.body["access_token"] as string) });
+  const used = await request(`${vendor.url}/mcp`, { headers: bearer(answer.body["access_token"]) });
   expect(used.body).toEqual({ user: "user", scope: "read" });
 });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MicrosoftSimulator } from "./microsoft.ts";
 import type { MicrosoftTenant } from "./microsoft-settings.ts";
 import { MICROSOFT_CLIENT, startMicrosoftHarness, type MicrosoftHarness } from "./testing/microsoft-harness.ts";
-import { basic, CALLBACK } from "./testing/raw-http.ts";
+import { basic, CALLBACK } from "./testing/http.ts";
 
 let harness: MicrosoftHarness;
 let microsoft: MicrosoftSimulator;
@@ -23,7 +23,7 @@ describe("client authentication", () => {
     microsoft.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], certificates });
     const { refresh_token: refreshToken } = await harness.connect();
     const form = { grant_type: "refresh_token", refresh_token: String(refreshToken) };
-    expect((await harness.token(form, ready.id, basic(clientId, clientSecret))).status).toBe(200);
+    expect((await harness.at(ready.id).token(form, basic(clientId, clientSecret))).status).toBe(200);
 
     const endpoint = microsoft.endpointsOf(ready.id)["token_endpoint"]!;
     const assert = async (claims: object, { key = privateKey, thumbprint = "thumbprint" } = {}) => {
@@ -31,15 +31,12 @@ describe("client authentication", () => {
       const all = { iss: clientId, sub: clientId, aud: endpoint, jti: "j1", iat: now, exp: now + 60, ...claims };
       const header = { alg: "PS256", "x5t#S256": thumbprint };
       const assertion = await new SignJWT(all).setProtectedHeader(header).sign(key);
-      return harness.token(
-        {
-          ...form,
-          client_id: clientId,
-          client_assertion: assertion,
-          client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-        },
-        ready.id,
-      );
+      return harness.at(ready.id).token({
+        ...form,
+        client_id: clientId,
+        client_assertion: assertion,
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      });
     };
     expect((await assert({})).status).toBe(200);
     expect((await assert({ exp: harness.now() - 1 })).body).toMatchObject({ error_codes: [700024] });
@@ -71,7 +68,7 @@ describe("client authentication", () => {
       olderSecrets: ["new"],
     });
     expect((await refresh(clientSecret)).status).toBe(200);
-    harness.advance(10);
+    harness.now.advance(10);
     expect(await refresh(clientSecret)).toMatchObject({
       status: 401,
       body: { error: "invalid_client", error_codes: [7000222], error_description: expect.stringContaining("expired") },

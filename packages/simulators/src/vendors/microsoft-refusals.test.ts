@@ -3,7 +3,7 @@ import { createCookieJar } from "../cookie-jar.ts";
 import type { MicrosoftSimulator } from "./microsoft.ts";
 import type { MicrosoftTenant } from "./microsoft-settings.ts";
 import { MAIL, MICROSOFT_CLIENT, startMicrosoftHarness, type MicrosoftHarness } from "./testing/microsoft-harness.ts";
-import { CALLBACK, goThrough, pageOf, pkcePair, postJson, withQuery } from "./testing/raw-http.ts";
+import { CALLBACK, goThrough, pageOf, OTHER_VERIFIER, postJson, withQuery } from "./testing/http.ts";
 
 let harness: MicrosoftHarness;
 let microsoft: MicrosoftSimulator;
@@ -30,7 +30,7 @@ describe("a tenant without consent", () => {
       ...described("AADSTS90094:"),
     });
     other.isAppRisky = true;
-    expect(await goThrough(harness.authorizeUrl({}, other.id))).toMatchObject(described("AADSTS900941:"));
+    expect(await goThrough(harness.at(other.id).authorizeUrl())).toMatchObject(described("AADSTS900941:"));
     expect(microsoft.liveTokens()).toEqual([]);
   });
 
@@ -51,7 +51,7 @@ describe("a tenant without consent", () => {
     ["observed", { error: "invalid_grant", suberror: "consent_required" }],
   ] as const)("answers refreshing with 65001 once consent is gone, as %s", async (tokenErrors, body) => {
     microsoft.settings.tokenErrors = tokenErrors;
-    const { refresh_token: refreshToken } = await harness.connect({}, {}, ready.id);
+    const { refresh_token: refreshToken } = await harness.at(ready.id).connect();
     expect((await harness.refresh(refreshToken)).status).toBe(200);
     ready.adminConsent = false;
     expect(await harness.refresh(refreshToken)).toMatchObject({ status: 400, body: { ...body, error_codes: [65001] } });
@@ -71,7 +71,7 @@ describe("admin consent", () => {
     expect(microsoft.adminConsentUrl(other.id)).toBe(`${microsoft.url}/${other.id}/adminconsent`);
     const callback = await goThrough(ask(other.id), { account: "operator" });
     expect(callback).toEqual({ admin_consent: "True", tenant: other.id, state: "s1" });
-    expect(await harness.connect({}, {}, other.id)).toHaveProperty("refresh_token");
+    expect(await harness.at(other.id).connect()).toHaveProperty("refresh_token");
   });
 
   it("comes back with AADSTS65004 when the administrator cancels, 90094 for anyone else", async () => {
@@ -133,7 +133,7 @@ describe("refusals at the callback", () => {
     ["AADSTS90002", {}, "dddddddd-0000-4000-8000-000000000009"],
     ["AADSTS90002", {}, "consumers"],
   ])("shows %s on a page for %j at %s", async (code, query, tenant) => {
-    expect(await pageOf(harness.authorizeUrl(query, tenant))).toMatchObject({
+    expect(await pageOf(harness.at(tenant).authorizeUrl(query))).toMatchObject({
       status: 400,
       text: expect.stringContaining(code),
     });
@@ -143,7 +143,7 @@ describe("refusals at the callback", () => {
     const { client_id: clientId, client_secret: clientSecret } = MICROSOFT_CLIENT;
     microsoft.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], isMultitenant: false });
     expect((await pageOf(harness.authorizeUrl())).text).toContain("AADSTS50194");
-    expect(await goThrough(harness.authorizeUrl({}, ready.id))).toHaveProperty("code");
+    expect(await goThrough(harness.at(ready.id).authorizeUrl())).toHaveProperty("code");
   });
 
   it("has every listed error on demand", async () => {
@@ -173,7 +173,7 @@ describe("refusals at the token endpoint", () => {
   });
 
   it.each([
-    [400, "invalid_grant", 501481, { code_verifier: pkcePair().verifier }],
+    [400, "invalid_grant", 501481, { code_verifier: OTHER_VERIFIER }],
     [400, "invalid_grant", 501481, { code_verifier: "" }],
     [400, "invalid_client", 500112, { redirect_uri: `${CALLBACK}/other` }],
     [400, "unauthorized_client", 700016, { client_id: "unknown" }],
@@ -192,9 +192,9 @@ describe("refusals at the token endpoint", () => {
 
   it("70008 for an expired code, 90002 for no tenant, and a form is needed", async () => {
     const { code } = await goThrough(harness.authorizeUrl());
-    harness.advance(600);
+    harness.now.advance(600);
     expect((await harness.redeem(code)).body).toMatchObject({ error: "invalid_grant", error_codes: [70008] });
-    expect((await harness.redeem(code, {}, "none")).body).toMatchObject({ error_codes: [90002] });
+    expect((await harness.at("none").redeem(code)).body).toMatchObject({ error_codes: [90002] });
     const asJson = await postJson(microsoft.endpoints["token_endpoint"]!, { code: "none" });
     expect(asJson.body).toMatchObject({ error_codes: [900144] });
   });
@@ -208,7 +208,7 @@ describe("refusals at the token endpoint", () => {
     microsoft.settings.mfaRequired = true;
     const refused = await harness.refresh(refreshToken);
     expect(refused).toMatchObject({ status: 400, body: { ...body, error_codes: [50076] } });
-    const claims = String(refused.body!["claims"]);
+    const claims = String(refused.body["claims"]);
     const challenge = (await harness.call(accessToken)).headers.get("WWW-Authenticate");
     expect(challenge).toContain(`error="insufficient_claims", claims="${Buffer.from(claims).toString("base64")}"`);
     const again = await harness.connect({ claims });

@@ -4,7 +4,7 @@ import { createCookieJar } from "../cookie-jar.ts";
 import type { MicrosoftSimulator } from "./microsoft.ts";
 import type { MicrosoftTenant } from "./microsoft-settings.ts";
 import { MAIL, MICROSOFT_CLIENT, startMicrosoftHarness, type MicrosoftHarness } from "./testing/microsoft-harness.ts";
-import { bearer, getJson, goThrough, postForm, postJson } from "./testing/raw-http.ts";
+import { bearer, getJson, goThrough, postForm, postJson } from "./testing/http.ts";
 
 const DAY = 24 * 3600;
 
@@ -36,9 +36,9 @@ describe("connect", () => {
         id_token: expect.any(String),
       },
     ]);
-    expect((await harness.call(body!["access_token"])).status).toBe(200);
-    harness.advance(3599);
-    expect((await harness.call(body!["access_token"])).status).toBe(401);
+    expect((await harness.call(body["access_token"])).status).toBe(200);
+    harness.now.advance(3599);
+    expect((await harness.call(body["access_token"])).status).toBe(401);
   });
 
   it.each(["organizations", "common"])(
@@ -49,8 +49,8 @@ describe("connect", () => {
         ...microsoft.endpointsOf(path),
         issuer: `${microsoft.url}/{tenantid}/v2.0`,
       });
-      const { id_token: idToken } = await harness.connect({}, {}, path);
-      const { body: keys } = await getJson(String(metadata.body!["jwks_uri"]));
+      const { id_token: idToken } = await harness.at(path).connect();
+      const { body: keys } = await getJson(String(metadata.body["jwks_uri"]));
       const { payload } = await jwtVerify(String(idToken), createLocalJWKSet(keys as unknown as JSONWebKeySet), {
         currentDate: new Date(harness.now() * 1000),
         audience: MICROSOFT_CLIENT.client_id,
@@ -70,9 +70,9 @@ describe("connect", () => {
   it("has the tenant's own path, where the issuer is the tenant's and its codes are good", async () => {
     const metadata = await getJson(`${microsoft.url}/${ready.id}/v2.0/.well-known/openid-configuration`);
     expect(metadata.body).toMatchObject({ issuer: `${microsoft.url}/${ready.id}/v2.0` });
-    expect(await harness.connect({}, {}, ready.id)).toHaveProperty("refresh_token");
-    const { code } = await goThrough(harness.authorizeUrl({}, ready.id));
-    expect(await harness.redeem(code, {}, other.id)).toMatchObject({ status: 400, body: { error_codes: [700005] } });
+    expect(await harness.at(ready.id).connect()).toHaveProperty("refresh_token");
+    const { code } = await goThrough(harness.at(ready.id).authorizeUrl());
+    expect(await harness.at(other.id).redeem(code)).toMatchObject({ status: 400, body: { error_codes: [700005] } });
     expect((await harness.redeem(code)).status).toBe(200);
     expect((await getJson(`${microsoft.url}/none/v2.0/.well-known/openid-configuration`)).status).toBe(400);
   });
@@ -95,7 +95,7 @@ describe("connect", () => {
     const both = await harness.connect({ scope: `${MAIL} ${graph} offline_access` });
     expect(both["scope"]).toBe(MAIL);
     const second = await harness.refresh(both["refresh_token"], { scope: graph });
-    expect([second.status, second.body!["scope"]]).toEqual([200, graph]);
+    expect([second.status, second.body["scope"]]).toEqual([200, graph]);
     expect(await harness.refresh(both["refresh_token"], { scope: `${MAIL} ${graph}` })).toMatchObject({
       body: { error: "invalid_scope" },
     });
@@ -123,16 +123,16 @@ describe("refresh", () => {
     const first = await harness.connect();
     const answers = await Promise.all([1, 2, 3].map(() => harness.refresh(first["refresh_token"])));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(new Set(answers.map(({ body }) => body!["refresh_token"])).size).toBe(3);
-    for (const { body } of answers) expect((await harness.refresh(body!["refresh_token"])).status).toBe(200);
+    expect(new Set(answers.map(({ body }) => body["refresh_token"])).size).toBe(3);
+    for (const { body } of answers) expect((await harness.refresh(body["refresh_token"])).status).toBe(200);
   });
 
   it("slides by 90 days, then ends as 700082", async () => {
     const { refresh_token: refreshToken } = await harness.connect();
-    harness.advance(90 * DAY - 1);
+    harness.now.advance(90 * DAY - 1);
     const { body } = await harness.refresh(refreshToken);
-    harness.advance(90 * DAY - 1);
-    expect((await harness.refresh(body!["refresh_token"])).status).toBe(200);
+    harness.now.advance(90 * DAY - 1);
+    expect((await harness.refresh(body["refresh_token"])).status).toBe(200);
     expect(await harness.refresh(refreshToken)).toMatchObject({
       status: 400,
       body: { error: "invalid_grant", error_codes: [700082] },

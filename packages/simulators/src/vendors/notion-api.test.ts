@@ -1,4 +1,5 @@
-import { afterEach, expect, it } from "vitest";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { expect, it, onTestFinished } from "vitest";
 import type { NotionClient } from "./notion-api.ts";
 import { startNotion } from "./notion.ts";
 import { basic, bearer, browse, CALLBACK, postForm, postJson, request, type Browse } from "./testing/http.ts";
@@ -7,15 +8,10 @@ const CLIENT = { clientId: "notion-app", clientSecret: "secret_notion", redirect
 const BASIC = basic(CLIENT.clientId, CLIENT.clientSecret);
 const VERSION = { "Notion-Version": "2025-09-03" };
 
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 async function start(client: Partial<NotionClient> = {}) {
-  let now = 1_700_000_000;
-  const vendor = await startNotion({ now: () => now });
-  closing.push(vendor.close);
+  const now = fixedClock(1_700_000_000);
+  const vendor = await startNotion({ now });
+  onTestFinished(vendor.close);
   vendor.addClient({ ...CLIENT, ...client });
   const at = (name: string) => vendor.apiEndpoints[`${name}_endpoint`]!;
   const query = {
@@ -36,10 +32,7 @@ async function start(client: Partial<NotionClient> = {}) {
   const refresh = (refresh_token: string) => token({ grant_type: "refresh_token", refresh_token });
   const call = (name: string, members: object, headers: Record<string, string> = { ...BASIC, ...VERSION }) =>
     postJson(at(name), members, headers);
-  const advance = (seconds: number) => {
-    now += seconds;
-  };
-  return { vendor, at, authorize, token, redeem, connect, refresh, call, advance };
+  return { vendor, at, authorize, token, redeem, connect, refresh, call, advance: now.advance };
 }
 
 it("connects with Basic and JSON; the answer says whose workspace it is", async () => {

@@ -1,21 +1,14 @@
-import { afterEach, expect, it } from "vitest";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { expect, it, onTestFinished } from "vitest";
 import { startNotion } from "./notion.ts";
 import { bearer, request, VERIFIER } from "./testing/http.ts";
 import { mcpHarness } from "./testing/mcp-harness.ts";
 
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 async function start() {
-  let now = 1_700_000_000;
-  const vendor = await startNotion({ now: () => now });
-  closing.push(vendor.close);
-  const advance = (seconds: number) => {
-    now += seconds;
-  };
-  return { ...mcpHarness(vendor), advance };
+  const now = fixedClock(1_700_000_000);
+  const vendor = await startNotion({ now });
+  onTestFinished(vendor.close);
+  return { ...mcpHarness(vendor), advance: now.advance };
 }
 
 it("connects; the resource is the bare origin, not /mcp, and no iss comes back", async () => {
@@ -34,7 +27,7 @@ it("connects; the resource is the bare origin, not /mcp, and no iss comes back",
     expect(Object.keys(callback)).toEqual(["code", "state"]);
     const tokens = await redeem(client, callback["code"]!);
     expect(tokens.body).toMatchObject({ scope: "default", expires_in: 3600 });
-    const used = await request(`${vendor.url}/mcp`, { headers: bearer(tokens.body["access_token"] as string) });
+    const used = await request(`${vendor.url}/mcp`, { headers: bearer(tokens.body["access_token"]) });
     expect(used.status).toBe(200);
   }
 });

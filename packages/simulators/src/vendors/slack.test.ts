@@ -1,16 +1,10 @@
-import { afterEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { CLIENT, SECRET, startHarness, type Members, type User } from "./testing/slack-harness.ts";
 import { basic, bearer, CALLBACK, CHALLENGE, postForm, request, VERIFIER } from "./testing/http.ts";
 
-let open: { close(): Promise<void> } | undefined;
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
 async function start(...options: Parameters<typeof startHarness>) {
   const harness = await startHarness(...options);
-  open = harness.vendor;
+  onTestFinished(harness.vendor.close);
   return harness;
 }
 
@@ -116,7 +110,7 @@ it("rotation: 12 hours, the used refresh token is dead, and bot and user are sep
   expect(await refresh(userSide["refresh_token"] as string, user["token_endpoint"])).toMatchObject({ ok: true });
   advance(43_200);
   expect(await refresh(second["access_token"] as string)).toEqual({ ok: false, error: "invalid_refresh_token" });
-  const expired = await request(`${vendor.url}/api/auth.test`, { headers: bearer(second["access_token"] as string) });
+  const expired = await request(`${vendor.url}/api/auth.test`, { headers: bearer(second["access_token"]) });
   expect([expired.status, expired.body["error"]]).toEqual([200, "token_expired"]);
   vendor.disconnect("user", CLIENT.clientId);
   expect(await refresh(second["refresh_token"] as string)).toEqual({ ok: false, error: "token_revoked" });

@@ -1,26 +1,20 @@
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { html } from "hono/html";
-import { afterEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createCookieJar } from "../../cookie-jar.ts";
 import { driveConsent } from "../../drive-consent.ts";
 import { callbackUrl, startVendorHost } from "./host.ts";
 import { json } from "./members.ts";
-import type { VendorSimulator } from "./simulator.ts";
 import { newGrant } from "./tokens.ts";
 
 const CALLBACK = "http://127.0.0.1:9/callback";
 const isCallback = (url: URL) => url.port === "9";
 
-let open: VendorSimulator | undefined;
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
 async function start(options: { isAllowedBefore?: boolean; selectAccount?: boolean } = {}, homeUrl?: string) {
-  let now = 1_700_000_000;
+  const now = fixedClock(1_700_000_000);
   const host = await startVendorHost(
     { id: "example", brand: "Example" },
-    { now: () => now, ...(homeUrl === undefined ? {} : { homeUrl }) },
+    { now, ...(homeUrl === undefined ? {} : { homeUrl }) },
   );
   host.app.get("/authorize", (c) =>
     host.consent.ask(c, {
@@ -35,11 +29,8 @@ async function start(options: { isAllowedBefore?: boolean; selectAccount?: boole
   );
   host.app.post("/token", (c) => json({ refused: host.takeRefusal("token") ?? null, url: c.req.url }));
   const simulator = host.simulator({ endpoints: {}, errors: { token: ["no"] } });
-  open = simulator;
-  const advance = (seconds: number) => {
-    now += seconds;
-  };
-  return { host, simulator, advance };
+  onTestFinished(simulator.close);
+  return { host, simulator, advance: now.advance };
 }
 
 it("a person signs in once per browser, allows with the vendor's own answers, or cancels", async () => {

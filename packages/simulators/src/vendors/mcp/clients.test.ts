@@ -1,17 +1,12 @@
-import { afterEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { startLinear } from "../linear.ts";
 import { browse, CALLBACK, postForm, postJson, request } from "../testing/http.ts";
 import { mcpHarness, PKCE, serveDocument } from "../testing/mcp-harness.ts";
 import { AUTH_METHODS } from "./rules.ts";
 
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 async function start() {
   const vendor = await startLinear({ now: () => 1_700_000_000 });
-  closing.push(vendor.close);
+  onTestFinished(vendor.close);
   return { ...mcpHarness(vendor), registration: vendor.endpoints["registration_endpoint"]! };
 }
 
@@ -104,7 +99,7 @@ it("a client may be the address of its document, public and with its callbacks f
     client_name: "Doc",
     redirect_uris: [CALLBACK],
   }));
-  closing.push(served.close);
+  onTestFinished(served.close);
   const client = { clientId: served.address, clientSecret: undefined, method: "none" as const };
   const { refresh_token } = await connect(client);
   expect((await refresh(client, refresh_token)).status).toBe(200);
@@ -114,7 +109,7 @@ it("a client may be the address of its document, public and with its callbacks f
 it("documents of another address, not public or missing are refused on a page", async () => {
   const { vendor, authorize } = await start();
   const served = await serveDocument((address) => ({ client_id: address, redirect_uris: [CALLBACK] }));
-  closing.push(served.close);
+  onTestFinished(served.close);
   const good = served.document.current;
   const client = { clientId: served.address };
   const refused = { cause: { status: 400 } };

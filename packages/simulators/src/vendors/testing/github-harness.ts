@@ -1,4 +1,5 @@
 /** The harness of the GitHub simulator's tests. */
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startGitHub } from "../github.ts";
 import type { GitHubClient } from "../github-state.ts";
 import { basic, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
@@ -9,8 +10,8 @@ export const JSON_PLEASE = { Accept: "application/json" };
 
 /** A GitHub with one app, and the requests of its tests. Close `vendor` afterwards. */
 export async function startHarness(client: Partial<GitHubClient> = {}) {
-  let now = 1_700_000_000;
-  const vendor = await startGitHub({ now: () => now });
+  const now = fixedClock(1_700_000_000);
+  const vendor = await startGitHub({ now });
   vendor.addClient({ ...CLIENT, ...client });
   const authorization = vendor.endpoints["authorization_endpoint"]!;
   const tokenEndpoint = vendor.endpoints["token_endpoint"]!;
@@ -38,8 +39,6 @@ export async function startHarness(client: Partial<GitHubClient> = {}) {
     token,
     connect,
     remove,
-    advance(seconds: number) {
-      now += seconds;
-    },
+    advance: now.advance,
   };
 }

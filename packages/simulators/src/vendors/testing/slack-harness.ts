@@ -1,4 +1,5 @@
 /** The harness of the Slack simulator's tests. */
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { SlackClient } from "../slack-state.ts";
 import { startSlack } from "../slack.ts";
 import { bearer, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
@@ -11,8 +12,8 @@ export type User = Record<string, string>;
 
 /** A Slack with one app, and the requests of its tests. Close `vendor` afterwards. */
 export async function startHarness(client: Partial<SlackClient> = {}) {
-  let now = 1_700_000_000;
-  const vendor = await startSlack({ now: () => now });
+  const now = fixedClock(1_700_000_000);
+  const vendor = await startSlack({ now });
   vendor.addClient({ ...CLIENT, ...client });
   const [user, bot] = [vendor.endpoints, vendor.botEndpoints];
   const query = { client_id: CLIENT.clientId, redirect_uri: CALLBACK, state: "s1" };
@@ -48,8 +49,5 @@ export async function startHarness(client: Partial<SlackClient> = {}) {
     revoke,
     page,
   };
-  const advance = (seconds: number) => {
-    now += seconds;
-  };
-  return { ...tools, advance };
+  return { ...tools, advance: now.advance };
 }
