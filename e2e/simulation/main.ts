@@ -34,13 +34,7 @@ type Asked =
   | { readonly world: WorldName; readonly seed: number; readonly actors: readonly string[] | undefined }
   | { readonly world: WorldName; readonly first: number; readonly last: number };
 
-interface Values {
-  readonly seed?: string;
-  readonly seeds: string;
-  readonly actors?: string;
-  readonly exhaustive?: string;
-  readonly world: string;
-}
+type Values = Readonly<Record<"seeds" | "world", string> & Partial<Record<"seed" | "actors" | "exhaustive", string>>>;
 
 /** @throws Error with a sentence for the user */
 function readAsked({ seed, seeds, actors, exhaustive, world }: Values): Asked {

@@ -1,6 +1,6 @@
 /**
  * What the author of a client writes around an SDK: a file for what is kept, a callback on loopback, a
- * browser. Used by libraries.mjs.
+ * browser. Used by libraries.mjs and connections.mjs.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -95,8 +95,20 @@ export async function connectOrSignIn(provider, attempt, finish) {
   }
 }
 
+/** What a program asks of a connected client of the SDK, of either generation. */
+export function ofSdk(client) {
+  return {
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name) => answerOf(await client.callTool({ name, arguments: {} })),
+  };
+}
+
+export function answerOf(answer) {
+  return { text: textOf(answer), isError: answer?.isError === true };
+}
+
 /** The text of a tool's answer, in whatever shape a library hands it out. */
-export function textOf(answer) {
+function textOf(answer) {
   if (typeof answer === "string") return answer;
   if (Array.isArray(answer)) return answer.map(textOf).join("\n");
   return textOf(answer?.content ?? answer?.text ?? answer?.result ?? JSON.stringify(answer));

@@ -2,7 +2,7 @@
  * Each library as its documentation connects it to a remote server with OAuth. A function gets the
  * server's address and a folder, and returns `tools()` (names) and `call(name)`.
  */
-import { connectOrSignIn, createProvider, textOf } from "./kit.mjs";
+import { answerOf, connectOrSignIn, createProvider, ofSdk } from "./kit.mjs";
 
 const INFO = { name: "clients-matrix", version: "1.0.0" };
 
@@ -26,13 +26,7 @@ async function withSdk({ Client, StreamableHTTPClientTransport }, mcp, folder, o
     },
     (back) => transport.finishAuth(given(back)),
   );
-  return {
-    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name) => {
-      const answer = await client.callTool({ name, arguments: {} });
-      return { text: textOf(answer), isError: answer.isError === true };
-    },
-  };
+  return ofSdk(client);
 }
 
 /** Libraries that take an OAuthClientProvider, and leave the redemption to the SDK's `auth`. */
@@ -135,7 +129,3 @@ export const LIBRARIES = {
     };
   },
 };
-
-function answerOf(answer) {
-  return { text: textOf(answer), isError: answer?.isError === true };
-}

@@ -24,11 +24,6 @@ export interface Served {
   openLane(number: number): Promise<Lane>;
 }
 
-export interface ServedPart {
-  readonly served: readonly Served[];
-  stop(): Promise<void>;
-}
-
 /** What else a server does while it is measured. */
 export interface Watch {
   /** It leaves a CPU profile there when it stops. */
@@ -45,22 +40,8 @@ export function nameOf({ work, on }: Pick<Served, "work" | "on">): string {
   return `${work} ${on}`;
 }
 
-/** @returns its subjects, and what ends their connections and then the servers */
-export function timedPart(
-  { served, stop }: ServedPart,
-  vendor?: ServiceProcess,
-): { readonly subjects: readonly BenchSubject[]; stop(): Promise<void> } {
-  const subjects = served.map((one) => timed(one, vendor));
-  return {
-    subjects,
-    stop: async () => {
-      await Promise.all(subjects.map((subject) => subject.close()));
-      await stop();
-    },
-  };
-}
-
-function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { close(): Promise<void> } {
+/** @returns it as a subject of the rounds, and what ends its connections */
+export function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { stop(): Promise<void> } {
   const { label, server, share = 1, openLane } = one;
   const lanes: Lane[] = [];
   return {
@@ -88,6 +69,6 @@ function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { close(): 
         ...(vendor && { vendorMicroseconds: (ofVendor() - atStart) / count }),
       };
     },
-    close: async () => void (await Promise.all(lanes.map((lane) => lane.close()))),
+    stop: async () => void (await Promise.all(lanes.map((lane) => lane.close()))),
   };
 }

@@ -7,7 +7,7 @@ import { type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { runBrokerCommand, temporaryFolder } from "../../support/broker/process.ts";
 import { BROKER_BUNDLE, MCP_BUNDLE } from "../../support/paths.ts";
-import { startService } from "../../support/service-process.ts";
+import { type ServiceProcess, startService } from "../../support/service-process.ts";
 import { configureBroker, createParties, mcpEnvironment } from "../services.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
@@ -30,7 +30,6 @@ export interface Deployment {
   readonly broker: BrokerTarget;
   readonly mcp: McpTarget;
   readonly aws: AwsHarness;
-  readonly vendor: FakeVendorServer;
   readonly brokers: Fleet;
   readonly servers: Fleet;
   /** An operator's command beside the brokers. @throws Error unless it ends with 0 */
@@ -51,8 +50,7 @@ export async function startDeployment(
   const broker = prepareBroker({ folder, balancer: brokerBalancer, vendor, store, keys: aws.keys });
   const brokers = await startFleet(
     { balancer: brokerBalancer, processes: processes.brokers, bundle: bundles.broker },
-    async (file, port) =>
-      startService({ name: "broker", file, folder, env: { ...aws.env, HOST: "127.0.0.1", PORT: String(port) } }),
+    startBrokerIn(folder, aws.env),
   );
   const servers = await startFleet(
     { balancer: mcpBalancer, processes: processes.servers, bundle: bundles.mcp },
@@ -65,7 +63,6 @@ export async function startDeployment(
     broker,
     mcp: { at: mcpBalancer.url, host: new URL(DEPLOYMENT_URL).host },
     aws,
-    vendor,
     brokers,
     servers,
     command: async (...args) => {
@@ -97,9 +94,7 @@ export async function startSqliteDeployment(): Promise<SqliteDeployment> {
   const folder = temporaryFolder();
   const broker = prepareBroker({ folder, balancer, vendor, store: "sqlite:./broker.sqlite", keys: "store" });
   const start = async (): Promise<Fleet> =>
-    startFleet({ balancer, processes: 1, bundle: THIS_BUILD.broker }, async (file, port) =>
-      startService({ name: "broker", file, folder, env: { HOST: "127.0.0.1", PORT: String(port) } }),
-    );
+    startFleet({ balancer, processes: 1, bundle: THIS_BUILD.broker }, startBrokerIn(folder));
   let fleet = await start();
   return {
     broker,
@@ -114,6 +109,15 @@ export async function startSqliteDeployment(): Promise<SqliteDeployment> {
       await vendor.close();
     },
   };
+}
+
+/** @returns starts a process in the folder of the broker.yaml */
+function startBrokerIn(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): (file: string, port: number) => Promise<ServiceProcess> {
+  return (file, port) =>
+    startService({ name: "broker", file, folder, env: { ...env, HOST: "127.0.0.1", PORT: String(port) } });
 }
 
 interface BrokerPlaces {

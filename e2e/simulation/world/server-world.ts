@@ -49,7 +49,7 @@ export interface Surroundings extends Beginning {
 export function createSurroundings(choose: Choose, random: Random | undefined, weaken?: Weaken): Surroundings {
   const beginning = begin(choose, random);
   const { promises, tell, storeDistance: distance } = beginning;
-  const store = createSharedStore({ distance, tell, weaken: weaken ?? ((unchanged) => unchanged), promises });
+  const store = createSharedStore({ distance, tell, weaken, promises });
   const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, beginning));
   const vendorOf = (name: string): SimulatedVendor =>
     createVendor({

@@ -32,11 +32,11 @@ interface StoreParts {
   /** To the store. */
   readonly distance: Distance;
   readonly tell: (line: string) => void;
-  readonly weaken: Weaken;
+  readonly weaken?: Weaken | undefined;
   readonly promises: Promises;
 }
 
-export function createSharedStore({ distance, tell, weaken, promises }: StoreParts): SharedStore {
+export function createSharedStore({ distance, tell, weaken = (store) => store, promises }: StoreParts): SharedStore {
   let clock: Clock = () => 0;
   const flows: RecordKey[] = [];
   // It reads the clock before its first await, so each call is decided by its caller's.

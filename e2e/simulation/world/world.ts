@@ -38,7 +38,7 @@ const TOKEN_BOUND_MS = 60_000;
 const BOUND_MS = 40_000;
 
 export async function createWorld(options: WorldOptions): Promise<World> {
-  const { choose, random, clients, aheadSeconds, weaken = (store) => store } = options;
+  const { choose, random, clients, aheadSeconds, weaken } = options;
   const beginning = begin(choose, random);
   const { scheduler, promises, tell, isFaulty, storeDistance: distance } = beginning;
   const store = createSharedStore({ distance, tell, weaken, promises });

@@ -18,9 +18,9 @@ export async function connectClient(mcp: string, token: string, era: Era = "mode
   return client;
 }
 
-export function createClient(era: Era = "modern"): Client {
-  const info = { name: "scenario", version: "1.0.0" };
-  return new Client(info, era === "modern" ? { versionNegotiation: { mode: "auto" } } : {});
+export function createClient(era: Era = "modern", options: ConstructorParameters<typeof Client>[1] = {}): Client {
+  const negotiation = era === "modern" ? { versionNegotiation: { mode: "auto" as const } } : {};
+  return new Client({ name: "scenario", version: "1.0.0" }, { ...options, ...negotiation });
 }
 
 export interface ToolAnswer {

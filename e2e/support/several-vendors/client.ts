@@ -2,9 +2,9 @@
  * The SDK's client, unchanged, of a user at a server with several vendors: it connects by itself,
  * and what the server asks its user for, the user does in a browser. What it receives is kept.
  */
-import { Client, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+import { type Client, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import type { AccountId } from "@oauth-broker/simulators";
-import { callTool, type Era, type ToolAnswer } from "../mcp/client.ts";
+import { callTool, createClient, type Era, type ToolAnswer } from "../mcp/client.ts";
 import { authorizeClient } from "../mcp/client-oauth.ts";
 import type { SeveralVendors } from "./harness.ts";
 import { openTextBrowser, type TextBrowser } from "./browser.ts";
@@ -55,14 +55,11 @@ export async function connectLinkingClient(
     return linking.onUrl(url);
   };
   const create = (): Client => {
-    const capabilities = showsUrls ? { elicitation: { url: {} } } : {};
-    const negotiation = era === "modern" ? { versionNegotiation: { mode: "auto" as const } } : {};
-    const client = new Client({ name: "scenario", version: "1.0.0" }, { capabilities, ...negotiation });
-    if (showsUrls) {
-      client.setRequestHandler("elicitation/create", async ({ params }) => ({
-        action: await show("url" in params ? String(params.url) : ""),
-      }));
-    }
+    if (!showsUrls) return createClient(era);
+    const client = createClient(era, { capabilities: { elicitation: { url: {} } } });
+    client.setRequestHandler("elicitation/create", async ({ params }) => ({
+      action: await show("url" in params ? String(params.url) : ""),
+    }));
     return client;
   };
   const kept: typeof fetch = async (input, init) => harness.keep(name, init?.method ?? "GET", await fetch(input, init));

@@ -14,7 +14,7 @@ import type { ServiceProcess } from "../../../support/service-process.ts";
 import { configureBroker, createParties, type Parties, startVendor } from "../../services.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
-import { type Lane, nameOf, type Served, type ServedPart, timedPart, type Watch, watched } from "../served.ts";
+import { type Lane, nameOf, type Served, timed, type Watch, watched } from "../served.ts";
 import type { FloorOptions } from "./floor.ts";
 import { requireChecks } from "./probe.ts";
 
@@ -77,9 +77,7 @@ export function brokerLanes(work: string, url: string, { plain, openid }: BenchP
 }
 
 /** @throws Error when a server does not do what is measured */
-export async function serveBrokers(
-  options: BrokerOptions = {},
-): Promise<ServedPart & { readonly vendor: ServiceProcess }> {
+export async function openBrokerPart(options: BrokerOptions = {}): Promise<PartOfBench> {
   return openOnStage(async (stage) => {
     const vendor = await startVendor("any", stage);
     const parties = benchParties(vendor.url);
@@ -121,18 +119,13 @@ export async function serveBrokers(
           return { work, on, label: `${LABELS[work]}, ${LABELS[on]}`, server, openLane };
         }),
     );
-    return { served, vendor };
+    return {
+      about: `broker: ${LANES} connections${options.against === undefined ? "" : `, before: ${options.against.commit}`}`,
+      measured: "the server's process",
+      subjects: served.map((one) => stage.add(timed(one, vendor))),
+      comparisons: brokerComparisons(served),
+    };
   });
-}
-
-export async function openBrokerPart(options: BrokerOptions): Promise<PartOfBench> {
-  const { vendor, ...part } = await serveBrokers(options);
-  return {
-    ...timedPart(part, vendor),
-    about: `broker: ${LANES} connections${options.against === undefined ? "" : `, before: ${options.against.commit}`}`,
-    measured: "the server's process",
-    comparisons: brokerComparisons(part.served),
-  };
 }
 
 /** To the floor, or with ID tokens to the same without; then to the build before. */

@@ -6,7 +6,6 @@
  * pre-registered mode; a fake vendor and the AWS engines are behind them.
  */
 import { join } from "node:path";
-import type { Engines } from "../../engines.ts";
 import { openConnection } from "../../connection.ts";
 import { LANES } from "../../lanes.ts";
 import { callTool, connect, connectAtVendor, refresh, userName } from "../../mcp-client.ts";
@@ -15,7 +14,7 @@ import { startEngines, startMcpServer, startVendor } from "../../services.ts";
 import { tableEnvironment } from "../../../support/aws/environment.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
-import { type Lane, nameOf, type Served, type ServedPart, timedPart, type Watch, watched } from "../served.ts";
+import { type Lane, nameOf, type Served, timed, type Watch, watched } from "../served.ts";
 import { mixedLine, runMixed } from "./mixed.ts";
 
 const LABELS = {
@@ -68,12 +67,12 @@ export function mcpLanes(work: string, url: string, vendorUrl?: string): (number
   };
 }
 
-export interface McpPart extends ServedPart {
-  readonly engine: Engines["name"];
-  readonly servers: Readonly<Record<Server, ServiceProcess>>;
+export interface McpOptions extends Watch {
+  /** Concurrent calls of 200 users, each with its answer checked: on SQLite, and a tenth on DynamoDB; 0 = none. */
+  readonly mixedCalls: number;
 }
 
-export async function serveMcp(watch: Watch = {}): Promise<McpPart> {
+export async function openMcpPart({ mixedCalls, ...watch }: McpOptions): Promise<PartOfBench> {
   return openOnStage(async (stage) => {
     const aws = await startEngines(stage).call("open");
     const { url: vendorUrl } = await startVendor("named", stage);
@@ -94,28 +93,18 @@ export async function serveMcp(watch: Watch = {}): Promise<McpPart> {
         return { work, on, label: `${what}, ${LABELS[on]}`, server, openLane, ...rest };
       }),
     );
-    return { served, servers, engine: aws.name };
+    return {
+      about: `mcp: ${LANES} connections, ${aws.name}, a quarter as many refreshes`,
+      measured: "the process of a tool that …",
+      subjects: served.map((one) => stage.add(timed(one))),
+      comparisons: mcpComparisons(),
+      more: async (say: (line: string) => void) => {
+        if (mixedCalls === 0) return { found: {}, lines: [] };
+        const mixed = await runMixed(servers, mixedCalls, say);
+        return { found: { mixed }, lines: [mixedLine(mixed)] };
+      },
+    };
   });
-}
-
-export interface McpOptions extends Watch {
-  /** Concurrent calls of 200 users, each with its answer checked: on SQLite, and a tenth on DynamoDB; 0 = none. */
-  readonly mixedCalls: number;
-}
-
-export async function openMcpPart({ mixedCalls, ...watch }: McpOptions): Promise<PartOfBench> {
-  const { servers, engine, ...part } = await serveMcp(watch);
-  return {
-    ...timedPart(part),
-    about: `mcp: ${LANES} connections, ${engine}, a quarter as many refreshes`,
-    measured: "the process of a tool that …",
-    comparisons: mcpComparisons(),
-    more: async (say) => {
-      if (mixedCalls === 0) return { found: {}, lines: [] };
-      const mixed = await runMixed(servers, mixedCalls, say);
-      return { found: { mixed }, lines: [mixedLine(mixed)] };
-    },
-  };
 }
 
 /** To the server without auth, same tool. */

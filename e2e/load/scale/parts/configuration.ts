@@ -60,8 +60,9 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
       },
     ];
     const [few, many] = spreads.map(({ wall, cpu }) => `${milliseconds(wall)} (${milliseconds(cpu)} on a processor)`);
-    const page = [
-      ...pageLines("configuration", [
+    const page = pageLines(
+      "configuration",
+      [
         [
           "clients and vendors in the configuration",
           nameOf(1),
@@ -69,16 +70,15 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
           lastRatio(compared),
           `${LIMIT} ×`,
         ],
-      ]),
-      "",
-      ...pageLines("configuration", [
+      ],
+      [
         [
           `start with ${grouped(size.entries)} clients and ${grouped(size.entries)} vendors`,
           `${many}; with one: ${few}`,
           `${START_LIMIT_MS / 1000} s`,
         ],
-      ]),
-    ];
+      ],
+    );
     return { sections, page };
   });
 }
