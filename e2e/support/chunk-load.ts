@@ -19,8 +19,6 @@ export interface ChunkLoad {
 export interface ChunkCost {
   /** Resident memory at its highest since the process began. */
   readonly peakBytes: number;
-  /** For a report: it depends on the machine. */
-  readonly slowestProbeMs: number;
   /** How many of the sockets the other side ended. */
   readonly ended: number;
 }
@@ -48,18 +46,15 @@ export async function sendChunks({ port, pid, sockets, head, body, probe, untilE
   const allSent = Promise.all(load.map(({ sent }) => sent)).then(() => {
     isSent = true;
   });
-  let slowestProbeMs = 0;
   // Once more after the last byte: what was sent is handled before that.
   for (let rounds = 0; rounds < 2; rounds += isSent ? 1 : 0) {
-    const startedAt = performance.now();
     const answer = await fetch(`http://127.0.0.1:${port}${probe}`);
     await answer.arrayBuffer();
-    slowestProbeMs = Math.max(slowestProbeMs, performance.now() - startedAt);
   }
   await allSent;
   const peakBytes = peakOf(pid);
   for (const { socket } of load) socket.destroy();
-  return { peakBytes, slowestProbeMs, ended };
+  return { peakBytes, ended };
 }
 
 /** @returns 0 on systems that do not say it */

@@ -8,8 +8,6 @@ export interface RawAnswer {
   readonly text: string;
   /** The other side ended the connection. */
   readonly isClosed: boolean;
-  /** From connecting to the end. */
-  readonly milliseconds: number;
 }
 
 export interface RawOptions {
@@ -29,7 +27,6 @@ export interface RawOptions {
 
 export async function exchange(options: RawOptions): Promise<RawAnswer & { readonly bytesSent: number }> {
   const { port, bytes, endless, untilAnswer = false, timeoutMs = patience(500) } = options;
-  const startedAt = performance.now();
   const socket = connect(port, "127.0.0.1");
   let text = "";
   let isClosed = false;
@@ -66,5 +63,5 @@ export async function exchange(options: RawOptions): Promise<RawAnswer & { reado
   const bytesSent = socket.bytesWritten - socket.writableLength;
   socket.destroy();
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
-  return { status, text, isClosed, milliseconds: performance.now() - startedAt, bytesSent };
+  return { status, text, isClosed, bytesSent };
 }

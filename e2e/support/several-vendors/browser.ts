@@ -37,8 +37,6 @@ export interface TextBrowser {
   send(shown: Shown, button: string, vendor?: VendorName): Promise<Response>;
   /** A request of the browser, which follows nothing. */
   request(place: string | URL, init?: RequestInit): Promise<Response>;
-  /** From the server to a vendor and back, up to the callback, which is not requested. */
-  atVendor(answer: Response, options?: VisitOptions): Promise<URL>;
   /** Opens a ticket and approves. */
   link(ticket: string | URL, options?: VisitOptions): Promise<Shown>;
   /** How often the server has signed this browser in. */
@@ -95,8 +93,6 @@ export function openTextBrowser(
     },
     press: async (shown, button, { vendor, ...options } = {}) =>
       follow(await browser.send(shown, button, vendor), shown.url, options),
-    atVendor: async (answer, options = {}) =>
-      driveConsent(locationOf(answer, new URL(harness.url)), { account, cookieJar: jar, stopAt: isOurs, ...options }),
     link: async (ticket, options = {}) => browser.press(await browser.open(ticket, options), "approve", options),
     signIns: () =>
       harness.seen.filter(
