@@ -43,7 +43,7 @@ export async function measureRounds(
     for (const { name, processes = 1, measure } of number % 2 === 0 ? subjects.toReversed() : subjects) {
       const one = await measure(ofEach * processes);
       round[name] = one;
-      report(`${name.padEnd(28)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs, busy ${percent(one.busy).trim()}`);
+      report(`${name.padEnd(28)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs, busy ${percent(one.busy)}`);
     }
     return round;
   };

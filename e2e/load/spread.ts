@@ -33,14 +33,20 @@ export function withQuartiles({ lower, median, upper }: Spread): string {
   return `${median.toFixed(2)} (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
 }
 
-/** Minimum, median and maximum as columns of this width. */
-export function columns({ min, median, max }: Spread, width: number, digits = 0): string {
-  return [min, median, max].map((value) => value.toFixed(digits).padStart(width)).join("");
+/** `97 %` */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
 }
 
-/** `  97 %`: a share, as the last column. */
-export function percent(share: number): string {
-  return `${(share * 100).toFixed(0)} %`.padStart(8);
+/** @param rows of cells; the first column and the last are text, the others figures */
+export function alignTable(rows: readonly (readonly string[])[]): string {
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const align = (cell: string, column: number): string => {
+    const isText = column === 0 || column === head.length - 1;
+    return isText ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  };
+  return rows.map((row) => row.map(align).join("  ").trimEnd()).join("\n");
 }
 
 /** `aim not met  WHAT; aim: AIM` */

@@ -1,7 +1,7 @@
 /** A part of the bench: it sets up subjects; they are measured in rounds, compared, and printed as one table. */
 import { describeMachine, type Measurement } from "../machine.ts";
 import { measureRounds, ratioIn, type Round, type Rounds, type Subject } from "../rounds.ts";
-import { aimLine, columns, type Spread, spreadOf, withQuartiles } from "../spread.ts";
+import { aimLine, alignTable, type Spread, spreadOf, withQuartiles } from "../spread.ts";
 
 /** A line of the table. */
 export interface BenchSubject extends Subject {
@@ -105,22 +105,20 @@ export function compare(rounds: readonly Round[], comparisons: readonly Comparis
 
 interface Column {
   readonly figure: Figure;
-  readonly head: string;
-  readonly text: (spread: Spread) => string;
+  readonly heads: readonly string[];
+  readonly cells: (spread: Spread) => readonly number[];
 }
 
-const median =
-  (factor = 1) =>
-  (spread: Spread): string =>
-    (spread.median * factor).toFixed(0).padStart(8);
-
-/** The first is followed by the ratio. */
 const COLUMNS: readonly Column[] = [
-  { figure: "cpuMicroseconds", head: "      min   median      max", text: (spread) => columns(spread, 9) },
-  { figure: "busy", head: "  busy, %", text: (spread) => ` ${median(100)(spread)}` },
-  { figure: "perSecond", head: "   per s", text: median() },
-  { figure: "p99Milliseconds", head: " p99, ms", text: median() },
-  { figure: "vendorMicroseconds", head: "  vendor", text: median() },
+  {
+    figure: "cpuMicroseconds",
+    heads: ["min", "median", "max"],
+    cells: ({ min, median, max }) => [min, median, max],
+  },
+  { figure: "busy", heads: ["busy, %"], cells: ({ median }) => [median * 100] },
+  { figure: "perSecond", heads: ["per s"], cells: ({ median }) => [median] },
+  { figure: "p99Milliseconds", heads: ["p99, ms"], cells: ({ median }) => [median] },
+  { figure: "vendorMicroseconds", heads: ["vendor"], cells: ({ median }) => [median] },
 ];
 
 /** Processor times in µs, and medians of the other figures. */
@@ -133,22 +131,15 @@ export function table(
     return found === undefined ? "" : `${withQuartiles(found.ratio)} × ${found.name}`;
   };
   const shown = COLUMNS.filter(({ figure }) => subjects.some(({ name }) => figures[name]?.[figure] !== undefined));
-  const head = { label: `CPU of ${measured}, µs`, ratio: "× (quartiles)", cells: shown.map((column) => column.head) };
-  const rows = subjects.map(({ name, label }) => {
-    const cells = shown.map(({ figure, head, text }) => {
+  const cellsOf = (name: string): string[] =>
+    shown.flatMap(({ figure, heads, cells }) => {
       const spread = figures[name]?.[figure];
-      return spread === undefined ? " ".repeat(head.length) : text(spread);
+      return spread === undefined ? heads.map(() => "") : cells(spread).map((value) => value.toFixed(0));
     });
-    return { label, ratio: ratioOf(name), cells };
-  });
-  const all = [head, ...rows];
-  const widthOf = (what: "label" | "ratio"): number => Math.max(...all.map((row) => row[what].length));
-  const [labels, ratios] = [widthOf("label"), widthOf("ratio")];
-  return all
-    .map(({ label, ratio, cells: [cpu = "", ...cells] }) =>
-      `${label.padEnd(labels)}${cpu}   ${ratio.padEnd(ratios)}${cells.join("")}`.trimEnd(),
-    )
-    .join("\n");
+  return alignTable([
+    [`CPU of ${measured}, µs`, ...shown.flatMap(({ heads }) => heads), "× (quartiles)"],
+    ...subjects.map(({ name, label }) => [label, ...cellsOf(name), ratioOf(name)]),
+  ]);
 }
 
 /** Aims, and what the table has no place for. */

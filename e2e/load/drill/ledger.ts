@@ -5,6 +5,8 @@
  * answered.
  */
 
+import { alignTable } from "../spread.ts";
+
 /**
  * - `answered`: as if nothing had happened
  * - `deferred`: 503 with Retry-After; the client waits and repeats the request
@@ -144,15 +146,6 @@ export function report(tallies: readonly Tally[]): string {
     `${Math.round(longestMs)} ms`,
     `${broken.length === 0 ? "kept" : "BROKEN"}: ${promised.text}`,
   ]);
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => {
-        const isText = column === 0 || column === head.length - 1;
-        return isText ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
-      })
-      .join("  ")
-      .trimEnd();
   const broken = tallies.flatMap((one) => one.broken.map((what) => `BROKEN in ${one.name}: ${what}`));
-  return [head, ...rows].map(line).concat(broken).join("\n");
+  return [alignTable([head, ...rows]), ...broken].join("\n");
 }

@@ -1,6 +1,5 @@
 /** What a part of a run found out, how it is printed, and its lines of docs/capacity.md. */
-import type { Spread } from "../spread.ts";
-import { withQuartiles } from "../spread.ts";
+import { alignTable, type Spread, withQuartiles } from "../spread.ts";
 
 /** One line of the table. */
 export interface Row {
@@ -28,15 +27,12 @@ export function atMost(limit: number, ratio: Spread): NonNullable<Row["aim"]> {
   return { text: `at most ${limit}`, met: ratio.median <= limit };
 }
 
-const [WHAT, FIGURE, RATIO] = [46, 18, 24];
-
 export function sectionText({ title, rows }: Section): string {
-  const lines = rows.map(({ what, figure, ratio, aim }) => {
-    const times = ratio === undefined ? "" : `${withQuartiles(ratio)} ×`;
-    const outcome = aim === undefined ? "" : `  ${aim.met ? "met" : "NOT MET"}: ${aim.text}`;
-    return `  ${what.padEnd(WHAT)}${figure.padStart(FIGURE)}${times.padStart(RATIO)}${outcome}`.trimEnd();
+  const cells = rows.map(({ what, figure, ratio, aim }) => {
+    const outcome = aim === undefined ? "" : `${aim.met ? "met" : "NOT MET"}: ${aim.text}`;
+    return [`  ${what}`, figure, ratio === undefined ? "" : `${withQuartiles(ratio)} ×`, outcome];
   });
-  return [title, ...lines].join("\n");
+  return `${title}\n${alignTable(cells)}`;
 }
 
 /** @returns a line of a table; a cell without text is empty */

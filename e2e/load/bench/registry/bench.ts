@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BROKER_FOLDER, ROOT } from "../../../support/paths.ts";
-import { aimLine, columns, type Spread, spreadOf } from "../../spread.ts";
+import { aimLine, alignTable, type Spread, spreadOf } from "../../spread.ts";
 
 export interface RegistryMeasurement {
   readonly entries: number;
@@ -89,13 +89,13 @@ const ROWS: readonly (readonly [name: keyof RegistryMeasurement, label: string])
 ];
 
 export function registryTable(figures: RegistryFigures): string {
-  const lines = ["registry of vendors                          min   median      max"];
-  for (const subject of REGISTRY_SUBJECTS) {
-    for (const [name, label] of ROWS) {
-      lines.push(`${`${subject}, ${label}`.padEnd(39)}${columns(figures[subject][name], 9, 1)}`);
-    }
-  }
-  return lines.join("\n");
+  const rows = REGISTRY_SUBJECTS.flatMap((subject) =>
+    ROWS.map(([name, label]) => {
+      const { min, median, max } = figures[subject][name];
+      return [`${subject}, ${label}`, ...[min, median, max].map((value) => value.toFixed(1)), ""];
+    }),
+  );
+  return alignTable([["registry of vendors", "min", "median", "max", ""], ...rows]);
 }
 
 export function registryAimLine({ figures, isAimMet }: RegistryResults): string {
