@@ -24,6 +24,7 @@ const TARBALL = "tarball/package.tgz";
 export interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly engines: { readonly node: string };
   readonly exports: Readonly<Record<string, unknown>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
