@@ -26,10 +26,9 @@ it("bar#ST-8 asks vendors in the name of the client that each request is of", as
     revocationEndpoint: "https://acme.example/revoke",
     registrationEndpoint: "https://acme.example/r",
   };
-  const { park, redeem, post, app, names, issuer } = await askedBroker(endpoints);
-  const { body } = await redeem(await park());
-  const connection = String(body["connection"]);
-  await post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", connection });
+  const { connect, refresh, post, app, names, issuer } = await askedBroker(endpoints);
+  const { connection } = await connect();
+  await refresh({ connection });
   await post("/v1/revoke", { token: "at", vendor: "acme" }, "other");
   await post("/v1/explain", { issuer, vendor_client_id: "mine" }, "other");
   await app.request(`${ISSUER}/register`, {

@@ -38,7 +38,7 @@ describe("the audit stream", () => {
   it("has a line for each step of a flow, with client, vendor, time and flow", async () => {
     const vendor = { revocationEndpoint: "https://acme.example/revoke" };
     const broker = await auditedBroker({ vendor });
-    await broker.redeem(await broker.park());
+    await broker.connect();
     await broker.post("/v1/token", refreshing);
     await broker.post("/v1/revoke", { token: "a refresh token", vendor: "acme" });
     const client = { time, outcome: "ok", client_id: "platform", owner: "acme-corp" };
@@ -249,8 +249,8 @@ describe("audit: stdout", () => {
 
 describe("audit: off", () => {
   it("records nothing and refuses nothing", async () => {
-    const { deps, redeem, park, get } = await testBroker();
-    expect((await redeem(await park())).response.status).toBe(200);
+    const { deps, connect, get } = await testBroker();
+    expect((await connect()).response.status).toBe(200);
     deps.audit.requireWritable();
     expect((await get("/readyz")).response.status).toBe(200);
   });

@@ -6,23 +6,19 @@ import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { ISSUER, rotatingTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
+import { basic, flowIdOf, ISSUER, rotatingTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 import { asFlow } from "./flow-record.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "canary-s3cret" };
-const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
 
 async function connected(form: Record<string, string> = OWN) {
   const broker = await testBroker({
     vendorAnswers: rotatingTokens(),
     vendor: { revocationEndpoint: "https://acme.example/revoke" },
   });
-  const { body } = await broker.redeem(await broker.park(form));
-  const connection = String(body["connection"]);
-  const refresh = (more: Record<string, string>) =>
-    broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt-1", ...more });
+  const { connection } = await broker.connect(form);
   const revoke = (more: Record<string, string>) => broker.post("/v1/revoke", { token: "at-1", ...more });
-  return { ...broker, body, connection, refresh, revoke };
+  return { ...broker, connection, revoke };
 }
 
 describe("a flow with credentials of the client's own", () => {
@@ -39,15 +35,15 @@ describe("a flow with credentials of the client's own", () => {
 
   it("works without credentials of the broker, and without a secret as a public client", async () => {
     const entry = { ...testVendor(), credentials: [] };
-    const { park, redeem, seen } = await testBroker({ config: { vendors: new Map([["acme", entry]]) } });
-    expect((await redeem(await park({ vendor_client_id: "mine" }))).response.status).toBe(200);
+    const { connect, seen } = await testBroker({ config: { vendors: new Map([["acme", entry]]) } });
+    expect((await connect({ vendor_client_id: "mine" })).response.status).toBe(200);
     expect(seen.map(({ authorization, form }) => [authorization, form.get("client_id")])).toEqual([[null, "mine"]]);
   });
 
   it("uses its secret at an entry for public clients, and if redeemed at the callback", async () => {
     const vendor = { tokenEndpointAuthMethod: "none", redeemAt: "callback" } as const;
-    const { park, redeem, seen } = await testBroker({ vendor });
-    expect((await redeem(await park(OWN))).response.status).toBe(200);
+    const { connect, seen } = await testBroker({ vendor });
+    expect((await connect(OWN)).response.status).toBe(200);
     expect(seen[0]?.authorization).toBe(basic("mine", OWN.vendor_client_secret));
   });
 
@@ -186,7 +182,7 @@ describe("a flow with credentials of the client's own", () => {
   it("bar#BY-1 seals the secret until the callback, then under our code, then drops it", async () => {
     const { start, callback, redeem, deps, lines } = await testBroker();
     const { state, cookie } = await start(OWN);
-    const flowId = /flow-([^=]+)=/.exec(cookie)?.[1] ?? "";
+    const flowId = flowIdOf(cookie);
     const stored = async () => (await deps.records.get({ kind: "flow", id: flowId }, { includeExpired: true }))?.data;
     const started = await stored();
     expect(started).toMatchObject({ vendorClientId: "mine", vendorSecret: expect.stringMatching(/^[\w-]+\.[\w-]+$/) });
@@ -204,7 +200,7 @@ describe("a flow with credentials of the client's own", () => {
   it("bar#BY-1 opens a sealed secret in its own flow only", async () => {
     const { start, callback, deps } = await testBroker({ vendor: { redeemAt: "callback" } });
     const [one, two] = [await start(OWN), await start({ ...OWN, vendor_client_secret: "another" })];
-    const idOf = (cookie: string) => ({ kind: "flow", id: /flow-([^=]+)=/.exec(cookie)?.[1] ?? "" });
+    const idOf = (cookie: string) => ({ kind: "flow", id: flowIdOf(cookie) });
     const sealedIn = async (cookie: string) => {
       const record = await deps.records.get(idOf(cookie));
       return record === undefined ? "" : (asFlow(record).vendorSecret ?? "");
@@ -218,9 +214,9 @@ describe("a flow with credentials of the client's own", () => {
 
   it("reports whose credentials the vendor refused", async () => {
     const vendorAnswers = async () => Response.json({ error: "invalid_client" }, { status: 401 });
-    const { start, callback, park, redeem } = await testBroker({ vendorAnswers });
+    const { start, callback, connect } = await testBroker({ vendorAnswers });
     const refused = { error: "vendor_credentials_rejected", credentials_source: "byoc" };
-    expect((await redeem(await park(OWN))).body).toMatchObject(refused);
+    expect((await connect(OWN)).body).toMatchObject(refused);
     const { state, cookie } = await start(OWN);
     const { location } = await callback({ state, error: "unauthorized_client" }, cookie);
     expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject(refused);
@@ -285,9 +281,9 @@ describe("after a flow with credentials of the client's own", () => {
 
   it("bar#BY-5 bar#OB-3 is refused once the vendor was disabled or taken from the client", async () => {
     const vendors = new Map([["acme", testVendor()]]);
-    const { park, redeem, post } = await testBroker({ config: { vendors } });
-    const { body } = await redeem(await park(OWN));
-    const form = { token: "at", connection: String(body["connection"]), ...OWN };
+    const { connect, post } = await testBroker({ config: { vendors } });
+    const { connection } = await connect(OWN);
+    const form = { token: "at", connection, ...OWN };
     vendors.set("acme", testVendor({ enabled: false }));
     expect((await post("/v1/revoke", form)).body["error"]).toBe("invalid_request");
   });

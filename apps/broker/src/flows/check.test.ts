@@ -30,8 +30,7 @@ async function connected({ ways = WAYS, config = {}, options = {}, says, form = 
       return isToken ? Response.json({ access_token: TOKEN, token_type: "bearer" }) : (says?.() ?? Response.json(LIVE));
     },
   });
-  const { body } = await broker.redeem(await broker.park(form));
-  const connection = String(body["connection"]);
+  const { connection } = await broker.connect(form);
   const before = broker.seen.length;
   const check = (more: Record<string, string> | string = {}, clientId?: string) =>
     broker.post("/v1/check", typeof more === "string" ? more : { access_token: TOKEN, connection, ...more }, clientId);
@@ -196,8 +195,7 @@ describe("bar#BY-4 a checked token goes to no host but those of its connection",
     const { checkHosts: _none, ...earlier } = await openConnection(broker.connection, "platform", broker.deps);
     const connection = sealConnection(earlier, "platform", broker.deps);
     expect((await broker.check({ connection })).body).toEqual({ active: null, checked_by: "none" });
-    const refresh = { grant_type: "refresh_token", refresh_token: "rt", connection };
-    const { body } = await broker.post("/v1/token", refresh);
+    const { body } = await broker.refresh({ connection });
     expect(await openConnection(String(body["connection"]), "platform", broker.deps)).toMatchObject({
       hosts: ["acme.example"],
       checkHosts: ["api.acme.example", "check.acme.example"],

@@ -40,12 +40,11 @@ describe("bar#DI-1 a vendor whose metadata demands what the broker does not do",
 
   it("is still refreshed", async () => {
     let metadata = {};
-    const { park, redeem, post, now } = await brokerAt(() => metadata);
-    const connection = String((await redeem(await park())).body["connection"]);
+    const { connect, refresh, now } = await brokerAt(() => metadata);
+    const { connection } = await connect();
     metadata = { require_pushed_authorization_requests: true };
     now.advance(3600);
-    const { response } = await post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", connection });
-    expect(response.status).toBe(200);
+    expect((await refresh({ connection })).response.status).toBe(200);
   });
 
   it("is asked for form_post where it has only that, as explain shows", async () => {

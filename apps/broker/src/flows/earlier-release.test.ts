@@ -67,10 +67,6 @@ describe("a flow of then starts again", () => {
 
 it("a connection of then refreshes", async () => {
   const broker = await brokerOfNow();
-  const { body } = await broker.post("/v1/token", {
-    grant_type: "refresh_token",
-    refresh_token: "rt-2",
-    connection: held.connection,
-  });
+  const { body } = await broker.refresh({ refresh_token: "rt-2", connection: held.connection });
   expect(body["access_token"]).toBe("new-1");
 });

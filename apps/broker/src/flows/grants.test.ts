@@ -12,10 +12,9 @@ const refusal = (error: string, status = 400): Response =>
 
 async function connected(options: Parameters<typeof testBroker>[0] = {}) {
   const broker = await testBroker({ vendorAnswers: rotatingTokens(), ...options });
-  const { body } = await broker.redeem(await broker.park());
-  const connection = String(body["connection"]);
+  const { connection } = await broker.connect();
   const refresh = (form: Record<string, string>, clientId?: string) =>
-    broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt-1", ...form }, clientId);
+    broker.refresh({ refresh_token: "rt-1", ...form }, clientId);
   return { ...broker, connection, refresh };
 }
 
@@ -77,14 +76,9 @@ describe("refresh", () => {
         return Response.json({ access_token: `at-${bodies.length}`, token_type: "bearer", refresh_token: "rt-1" });
       },
     });
-    const connect = async (device: string): Promise<string> => {
-      const { body } = await broker.redeem(await broker.park({}, { device_id: device }));
-      return String(body["connection"]);
-    };
-    const connections = [await connect("d1"), await connect("d2")];
-    for (const [at, connection] of connections.entries()) {
-      const form = { grant_type: "refresh_token", refresh_token: `rt-of-${at}`, connection };
-      expect((await broker.post("/v1/token", form)).response.status).toBe(200);
+    const connected = [await broker.connect({}, { device_id: "d1" }), await broker.connect({}, { device_id: "d2" })];
+    for (const [at, { connection }] of connected.entries()) {
+      expect((await broker.refresh({ refresh_token: `rt-of-${at}`, connection })).response.status).toBe(200);
     }
     const sent = bodies.slice(-2).map((text) => new URLSearchParams(text).getAll("device_id"));
     expect(sent).toEqual([["d1"], ["d2"]]);
@@ -177,12 +171,8 @@ describe("refresh", () => {
       { error: "vendor_credentials_rejected", credentials_source: "shared" },
     ],
   ])("answers %s of the vendor by its own code", async (_, rotatesRefreshTokens, answer, status, members) => {
-    const { post } = await testBroker({ vendor: { rotatesRefreshTokens }, vendorAnswers: async () => answer() });
-    const { response, body } = await post("/v1/token", {
-      grant_type: "refresh_token",
-      refresh_token: "rt-1",
-      vendor: "acme",
-    });
+    const { refresh } = await testBroker({ vendor: { rotatesRefreshTokens }, vendorAnswers: async () => answer() });
+    const { response, body } = await refresh({ vendor: "acme" });
     const { error_description: _text, vendor_error: _code, ...rest } = body;
     expect([response.status, rest]).toEqual([status, members]);
   });

@@ -24,8 +24,8 @@ describe("leg 4, POST /v1/token", () => {
         scope: "read",
         team: { id: 7 },
       });
-    const { park, redeem, seen } = await testBroker({ vendorAnswers });
-    const { response, body } = await redeem(await park());
+    const { connect, seen } = await testBroker({ vendorAnswers });
+    const { response, body } = await connect();
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(body).toEqual({
@@ -48,8 +48,8 @@ describe("leg 4, POST /v1/token", () => {
 
   it("rfc6749#5.1 leaves out a scope that the vendor answers empty", async () => {
     const vendorAnswers = async () => Response.json({ access_token: "at", token_type: "bearer", scope: "" });
-    const { park, redeem } = await testBroker({ vendorAnswers });
-    const { response, body } = await redeem(await park());
+    const { connect } = await testBroker({ vendorAnswers });
+    const { response, body } = await connect();
     expect(response.status).toBe(200);
     expect(body).not.toHaveProperty("scope");
   });
@@ -283,8 +283,8 @@ describe("leg 4, POST /v1/token", () => {
 
   it("bar#XA-1 reports to the client which credentials the vendor refused", async () => {
     const vendorAnswers = async () => Response.json({ error: "invalid_client" }, { status: 401 });
-    const { park, redeem, lines } = await testBroker({ vendorAnswers });
-    expect((await redeem(await park())).body).toMatchObject({
+    const { connect, lines } = await testBroker({ vendorAnswers });
+    expect((await connect()).body).toMatchObject({
       error: "vendor_credentials_rejected",
       credentials_source: "shared",
       vendor_error: "invalid_client",

@@ -55,8 +55,9 @@ it.each<[string, string, object, string]>([
 ])(
   "bar#DI-1 bar#BY-4 a difference is a 502 and a line of the log on every leg: %s",
   async (_, reason, changes, url) => {
-    const { start, callback, redeem, post, park, push, publish, posted, seen, lines, now, get } = await serverBroker();
-    const connection = String((await redeem(await park())).body["connection"]);
+    const broker = await serverBroker();
+    const { start, callback, redeem, refresh, connect, park, push, publish, posted, seen, lines, now, get } = broker;
+    const { connection } = await connect();
     const { state, cookie } = await start();
     const code = await park();
     const before = posted().length;
@@ -68,8 +69,7 @@ it.each<[string, string, object, string]>([
     expect((await get("/metrics")).html).toContain(
       'broker_vendor_calls_total{vendor="acme",operation="discover",outcome="vendor_response_invalid"}',
     );
-    const refresh = { grant_type: "refresh_token", refresh_token: "rt", connection };
-    expect((await post("/v1/token", refresh)).response.status).toBe(502);
+    expect((await refresh({ connection })).response.status).toBe(502);
     // Flows that are under way end, too.
     await callback({ state, code: "vendor-code" }, cookie);
     expect((await redeem(code)).response.status).not.toBe(200);

@@ -34,11 +34,10 @@ const opened = (answers: Readonly<Record<string, object | number>>): Promise<Tes
 describe("a long-lived token", () => {
   it("comes with the code, and is what renews it until a day that is said", async () => {
     const broker = await opened(ANSWERS);
-    const { body } = await broker.redeem(await broker.park());
+    const { body, connection } = await broker.connect();
     const lives = { expires_in: 5_184_000, refresh_token_expires_in: 5_184_000 };
     expect(body).toMatchObject({ access_token: "long-1", refresh_token: "long-1", ...lives, vendor_data: {} });
-    const form = { grant_type: "refresh_token", refresh_token: "long-1", connection: String(body["connection"]) };
-    expect((await broker.post("/v1/token", form)).body).toMatchObject({
+    expect((await broker.refresh({ refresh_token: "long-1", connection })).body).toMatchObject({
       access_token: "long-2",
       refresh_token: "long-2",
       ...lives,
@@ -48,16 +47,16 @@ describe("a long-lived token", () => {
   it("is renewed by a sealed refresh token alone, which does not show it", async () => {
     const client = { refreshTokens: "sealed" } as const;
     const broker = await testBroker({ client, vendor: VENDOR, vendorAnswers: answering(ANSWERS) });
-    const { body } = await broker.redeem(await broker.park());
+    const { body } = await broker.connect();
     expect(String(body["refresh_token"])).not.toContain("long-1");
-    const form = { grant_type: "refresh_token", refresh_token: String(body["refresh_token"]) };
-    expect((await broker.post("/v1/token", form)).body["access_token"]).toBe("long-2");
+    const refreshed = await broker.refresh({ refresh_token: String(body["refresh_token"]) });
+    expect(refreshed.body["access_token"]).toBe("long-2");
     expect(new URL(broker.seen.at(-1)?.url ?? "").searchParams.get("access_token")).toBe("long-1");
   });
 
   it("bar#VR-5 that was not given costs the user nothing, and the operator sees why", async () => {
     const broker = await opened({ ...ANSWERS, "/long": 503 });
-    const { response, body } = await broker.redeem(await broker.park());
+    const { response, body } = await broker.connect();
     expect([response.status, body["access_token"], body["refresh_token"]]).toEqual([200, "short-1", "short-1"]);
     expect(body["vendor_data"]).toEqual({ long_lived_token_error: "temporarily_unavailable" });
     expect(broker.lines.map((line) => JSON.parse(line) as object)).toContainEqual(
@@ -67,9 +66,8 @@ describe("a long-lived token", () => {
 
   it("bar#EG-9 and the secret, which are in the addresses, are in no line of the log", async () => {
     const broker = await opened({ "/token": SHORT, "/long": 400, "/renew": 400 });
-    const { body } = await broker.redeem(await broker.park());
-    const form = { grant_type: "refresh_token", refresh_token: "short-1", connection: String(body["connection"]) };
-    const refused = await broker.post("/v1/token", form);
+    const { connection } = await broker.connect();
+    const refused = await broker.refresh({ refresh_token: "short-1", connection });
     const log = broker.lines.join("") + JSON.stringify(refused.body);
     for (const shown of ["short-1", "acme_exchange_token", "acme_refresh_token", "client_secret="])
       expect(log).not.toContain(shown);

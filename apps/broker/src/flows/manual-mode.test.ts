@@ -40,11 +40,8 @@ async function pathAtVendor(broker: Awaited<ReturnType<typeof testBroker>>, form
 
 async function connected(form: Record<string, string>, options: TestBrokerOptions = {}) {
   const broker = await testBroker({ vendorAnswers: issuer(), ...options });
-  const { body } = await broker.redeem(await broker.park(form));
-  const connection = String(body["connection"]);
-  const refresh = (more: Record<string, string>) =>
-    broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", ...more });
-  return { ...broker, body, connection, refresh };
+  const { body, connection } = await broker.connect(form);
+  return { ...broker, body, connection };
 }
 
 describe("both endpoints of the request's own", () => {
@@ -329,9 +326,9 @@ describe("an endpoint beside a vendor of the configuration", () => {
   });
 
   it("keeps operators' private networks out of reach", async () => {
-    const { park, redeem, seen } = await testBroker();
+    const { connect, seen } = await testBroker();
     const form = { ...OWN, token_endpoint: "https://acme.example/eu/token" };
-    expect((await redeem(await park(form))).response.status).toBe(200);
+    expect((await connect(form)).response.status).toBe(200);
     expect(seen.map(({ isUntrusted }) => isUntrusted)).toEqual([true]);
   });
 

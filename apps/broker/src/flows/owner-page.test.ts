@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClientConfig } from "../config.ts";
 import type { Registration } from "../vendor-choice/registrations.ts";
-import { CLIENT_SECRET, ISSUER, REDIRECT_URI, testBroker, testClient } from "../testing/test-broker.ts";
+import { CLIENT_SECRET, flowIdOf, ISSUER, REDIRECT_URI, testBroker, testClient } from "../testing/test-broker.ts";
 
 const OWNED = { name: "Reports <b>", owner: "globex", ownerName: "Globex & Sons" };
 
@@ -33,7 +33,7 @@ async function asked({
   const { body } = await broker.push({ state: "s&t", ...form });
   for (const [id, all] of held) registrations.set(id, all);
   const path = broker.authorizePath(body["request_uri"]);
-  const flowId = /request_uri:([^.]+)\./.exec(String(body["request_uri"]))?.[1] ?? "";
+  const flowId = flowIdOf(body["request_uri"]);
   const shown = await broker.get(path);
   const fields = (html: string): Record<string, string> =>
     Object.fromEntries(

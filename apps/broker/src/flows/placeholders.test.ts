@@ -7,7 +7,7 @@ import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { ISSUER, issueTokens, testBroker } from "../testing/test-broker.ts";
+import { flowIdOf, ISSUER, issueTokens, testBroker } from "../testing/test-broker.ts";
 import { asFlow } from "./flow-record.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
@@ -49,12 +49,12 @@ describe("a vendor whose authorization page names the client", () => {
   );
 
   it("names the client of the flow, the broker's or the caller's own", async () => {
-    const { start, redeem, park } = await brokerOf(named);
+    const { start, connect } = await brokerOf(named);
     const ours = await start();
     expect(ours.location?.pathname).toBe("/apps/ours/authorize");
     expect(ours.location?.searchParams.get("client_id")).toBe("ours");
     expect((await start(OWN)).location?.pathname).toBe("/apps/mine/authorize");
-    expect((await redeem(await park())).body).toMatchObject({ access_token: "at" });
+    expect((await connect()).body).toMatchObject({ access_token: "at" });
   });
 
   it.each(["..", "a/b", "a%2fb", "a?b", "{tenant}", "a b"])(
@@ -69,19 +69,19 @@ describe("a vendor whose authorization page names the client", () => {
 
 describe("a vendor with placeholders", () => {
   it("is filled per flow, defaults included, on every leg and afterwards", async () => {
-    const { start, callback, redeem, post, seen, vendors } = await brokerOf();
+    const { start, callback, redeem, refresh, seen, vendors } = await brokerOf();
     const { location, state, cookie } = await start(given({ tenant: "blue", region: "" }));
     expect(location?.href).toMatch(/^https:\/\/blue\.acme\.example\/eu\/authorize\?/);
     const back = await callback({ state, code: "c" }, cookie);
     const { body } = await redeem(back.location?.searchParams.get("code") ?? "");
     // A default that changes later must not apply to a token minted before.
     vendors.set("acme", entry({}, { ...SPECS, region: { values: ["eu", "us"], default: "us" } }));
-    const form = { grant_type: "refresh_token", refresh_token: "rt", connection: String(body["connection"]) };
-    expect((await post("/v1/token", form)).response.status).toBe(200);
+    const connection = String(body["connection"]);
+    expect((await refresh({ connection })).response.status).toBe(200);
     expect(seen.map(({ url }) => url)).toEqual(Array(2).fill("https://blue.acme.example/eu/token"));
-    const other = await post("/v1/token", { ...form, ...given({ tenant: "red" }) });
+    const other = await refresh({ connection, ...given({ tenant: "red" }) });
     expect(other.body["error"]).toBe("invalid_request");
-    expect((await post("/v1/token", { ...form, ...given({ tenant: "blue" }) })).response.status).toBe(200);
+    expect((await refresh({ connection, ...given({ tenant: "blue" }) })).response.status).toBe(200);
   });
 
   it("is explained: every value and where it came from", async () => {
@@ -111,7 +111,7 @@ describe("a vendor with placeholders", () => {
   it("bar#XA-5 keeps flows of one tenant from another", async () => {
     const { start, deps, callback } = await brokerOf();
     const { state, cookie } = await start(given({ tenant: "blue" }));
-    const key = { kind: "flow", id: /flow-([^=]+)=/.exec(cookie)?.[1] ?? "" };
+    const key = { kind: "flow", id: flowIdOf(cookie) };
     const record = await deps.records.get(key);
     const requestHash = record === undefined ? "" : asFlow(record).requestHash;
     const set = { placeholders: { tenant: "red", region: "eu" }, requestHash: "x" };
@@ -149,13 +149,13 @@ describe("a vendor with placeholders", () => {
 
   it("reaches listed hosts as the operator's, others as hosts of a request", async () => {
     const free = await brokerOf();
-    await free.redeem(await free.park(given({ tenant: "blue" })));
+    await free.connect(given({ tenant: "blue" }));
     expect(free.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([true]);
     const listed = await brokerOf(entry({}, { ...SPECS, tenant: { values: ["blue"] } }));
-    await listed.redeem(await listed.park(given({ tenant: "blue" })));
+    await listed.connect(given({ tenant: "blue" }));
     expect(listed.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([false]);
     const standard = await brokerOf(entry({}, { ...SPECS, tenant: { default: "blue" } }));
-    await standard.redeem(await standard.park());
+    await standard.connect();
     expect(standard.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([false]);
   });
 });

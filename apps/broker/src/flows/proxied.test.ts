@@ -65,12 +65,7 @@ describe("behind a proxy", () => {
     const { body } = await broker.redeem(await broker.park({ vendor: "", ...ENDPOINTS, ...BYOC }), BYOC);
     // The same keys, after a restart behind a proxy.
     Object.assign(broker.deps, { isProxied: true });
-    await broker.post("/v1/token", {
-      grant_type: "refresh_token",
-      refresh_token: "rt",
-      connection: String(body["connection"]),
-      ...BYOC,
-    });
+    await broker.refresh({ connection: String(body["connection"]), ...BYOC });
     expect(broker.seen.map(({ url, isUntrusted }) => [url, isUntrusted])).toEqual([
       [ENDPOINTS.token_endpoint, true],
       [ENDPOINTS.token_endpoint, true],

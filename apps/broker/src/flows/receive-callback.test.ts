@@ -2,15 +2,7 @@
  * Leg 3, and what it refuses. e2e/scenarios has a journey of it over the wire, with a real vendor.
  */
 import { describe, expect, it } from "vitest";
-import { ISSUER, lose, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
-
-const refusedPage = (reason: string) => ({
-  response: expect.objectContaining({ status: 400 }),
-  location: undefined,
-  html: expect.stringContaining(reason),
-});
-
-const flowIdOf = (cookie: string): string => /flow-([^=]+)=/.exec(cookie)?.[1] ?? "no flow";
+import { flowIdOf, ISSUER, lose, refusedPage, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
 
 const formPost = (body: string): RequestInit => ({
   method: "POST",

@@ -33,9 +33,9 @@ async function connected(options: TestBrokerOptions = {}, form: Form = {}) {
     ...options,
     client,
   });
-  const { body } = await broker.redeem(await broker.park(form));
+  const { body } = await broker.connect(form);
   const refresh = (refresh_token: unknown, more: Form = {}, clientId?: string) =>
-    broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: String(refresh_token), ...more }, clientId);
+    broker.refresh({ refresh_token: String(refresh_token), ...more }, clientId);
   const revoke = (token: unknown, more: Form = {}, clientId?: string) =>
     broker.post("/v1/revoke", { token: String(token), ...more }, clientId);
   return { ...broker, body, sealed: String(body["refresh_token"]), refresh, revoke };
@@ -139,7 +139,7 @@ describe("a sealed refresh token", () => {
       tokenEndpoint: "https://acme.example/token",
       revocationEndpoint: "https://acme.example/revoke",
     });
-    const { sealed, refresh, body, park, redeem, seen } = await connected({
+    const { sealed, refresh, body, connect, seen } = await connected({
       config: {
         vendors: new Map([
           ["acme", ENTRY],
@@ -151,7 +151,7 @@ describe("a sealed refresh token", () => {
     const next = await refresh(sealed, { connection });
     expect(next.response.status).toBe(200);
     expect((await refresh(next.body["refresh_token"], { connection })).response.status).toBe(200);
-    const elsewhere = await redeem(await park({ vendor: "second" }));
+    const elsewhere = await connect({ vendor: "second" });
     const before = seen.length;
     const wrong = await refresh(sealed, { connection: String(elsewhere.body["connection"]) });
     expect(wrong.body["error"]).toBe("invalid_request");
@@ -185,9 +185,8 @@ describe("a sealed refresh token", () => {
 
   it("ends with the keyset it was sealed under", async () => {
     const { sealed } = await connected();
-    const { post, seen } = await testBroker({ client: { refreshTokens: "sealed" } });
-    const form = { grant_type: "refresh_token", refresh_token: sealed };
-    expect((await post("/v1/token", form)).body["error"]).toBe("invalid_grant");
+    const { post, refresh, seen } = await testBroker({ client: { refreshTokens: "sealed" } });
+    expect((await refresh({ refresh_token: sealed })).body["error"]).toBe("invalid_grant");
     expect((await post("/v1/revoke", { token: sealed })).body["error"]).toBe("unsupported_token_type");
     expect(seen).toEqual([]);
   });
@@ -241,9 +240,8 @@ describe("the setting", () => {
 
   it("turned off: a sealed token goes on, and the answer has the vendor's own", async () => {
     const broker = await connected();
-    const { post } = await later(broker, "vendor");
-    const form = { grant_type: "refresh_token", refresh_token: broker.sealed };
-    const { response, body } = await post("/v1/token", form);
+    const { post, refresh } = await later(broker, "vendor");
+    const { response, body } = await refresh({ refresh_token: broker.sealed });
     expect([response.status, body["refresh_token"]]).toEqual([200, "later-1"]);
     expect((await post("/v1/revoke", { token: broker.sealed })).body).toEqual({ revoked: "token" });
   });
@@ -251,9 +249,9 @@ describe("the setting", () => {
   it("turned on: the vendor's own goes on beside its connection, and the answer has a sealed one", async () => {
     const broker = await connected({ client: { refreshTokens: "vendor" } });
     expect(broker.sealed).toBe("rt-1");
-    const { post } = await later(broker, "sealed");
+    const { post, refresh } = await later(broker, "sealed");
     const connection = String(broker.body["connection"]);
-    const { body } = await post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt-1", connection });
+    const { body } = await refresh({ refresh_token: "rt-1", connection });
     expect(body["refresh_token"]).toMatch(/^sealed1\./);
     expect((await post("/v1/revoke", { token: "rt-1", connection })).body).toEqual({ revoked: "token" });
   });

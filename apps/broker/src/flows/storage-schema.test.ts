@@ -68,7 +68,7 @@ it("lists every field of the keyset", async () => {
 
 it("lists every field of a refresh", async () => {
   const broker = await testBroker();
-  const { body } = await broker.redeem(await broker.park());
+  const { connection } = await broker.connect();
   const stored = new Map<string, Set<string>>();
   const { create, advance } = broker.deps.records;
   const note = <T>(kind: string, data: object, result: T): T => {
@@ -79,7 +79,6 @@ it("lists every field of a refresh", async () => {
     create: (record: Parameters<typeof create>[0]) => note(record.key.kind, record.data, create(record)),
     advance: (...args: Parameters<typeof advance>) => note(args[0].kind, args[2].set, advance(...args)),
   });
-  const connection = String(body["connection"]);
-  await broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", connection });
+  await broker.refresh({ connection });
   expect(stored.get("refresh")).toEqual(documented("refresh"));
 });

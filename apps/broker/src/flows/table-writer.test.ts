@@ -4,14 +4,15 @@
  */
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { flowIdIn, writtenStore } from "../testing/written-store.ts";
+import { flowIdOf } from "../testing/test-broker.ts";
+import { writtenStore } from "../testing/written-store.ts";
 
 const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
 
 it("bar#TS-3 a flow that was made to need no cookie is no flow", async () => {
   const { broker, write } = await writtenStore();
   const { state, cookie } = await broker.start();
-  write(/flow-([^=]+)=/.exec(cookie)?.[1] ?? "", { binding: "platform" });
+  write(flowIdOf(cookie), { binding: "platform" });
   const back = await broker.callback({ state, code: "of the victim" });
   expect([back.response.status, back.location]).toEqual([400, undefined]);
   expect(broker.seen).toEqual([]);
@@ -23,7 +24,7 @@ it("bar#TS-3 a pushed request that no client has pushed is no request", async ()
   const pushed = await broker.push();
   const handle = "attackers-handle";
   const forged = "A".repeat(22);
-  forge(flowIdIn(pushed.body["request_uri"]), forged, {
+  forge(flowIdOf(pushed.body["request_uri"]), forged, {
     requestHash: challengeOf(handle),
     scope: "all of it",
   });

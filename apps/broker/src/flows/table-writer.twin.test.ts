@@ -1,6 +1,7 @@
 /** The twin of table-writer.test.ts: over records without a MAC, the attacks succeed. */
 import { createHash } from "node:crypto";
 import { expect, it, vi } from "vitest";
+import { flowIdOf } from "../testing/test-broker.ts";
 import { writtenStore } from "../testing/written-store.ts";
 
 vi.mock(import("../keys/broker-records.ts"), () => ({ brokerRecords: ({ records }) => records }));
@@ -8,7 +9,7 @@ vi.mock(import("../keys/broker-records.ts"), () => ({ brokerRecords: ({ records 
 it("a flow that was made to need no cookie comes back in any browser (twin of bar#TS-3)", async () => {
   const { broker, write } = await writtenStore();
   const { state, cookie } = await broker.start();
-  write(/flow-([^=]+)=/.exec(cookie)?.[1] ?? "", { binding: "platform" });
+  write(flowIdOf(cookie), { binding: "platform" });
   const { location } = await broker.callback({ state, code: "of the victim" });
   expect((await broker.redeem(location?.searchParams.get("code") ?? "")).response.status).toBe(200);
 });

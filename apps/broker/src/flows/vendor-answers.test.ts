@@ -1,6 +1,7 @@
 /** What vendors answer, as it reaches a client of the broker: numbers, odd scopes, dead grants, waits. */
 import { describe, expect, it } from "vitest";
 import {
+  basic,
   CLIENT_SECRET,
   ISSUER,
   testBroker,
@@ -18,15 +19,14 @@ function answering(body: string, init: ResponseInit = {}): NonNullable<TestBroke
     String(input).endsWith("/revoke") ? new Response(null) : new Response(body, { ...init, headers });
 }
 
-const refresh = (broker: TestBroker, form: Record<string, string> = {}) =>
-  broker.post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", vendor: "acme", ...form });
+const refresh = (broker: TestBroker, form: Record<string, string> = {}) => broker.refresh({ vendor: "acme", ...form });
 
 /** The body of an answer as it was sent: a parser would read the numbers. */
 async function textOf(broker: TestBroker, form: Record<string, string>): Promise<string> {
   const response = await broker.app.request(`${ISSUER}/v1/token`, {
     method: "POST",
     headers: {
-      authorization: `Basic ${Buffer.from(`platform:${CLIENT_SECRET}`).toString("base64")}`,
+      authorization: basic("platform", CLIENT_SECRET),
       "content-type": "application/x-www-form-urlencoded",
     },
     body: new URLSearchParams(form).toString(),
@@ -59,7 +59,7 @@ describe("a scope of an odd shape", () => {
     const broker = await testBroker({
       vendorAnswers: answering('{"access_token":"at","token_type":"bearer","scope":{}}'),
     });
-    const { response, body } = await broker.redeem(await broker.park());
+    const { response, body } = await broker.connect();
     expect([response.status, body["scope"], body["vendor_data"]]).toEqual([200, undefined, { scope: {} }]);
     expect(broker.lines.map((line) => JSON.parse(line) as object)).toContainEqual(
       expect.objectContaining({ event: "vendor_scope_left_out", level: "warn", vendor: "acme" }),
@@ -70,7 +70,7 @@ describe("a scope of an odd shape", () => {
     const broker = await testBroker({
       vendorAnswers: answering('{"access_token":"at","token_type":"bearer","scope":["read write"]}'),
     });
-    const { body } = await broker.redeem(await broker.park());
+    const { body } = await broker.connect();
     expect([body["scope"], body["vendor_data"]]).toEqual(["read write", {}]);
     expect(broker.lines.join("")).not.toContain("vendor_scope_left_out");
   });
@@ -162,7 +162,7 @@ describe("a token dialect of the operator's own", () => {
       return new Response(body, { status: body.includes("problem") ? 422 : 200 });
     };
     const broker = await testBroker({ vendor, vendorAnswers });
-    expect((await broker.redeem(await broker.park())).body).toMatchObject({
+    expect((await broker.connect()).body).toMatchObject({
       access_token: "at",
       refresh_token: "rt-2",
     });

@@ -34,8 +34,7 @@ async function brokerOf({ vendor = {}, entry = {}, me, tokens = () => ({}), jwks
     },
   });
   const connect = async (form: Record<string, string> = {}) => {
-    const { response, body } = await broker.redeem(await broker.park(form));
-    const connection = String(body["connection"]);
+    const { response, body, connection } = await broker.connect(form);
     const { vendor_client_id: id } = form;
     const byoc = id === undefined ? {} : { vendor_client_id: id };
     const shown = await broker.post("/v1/explain", { connection, ...byoc });
@@ -46,11 +45,11 @@ async function brokerOf({ vendor = {}, entry = {}, me, tokens = () => ({}), jwks
 
 describe("a vendor that gives no ID token", () => {
   it("oidc-core#5.3.2 is asked once, with the access token, and connection names the account", async () => {
-    const { connect, asked, post } = await brokerOf();
+    const { connect, asked, refresh } = await brokerOf();
     const { status, connection, account } = await connect();
     expect([status, account]).toEqual([200, { issuer: null, subject: "u-1" }]);
     expect(asked().map(({ authorization }) => authorization)).toEqual([`Bearer ${TOKENS.access_token}`]);
-    const refreshed = await post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", connection });
+    const refreshed = await refresh({ connection });
     expect(refreshed.body["connection"]).toBe(connection);
     expect(asked()).toHaveLength(1);
   });

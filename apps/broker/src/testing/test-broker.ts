@@ -19,7 +19,9 @@ export const NOW = 1_700_000_000;
 export const CODE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-const basic = (id: string, secret: string): string => `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
+/** The value of an Authorization header. */
+export const basic = (id: string, secret: string): string =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
 
 export interface TestBrokerOptions {
   readonly config?: Partial<Config>;
@@ -194,7 +196,28 @@ function requests({ app }: Broker, lines: readonly string[]) {
       { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: CODE_VERIFIER, ...form },
       clientId,
     );
-  return { post, get, push, authorizePath, start, callback, park, redeem };
+  /** Legs 1 to 4. @param extra what the vendor adds to its answer */
+  const connect = async (form: Record<string, string> = {}, extra: Record<string, string> = {}) => {
+    const answer = await redeem(await park(form, extra));
+    return { ...answer, connection: String(answer.body["connection"]) };
+  };
+  const refresh = (form: Record<string, string>, clientId?: string) =>
+    post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", ...form }, clientId);
+  return { post, get, push, authorizePath, start, callback, park, redeem, connect, refresh };
+}
+
+/** @param text a cookie that leg 2 set, or a request_uri */
+export function flowIdOf(text: unknown): string {
+  return /(?:flow-|request_uri:)([\w-]{22})[=.]/.exec(String(text))?.[1] ?? "no flow";
+}
+
+/** What `get` answers where a flow cannot go on: a page, with the reason on it, and no redirect. */
+export function refusedPage(reason: string) {
+  return {
+    response: expect.objectContaining({ status: 400 }) as Response,
+    location: undefined,
+    html: expect.stringContaining(reason) as string,
+  };
 }
 
 /** A good request. */

@@ -44,7 +44,3 @@ export async function writtenStore(options: TestBrokerOptions = {}) {
       inFile((file) => file.prepare("select stage from records where id = ?").get(flowId)?.["stage"]),
   };
 }
-
-export function flowIdIn(requestUri: unknown): string {
-  return /request_uri:([^.]+)\./.exec(String(requestUri))?.[1] ?? "";
-}

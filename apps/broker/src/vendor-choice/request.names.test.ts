@@ -32,12 +32,9 @@ describe("another name of a vendor", () => {
   });
 
   it("runs a flow, whose connection names the vendor by its id and takes both names", async () => {
-    const { park, redeem, post } = await brokerOf();
-    const { body } = await redeem(await park(ALIAS));
+    const { connect, refresh } = await brokerOf();
+    const { body, connection } = await connect(ALIAS);
     expect(body).toMatchObject({ access_token: "at", connection: expect.any(String) });
-    const connection = String(body["connection"]);
-    const refresh = async (form: Record<string, string>) =>
-      post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", ...form });
     for (const vendor of ["acme", "roadrunner"]) {
       expect((await refresh({ connection, vendor })).response.status).toBe(200);
       expect((await refresh({ vendor })).response.status).toBe(200);

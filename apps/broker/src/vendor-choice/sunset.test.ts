@@ -38,14 +38,14 @@ describe("an endpoint that the vendor ends", () => {
   });
 
   it("refreshes and revokes after the day, and finishes a flow that began before", async () => {
-    const { now, start, callback, redeem, post } = await brokerWith(SUNSET);
+    const { now, start, callback, redeem, refresh, post } = await brokerWith(SUNSET);
     now.advance(SECONDS_LEFT - 1);
     const { state, cookie } = await start();
     now.advance(2);
     const { location } = await callback({ state, code: "vendor-code" }, cookie);
     const { body } = await redeem(location?.searchParams.get("code") ?? "");
     const connection = String(body["connection"]);
-    const refreshed = await post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", connection });
+    const refreshed = await refresh({ connection });
     expect(refreshed.body).toMatchObject({ access_token: "at" });
     expect((await post("/v1/revoke", { token: "rt", connection })).response.status).toBe(200);
   });

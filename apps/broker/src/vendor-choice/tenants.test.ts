@@ -42,14 +42,14 @@ describe("bar#XA-2 credentials of the broker where tenants issue their own clien
   });
 
   it("leave other tenants to clients with their own credentials", async () => {
-    const { ask, park, redeem, seen, get } = await brokerOf(listed);
+    const { ask, connect, seen, get } = await brokerOf(listed);
     const other = { okta_host: "globex.okta.com" };
     expect(await ask("okta", other, OWN)).toMatchObject({ tier: 1, credentials: { source: "byoc" } });
     for (const [host, more] of [
       ["globex.okta.com", OWN],
       ["acme.okta.com", {}],
     ] as const) {
-      await redeem(await park({ vendor: "okta", placeholders: JSON.stringify({ okta_host: host }), ...more }));
+      await connect({ vendor: "okta", placeholders: JSON.stringify({ okta_host: host }), ...more });
     }
     expect(seen.flatMap(({ form, isUntrusted }) => (form.has("code") ? [isUntrusted] : []))).toEqual([true, false]);
     expect((await get("/v1/vendors/okta")).html).not.toContain("acme.okta.com");
@@ -69,7 +69,7 @@ describe("bar#XA-2 credentials of the broker where tenants issue their own clien
       client_secret: "vendor-secret-0123456789",
       placeholders: { okta_host: { values: [`${tenant}.okta.com`] } },
     });
-    const { ask, post, park, redeem, warnings } = await brokerOf(
+    const { ask, connect, refresh, warnings } = await brokerOf(
       okta({ credentials: [one("of-acme", "acme"), one("of-globex", "globex")] }),
     );
     for (const [tenant, id] of [
@@ -82,20 +82,18 @@ describe("bar#XA-2 credentials of the broker where tenants issue their own clien
     expect(await ask("okta", { okta_host: "evil.okta.com" })).toMatchObject(REFUSED);
     expect(warnings).toEqual([]);
     const placeholders = '{"okta_host":"globex.okta.com"}';
-    const { body } = await redeem(await park({ vendor: "okta", placeholders }));
-    const refresh = { grant_type: "refresh_token", refresh_token: "rt", connection: String(body["connection"]) };
-    expect((await post("/v1/token", refresh)).response.status).toBe(200);
+    const { connection } = await connect({ vendor: "okta", placeholders });
+    expect((await refresh({ connection })).response.status).toBe(200);
   });
 
   it("bar#BY-4 refresh no connection of a tenant that the file lists no more", async () => {
     const broker = await brokerOf(listed);
     const form = { vendor: "okta", placeholders: '{"okta_host":"acme.okta.com"}' };
-    const { body } = await broker.redeem(await broker.park(form));
+    const { connection } = await broker.connect(form);
     const before = broker.seen.length;
     const entry = broker.deps.vendors.get("okta") ?? expect.fail("no entry");
     Object.assign(entry, { tenants: { okta_host: ["globex.okta.com"] } });
-    const refresh = { grant_type: "refresh_token", refresh_token: "rt", connection: String(body["connection"]) };
-    expect((await broker.post("/v1/token", refresh)).body).toMatchObject(REFUSED);
+    expect((await broker.refresh({ connection })).body).toMatchObject(REFUSED);
     expect(broker.seen).toHaveLength(before);
   });
 

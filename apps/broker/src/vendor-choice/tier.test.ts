@@ -182,12 +182,7 @@ describe("a connection whose token endpoint is the vendor's own", () => {
     const back = await broker.callback({ state, code: "c" }, cookie, pathname);
     const { body } = await broker.redeem(back.location?.searchParams.get("code") ?? "");
     const connection = String(body["connection"]);
-    const refreshed = await broker.post("/v1/token", {
-      grant_type: "refresh_token",
-      refresh_token: "rt",
-      connection,
-      ...OWN,
-    });
+    const refreshed = await broker.refresh({ connection, ...OWN });
     expect(refreshed.response.status).toBe(200);
     expect((await broker.post("/v1/revoke", { token: "rt", connection, ...OWN })).response.status).toBe(200);
     expect(broker.seen.map(({ url, isUntrusted }) => [url, isUntrusted])).toEqual([
@@ -215,11 +210,7 @@ describe("a connection whose token endpoint is the vendor's own", () => {
       hosts: [new URL(vendor.tokenEndpoint ?? "").host],
     } as const;
     const connection = sealConnection(earlier, "platform", { keyset });
-    const refreshed = await broker.post("/v1/token", {
-      grant_type: "refresh_token",
-      refresh_token: "rt",
-      connection,
-    });
+    const refreshed = await broker.refresh({ connection });
     expect(refreshed.body).toMatchObject({ access_token: "at", connection });
     expect(broker.seen.map(({ url }) => url)).toEqual(["https://acme.example/token"]);
   });
