@@ -3,7 +3,7 @@
  * registration. The vendor's answer goes to the caller unchanged; the broker stores nothing. Before
  * it: routes/register.ts. After it: the caller uses the credentials (BYOC).
  */
-import { defined, type JsonObject, OAuthError, parseJsonObject, Secret, secretOf } from "@oauth-broker/oauth-core";
+import { defined, type JsonObject, OAuthError, parseJsonObject, type Secret, secretOf } from "@oauth-broker/oauth-core";
 import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";

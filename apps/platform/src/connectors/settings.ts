@@ -32,7 +32,8 @@ export interface SettingsRules {
 
 const AUTHENTICATIONS: readonly ConnectorSettings["authentication"][] = ["oauth_2_1", "none"];
 const REGISTRATIONS: readonly Registration[] = ["pre_registered_client", "hosted_server", "broker", "none"];
-const TEXTS = ["clientId", "authorizationUrl", "tokenUrl", "scopes", "vendorOrIssuer"] as const;
+/** Settings that are one text each. */
+export const TEXTS = ["clientId", "authorizationUrl", "tokenUrl", "scopes", "vendorOrIssuer"] as const;
 /**
  * The recipient a secret is entered for. If one of these changed and the secret stayed, it would be
  * sent to another recipient.

@@ -67,9 +67,7 @@ export async function clientOfConnector(connector: Connector, deps: ClientDeps):
   if (registration === "hosted_server") return clientOfHostedServer(connector, deps);
   if (registration === "pre_registered_client") return clientOfVendor(connector, deps);
   if (registration === "broker") return clientOfBroker(connector, deps);
-  throw new OAuthError("invalid_request", "This server needs no sign-in. Call its tools directly", {
-    reason: "nothing_to_connect",
-  });
+  throw noSignIn();
 }
 
 async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
@@ -199,3 +197,8 @@ export const notDeployed = (): OAuthError =>
     "The server of this connector is not deployed yet. Try again after its first deploy",
     { reason: "not_deployed" },
   );
+
+export const noSignIn = (): OAuthError =>
+  new OAuthError("invalid_request", "This server needs no sign-in. Call its tools directly", {
+    reason: "nothing_to_connect",
+  });

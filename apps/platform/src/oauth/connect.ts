@@ -12,7 +12,7 @@ import type { Connector } from "../connectors/connector.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import type { SignedIn } from "../users/session.ts";
-import { type ClientDeps, clientOfConnector, notDeployed } from "./client-of-connector.ts";
+import { type ClientDeps, clientOfConnector, noSignIn, notDeployed } from "./client-of-connector.ts";
 import type { ConnectFailure, Connections, LastFlow } from "./connections.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
@@ -134,11 +134,7 @@ export function describeFailure(error: unknown): Omit<ConnectFailure, "at"> {
 }
 
 function requireConnectable({ state, serverUrl, withoutServer, settings }: Connector): void {
-  if (settings.authentication === "none") {
-    throw new OAuthError("invalid_request", "This server needs no sign-in. Call its tools directly", {
-      reason: "nothing_to_connect",
-    });
-  }
+  if (settings.authentication === "none") throw noSignIn();
   if (serverUrl === undefined && withoutServer === undefined) throw notDeployed();
   if (state === "active") return;
   throw new OAuthError(

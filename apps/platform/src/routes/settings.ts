@@ -6,7 +6,7 @@ import { type Problem, withoutFileMarks } from "@oauth-broker/service/configurat
 import { pageRoute, type Route } from "@oauth-broker/service/http";
 import { STYLE_HASH } from "@oauth-broker/service/page";
 import type { ConnectorSettings, Registration } from "../connectors/connector.ts";
-import { changedSettings, changeProblems } from "../connectors/settings.ts";
+import { changedSettings, changeProblems, TEXTS } from "../connectors/settings.ts";
 import type { SettingsChange } from "../connectors/store.ts";
 import { settingsPage } from "../pages/settings.ts";
 import type { PageDeps } from "./deps.ts";
@@ -43,8 +43,6 @@ export function settingsRoutes(deps: PageDeps): Route[] {
     }),
   ];
 }
-
-const TEXTS = ["clientId", "authorizationUrl", "tokenUrl", "scopes", "vendorOrIssuer"] as const;
 
 /**
  * Every field of the page is sent, including empty ones: an emptied field deletes the stored value.

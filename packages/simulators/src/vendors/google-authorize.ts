@@ -14,7 +14,7 @@ import type { ConsentOutcome, VendorUser } from "./base/consent.ts";
 import { callbackUrl } from "./base/host.ts";
 import { queryMembers, type Members } from "./base/members.ts";
 import { problemPage } from "./base/pages.ts";
-import type { Challenge } from "./base/pkce.ts";
+import { challengeOf } from "./base/pkce.ts";
 import type { SimulatedClient, VendorEnv } from "./base/simulator.ts";
 import { newGrant } from "./base/tokens.ts";
 import { googleScopeText, IDENTITY_SCOPES, isGoogleScope } from "./google-products.ts";
@@ -111,12 +111,6 @@ function allow(
     isOffline: isPageShown && query.get("access_type") === "offline",
   });
   return { code, scope: granted.join(" "), authuser: "0", prompt: isPageShown ? "consent" : "none" };
-}
-
-function challengeOf(query: Members): Challenge | undefined {
-  const challenge = query.get("code_challenge");
-  const method = query.get("code_challenge_method") === "S256" ? "S256" : "plain";
-  return challenge === undefined ? undefined : { challenge, method };
 }
 
 async function block(

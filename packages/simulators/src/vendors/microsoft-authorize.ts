@@ -16,6 +16,7 @@ import type { VendorUser } from "./base/consent.ts";
 import { callbackUrl } from "./base/host.ts";
 import type { VendorEnv } from "./base/simulator.ts";
 import { queryMembers, type Members } from "./base/members.ts";
+import { challengeOf } from "./base/pkce.ts";
 import { newGrant } from "./base/tokens.ts";
 import { callbackError, textOf, type AadstsCode } from "./microsoft-errors.ts";
 import { microsoftScopeText, readScopes, resourcesOf } from "./microsoft-scopes.ts";
@@ -117,13 +118,11 @@ function issueCode(
   user: VendorUser,
   scopes: readonly string[],
 ): string {
-  const challenge = query.get("code_challenge");
-  const method = query.get("code_challenge_method") === "S256" ? "S256" : "plain";
   const mfa = settings.mfaRequired || query.get("claims") !== undefined;
   return codes.issue({
     grant: { ...newGrant({ user: user.id, clientId: client.clientId, scopes }), tenantId: tenant.id, mfa },
     redirectUri,
-    challenge: challenge === undefined ? undefined : { challenge, method },
+    challenge: challengeOf(query),
     nonce: query.get("nonce"),
   });
 }

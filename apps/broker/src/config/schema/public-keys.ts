@@ -4,9 +4,7 @@
  * set has the keys its client needs.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
-import { usableKeys } from "@oauth-broker/oauth-core/client";
-
-const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+import { SECRET_MEMBERS, usableKeys } from "@oauth-broker/oauth-core/client";
 
 /** @param value a key set, or the same as JSON text, which file:PATH yields */
 export function readKeySet(value: unknown): unknown {

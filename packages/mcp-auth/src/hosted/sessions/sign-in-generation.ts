@@ -49,8 +49,13 @@ export function signInSourceKey(audience: string): RecordKey {
 /** @throws OAuthError temporarily_unavailable for a format this release does not know */
 export function generationIn({ v, generation = 0 }: JsonObject): number {
   if (v === 1 && typeof generation === "number") return generation;
-  throw new OAuthError("temporarily_unavailable", "The sign-in vendor of the sessions is not known", {
-    detail: "the record of the sign-in vendor is not of a format this release knows",
+  throw unknownSignIn("is not of a format this release knows");
+}
+
+/** @param what is the matter with its record */
+export function unknownSignIn(what: string): OAuthError {
+  return new OAuthError("temporarily_unavailable", "The sign-in vendor of the sessions is not known", {
+    detail: `the record of the sign-in vendor ${what}`,
   });
 }
 

@@ -5,14 +5,14 @@
  * vendor, so that it is known when `VENDORS` comes. A table from before this record counts as one
  * of the first sign-in vendor that finds it: sessions and links of another are refused one by one.
  */
-import { type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
+import type { JsonObject } from "@oauth-broker/oauth-core";
 import { configError } from "@oauth-broker/service/configuration";
 import type { HostedSettings } from "../../settings.ts";
 import type { Storage } from "../../storage.ts";
 import { resourceOf } from "../../resource/paths.ts";
 import { createServerRecords, NEVER } from "../records/server-key.ts";
 import { identitySource, type IdentitySource, isSameSource } from "../records/identity-source.ts";
-import { generationIn, type SignInGenerationDeps, signInSourceKey } from "./sign-in-generation.ts";
+import { generationIn, type SignInGenerationDeps, signInSourceKey, unknownSignIn } from "./sign-in-generation.ts";
 
 /** In each round another process has written the record. */
 const TRIES = 5;
@@ -102,16 +102,10 @@ export async function claimSignIn(
     if ((await records.advance(key, from, { stage: STAGE, set: { ...data, generation } })).outcome === "moved")
       return undefined;
   }
-  throw new OAuthError("temporarily_unavailable", "The sign-in vendor of the sessions is not known", {
-    detail:
-      "the record of the sign-in vendor kept changing, or was not written under this server's key: " +
-      "ADOPT_SIGN_IN=true replaces it",
-  });
+  throw unknownSignIn("kept changing, or was not written under this server's key: ADOPT_SIGN_IN=true replaces it");
 }
 
 function sourceOf({ v, vendor, issuer }: JsonObject): IdentitySource {
   if (v === 1 && typeof vendor === "string" && typeof issuer === "string") return { vendor, issuer };
-  throw new OAuthError("temporarily_unavailable", "The sign-in vendor of the sessions is not known", {
-    detail: "the record of the sign-in vendor is not of a format this release knows",
-  });
+  throw unknownSignIn("is not of a format this release knows");
 }

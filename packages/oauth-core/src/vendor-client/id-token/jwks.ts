@@ -106,7 +106,7 @@ export function isUnpublishedKey(error: unknown): boolean {
 const MAX_KEYS = 100;
 const MIN_RSA_BITS = 2048;
 /** Members of private and symmetric keys. A private key that is published is compromised. */
-const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+export const SECRET_MEMBERS: readonly string[] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 const KEY_TYPES: ReadonlySet<JsonValue | undefined> = new Set(["RSA", "EC", "OKP"]);
 
 /** The purpose of another party's public key. */
