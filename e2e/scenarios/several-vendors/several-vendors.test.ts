@@ -180,7 +180,7 @@ describe("a user of another client", () => {
   it("of the SDK's first generation is shown the URL, and calls again", async () => {
     const user = await connectLinkingClient(harness, "signed in before", { era: "legacy" });
     await unlink(user, "github");
-    const first = await connectFirstClient(harness.mcp, user.accessToken);
+    const { client: first } = await connectFirstClient(harness.mcp, user.accessToken);
     const call = { name: "github_account", arguments: {} };
     const error = (await first.callTool(call).catch((thrown: unknown) => thrown)) as FirstError;
     expect(error.code).toBe(-32042);

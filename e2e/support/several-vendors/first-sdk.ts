@@ -18,19 +18,29 @@ export interface FirstClient {
   close(): Promise<void>;
 }
 
+export interface FirstTransport {
+  readonly sessionId?: string;
+  terminateSession(): Promise<void>;
+}
+
 interface FirstSdk {
   readonly Client: new (info: object, options: object) => FirstClient;
-  readonly StreamableHTTPClientTransport: new (url: URL, options: object) => object;
+  readonly StreamableHTTPClientTransport: new (url: URL, options: object) => FirstTransport;
 }
 
 const ofSuite = createRequire(createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json"));
 const load = (path: string): Partial<FirstSdk> => ofSuite(`@modelcontextprotocol/sdk/client/${path}.js`);
 
-/** @returns a connected client that declared that it shows URLs */
-export async function connectFirstClient(mcp: string, token: string): Promise<FirstClient> {
+/** @returns a connected client; by default one that declared that it shows URLs */
+export async function connectFirstClient(
+  mcp: string,
+  token: string,
+  capabilities: object = { elicitation: { url: {} } },
+): Promise<{ readonly client: FirstClient; readonly transport: FirstTransport }> {
   const { Client, StreamableHTTPClientTransport } = { ...load("index"), ...load("streamableHttp") } as FirstSdk;
-  const client = new Client({ name: "first", version: "1" }, { capabilities: { elicitation: { url: {} } } });
+  const client = new Client({ name: "first", version: "1" }, { capabilities });
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(mcp), { requestInit }));
-  return client;
+  const transport = new StreamableHTTPClientTransport(new URL(mcp), { requestInit });
+  await client.connect(transport);
+  return { client, transport };
 }
