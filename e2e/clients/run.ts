@@ -61,13 +61,7 @@ export async function runClient(client: Client, folder: string): Promise<Row> {
 
 async function live(stage: Stage, start: (hours?: number) => Promise<Running>): Promise<Record<Step, Outcome>> {
   const skipped: Outcome = { result: "no", note: "not reached" };
-  const outcomes: Record<Step, Outcome> = {
-    login: skipped,
-    restart: skipped,
-    refresh: skipped,
-    "hour later": skipped,
-    revoked: skipped,
-  };
+  const outcomes = Object.fromEntries(STEPS.map((step) => [step, skipped])) as Record<Step, Outcome>;
   let client = await start();
   outcomes.login = worked(await client.next(), stage.opened() === 1);
   if (outcomes.login.result !== "yes") return outcomes;

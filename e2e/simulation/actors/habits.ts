@@ -8,13 +8,18 @@ interface Someone {
   readonly world: Pick<World, "random" | "scheduler">;
 }
 
+/** What an answer gives, if it gives anything. */
+type Read<T> = (answer: Answer | undefined) => T | undefined;
+
 /** Of all that is tried again. */
 export const ATTEMPTS = 12;
 
+/** Of any length up to that; none if nothing is left to chance. */
 export async function pause({ world: { random, scheduler } }: Someone, mostMs: number): Promise<void> {
   if (random !== undefined) await scheduler.wait(random.below(mostMs));
 }
 
+/** Never, if nothing is left to chance. */
 export function chance({ world: { random } }: Someone, percent: number): boolean {
   return random?.happens(percent) === true;
 }
@@ -37,7 +42,7 @@ export async function inAttempts<T>(
 export async function redeemTogether<T>(
   someone: Someone,
   ask: () => Promise<Answer | undefined>,
-  read: (answer: Answer | undefined) => T | undefined,
+  read: Read<T>,
 ): Promise<T | undefined> {
   const workers = chance(someone, 20) ? 2 : 1;
   const answers = await Promise.all(Array.from({ length: workers }, ask));
@@ -48,13 +53,7 @@ export async function redeemTogether<T>(
 export async function refreshTogether<T>(
   someone: Someone,
   ask: () => Promise<Answer | undefined>,
-  {
-    read,
-    isOver,
-  }: {
-    readonly read: (answer: Answer | undefined) => T | undefined;
-    readonly isOver: (answer: Answer | undefined) => boolean;
-  },
+  { read, isOver }: { readonly read: Read<T>; readonly isOver: (answer: Answer | undefined) => boolean },
 ): Promise<T | undefined> {
   for (let left = ATTEMPTS; left > 0; left -= 1) {
     const workers = 1 + (someone.world.random?.below(3) ?? 0);
@@ -67,10 +66,12 @@ export async function refreshTogether<T>(
   return undefined;
 }
 
+/** Of PKCE, 43 characters. */
 export function newVerifier(): string {
   return randomBytes(32).toString("base64url");
 }
 
+/** S256 */
 export function challengeOf(verifier: string): string {
   return createHash("sha256").update(verifier).digest("base64url");
 }
