@@ -16,7 +16,7 @@ import { checkApi, hasPage, renderApiPages } from "./api-docs/page.ts";
 import { readPublished } from "./api-docs/published.ts";
 import { checkBoundaries, checkFolders, type Violation } from "./code/boundaries.ts";
 import { checkFlows } from "./code/check-flows.ts";
-import { checkClosures, renderClosures, withClosures } from "./code/closures.ts";
+import { checkClosures, measureLegs, renderClosures, withClosures } from "./code/closures.ts";
 import { renderConfiguration } from "./pages/config-docs.ts";
 import { checkDecisions, DECISIONS_INDEX, readDecisions, renderDecisions } from "./pages/decisions.ts";
 import {
@@ -72,7 +72,10 @@ async function documents(): Promise<[path: string, content: string][]> {
     [FIRST_CLASS_FACTS_PATH, renderFirstClassFacts(FIRST_CLASS, defineVendor({ id: "", name: "" }))],
     ...(await renderApiPages(readPublished().filter(hasPage))),
     ...deployFiles(textOf("apps/broker/README.md"), textOf("apps/mcp-template/README.md")),
-    ["docs/flows.md", withClosures(textOf("docs/flows.md"), renderClosures(readSources(PRODUCT), readEntries()))],
+    [
+      "docs/flows.md",
+      withClosures(textOf("docs/flows.md"), renderClosures(measureLegs(readSources(PRODUCT), readEntries()))),
+    ],
   ];
 }
 
@@ -138,7 +141,7 @@ const COMMANDS: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
       ...forgotten(generated).map((path) => `${path} is the page of no package that has one: npm run docs`),
       ...checkApi(readPublished()),
       // The table of closures is not a table of hops.
-      ...checkClosures(readSources(PRODUCT), readEntries()),
+      ...checkClosures(measureLegs(readSources(PRODUCT), readEntries())),
       ...checkFlows(withClosures(textOf("docs/flows.md"), ""), readSources(PRODUCT)),
       ...checkTitles(),
       ...checkProse(readPages(), textOf("docs/glossary.md")),

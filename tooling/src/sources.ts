@@ -77,3 +77,8 @@ export function readEntries(root: string = ROOT): Map<string, string> {
   }
   return entries;
 }
+
+/** @returns the path of what a file imports; undefined for a package of others */
+export function targetOf(from: string, specifier: string, entries: ReadonlyMap<string, string>): string | undefined {
+  return specifier.startsWith(".") ? posix.join(posix.dirname(from), specifier) : entries.get(specifier);
+}

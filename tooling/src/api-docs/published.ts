@@ -9,7 +9,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { isolatedDeclarationSync } from "rolldown/experimental";
 import { parseSync } from "rolldown/utils";
-import { readEntries, ROOT } from "../sources.ts";
+import { readEntries, ROOT, targetOf } from "../sources.ts";
 import { children, isNode, namesDeclaredBy, type Node } from "../syntax-tree.ts";
 
 export type Kind = "function" | "class" | "constant" | "interface" | "type";
@@ -153,7 +153,7 @@ function createModules(root: string): Modules {
     return module;
   };
   const follow = (path: string, { name, specifier }: Binding): (Declaration | string)[] => {
-    const file = specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : entries.get(specifier);
+    const file = targetOf(path, specifier, entries);
     return file === undefined ? [specifier] : find(file, name);
   };
   const find = (path: string, name: string): (Declaration | string)[] => {

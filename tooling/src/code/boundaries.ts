@@ -15,7 +15,7 @@ import {
   UNREACHABLE,
   ZONES,
 } from "./boundary-rules.ts";
-import type { SourceFile } from "../sources.ts";
+import { type SourceFile, targetOf } from "../sources.ts";
 import type { Import } from "../syntax.ts";
 
 export interface Violation {
@@ -30,8 +30,7 @@ export interface Violation {
  *   exports
  */
 export function checkBoundaries(files: readonly SourceFile[], entries: ReadonlyMap<string, string>): Violation[] {
-  const target = (file: SourceFile, { specifier }: Import): string | undefined =>
-    specifier.startsWith(".") ? posix.join(posix.dirname(file.path), specifier) : entries.get(specifier);
+  const target: Target = ({ path }, { specifier }) => targetOf(path, specifier, entries);
   return [
     ...files.flatMap((file) => [...arrows(file, target), ...confined(file)]),
     ...reachable(files, target),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkClosures, FIRST_MARK, LAST_MARK, renderClosures, withClosures } from "./closures.ts";
+import { checkClosures, FIRST_MARK, LAST_MARK, measureLegs, renderClosures, withClosures } from "./closures.ts";
 import { parseSource } from "../sources.ts";
 
 const ENTRIES = new Map([["@x/core", "packages/core/src/index.ts"]]);
@@ -19,8 +19,8 @@ it("counts the files that are reached by values, to where a name is declared, eg
   const legs = [{ name: "leg", start: "apps/a/src/leg.ts" }];
   // The leg, one and three: without the index, without what is imported as a type, and without
   // egress.
-  expect(renderClosures(FILES, ENTRIES, legs)).toContain("| leg | `apps/a/src/leg.ts` | 3 | 7 |");
-  expect(() => renderClosures(FILES, ENTRIES, [{ name: "gone", start: "gone.ts" }])).toThrow("gone.ts does not exist");
+  expect(renderClosures(measureLegs(FILES, ENTRIES, legs))).toContain("| leg | `apps/a/src/leg.ts` | 3 | 7 |");
+  expect(() => measureLegs(FILES, ENTRIES, [{ name: "gone", start: "gone.ts" }])).toThrow("gone.ts does not exist");
 });
 
 it("is written between the marks of the page", () => {
@@ -31,13 +31,13 @@ it("is written between the marks of the page", () => {
 
 it("counts what a leg runs on once, and refuses a leg that is too long to read", () => {
   const leg = { name: "leg", start: "apps/a/src/leg.ts", runsOn: "packages/core/src/one.ts" };
-  expect(renderClosures(FILES, ENTRIES, [leg])).toContain("| leg | `apps/a/src/leg.ts` | 3 | 7 |");
+  expect(renderClosures(measureLegs(FILES, ENTRIES, [leg]))).toContain("| leg | `apps/a/src/leg.ts` | 3 | 7 |");
   const two = { ...leg, runsOn: "packages/core/src/two.ts" };
-  expect(renderClosures(FILES, ENTRIES, [two])).toContain("| leg | `apps/a/src/leg.ts` | 4 | 8 |");
-  expect(checkClosures(FILES, ENTRIES, [two])).toEqual([]);
+  expect(renderClosures(measureLegs(FILES, ENTRIES, [two]))).toContain("| leg | `apps/a/src/leg.ts` | 4 | 8 |");
+  expect(checkClosures(measureLegs(FILES, ENTRIES, [two]))).toEqual([]);
   const long = parseSource("packages/core/src/two.ts", "// line\n".repeat(6_300));
   const files = FILES.map((file) => (file.path === long.path ? long : file));
-  expect(checkClosures(files, ENTRIES, [two])).toEqual([
+  expect(checkClosures(measureLegs(files, ENTRIES, [two]))).toEqual([
     "apps/a/src/leg.ts: reaches 4 files with 6307 lines; a leg has at most 50 and 6300",
   ]);
 });

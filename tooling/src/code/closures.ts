@@ -3,8 +3,7 @@
  * egress and the stores. Names are followed through index files to their declarations. Written into
  * docs/flows.md, between its two marks.
  */
-import { posix } from "node:path";
-import type { SourceFile } from "../sources.ts";
+import { type SourceFile, targetOf } from "../sources.ts";
 
 interface Leg {
   readonly name: string;
@@ -43,39 +42,41 @@ const APART = /^packages\/(oauth-core\/src\/egress|token-store)\//;
 export const FIRST_MARK = "<!-- closures: written by `npm run docs` -->";
 export const LAST_MARK = "<!-- end of closures -->";
 
+interface Measured extends Leg {
+  readonly count: number;
+  readonly lines: number;
+}
+
 /** @param entries package name and entry → path of the file it exports */
-export function renderClosures(
+export function measureLegs(
   files: readonly SourceFile[],
   entries: ReadonlyMap<string, string>,
   legs: readonly Leg[] = LEGS,
-): string {
+): Measured[] {
   const closureOf = closures(files, entries);
-  const rows = legs.map((leg) => {
-    const { count, lines } = measure(leg, closureOf);
-    return `| ${leg.name} | \`${leg.start}\` | ${count} | ${lines} |`;
+  return legs.map((leg) => {
+    const starts = leg.runsOn === undefined ? [leg.start] : [leg.start, leg.runsOn];
+    const reached = new Set(starts.flatMap(closureOf));
+    const lines = [...reached].reduce((sum, { text }) => sum + text.trimEnd().split("\n").length, 0);
+    return { ...leg, count: reached.size, lines };
   });
+}
+
+/** The table, between its marks. */
+export function renderClosures(legs: readonly Measured[]): string {
+  const rows = legs.map(({ name, start, count, lines }) => `| ${name} | \`${start}\` | ${count} | ${lines} |`);
   const head = ["| leg | begins in | files | lines |", "| --- | --- | --- | --- |"];
   return [FIRST_MARK, "", ...head, ...rows, "", LAST_MARK].join("\n");
 }
 
 /** @returns a problem for each leg that makes its reader read too much */
-export function checkClosures(
-  files: readonly SourceFile[],
-  entries: ReadonlyMap<string, string>,
-  legs: readonly Leg[] = LEGS,
-): string[] {
-  const closureOf = closures(files, entries);
-  return legs.flatMap((leg) => {
-    const { count, lines } = measure(leg, closureOf);
-    if (count <= MOST_FILES && lines <= MOST_LINES) return [];
-    return `${leg.start}: reaches ${count} files with ${lines} lines; a leg has at most ${MOST_FILES} and ${MOST_LINES}`;
-  });
-}
-
-function measure({ start, runsOn }: Leg, closureOf: (start: string) => SourceFile[]): { count: number; lines: number } {
-  const reached = new Set([start, ...(runsOn === undefined ? [] : [runsOn])].flatMap(closureOf));
-  const lines = [...reached].reduce((sum, { text }) => sum + text.trimEnd().split("\n").length, 0);
-  return { count: reached.size, lines };
+export function checkClosures(legs: readonly Measured[]): string[] {
+  return legs
+    .filter(({ count, lines }) => count > MOST_FILES || lines > MOST_LINES)
+    .map(
+      ({ start, count, lines }) =>
+        `${start}: reaches ${count} files with ${lines} lines; a leg has at most ${MOST_FILES} and ${MOST_LINES}`,
+    );
 }
 
 /** @returns the page with new closures; unchanged when it has no marks */
@@ -87,10 +88,8 @@ export function withClosures(page: string, closures: string): string {
 
 function closures(files: readonly SourceFile[], entries: ReadonlyMap<string, string>) {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const target = (file: SourceFile, specifier: string): SourceFile | undefined =>
-    byPath.get(
-      specifier.startsWith(".") ? posix.join(posix.dirname(file.path), specifier) : (entries.get(specifier) ?? ""),
-    );
+  const target = ({ path }: SourceFile, specifier: string): SourceFile | undefined =>
+    byPath.get(targetOf(path, specifier, entries) ?? "");
 
   /** The declaration of a name, followed through re-exports. */
   const homeOf = (file: SourceFile, name: string, seen = new Set<string>()): SourceFile | undefined => {
