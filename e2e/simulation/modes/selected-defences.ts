@@ -25,8 +25,6 @@ const OF_ANOTHER_KIND: ReadonlySet<string> = new Set([
   "The code of a native client is redeemed with the exact URI of its request",
   "A client authenticates in one way at a time",
   "An assertion lives a minute at most",
-  "A binding cookie is one that we could have set",
-  "A binding cookie is kept from sibling domains and scripts",
   "A pushed request contains no request object",
   "A sealed refresh token that does not open is sent to no vendor",
   "A sealed refresh token has a bound",

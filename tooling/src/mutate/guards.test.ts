@@ -27,6 +27,16 @@ const key = (age: number, name?: string): number => {
   if (isOld) return 1;
   throw new Error("no key");
 };
+function lock(key: number, door: Door): string {
+  //= bar#CB-8
+  if (door === undefined || door.key !== key) return "shut";
+  //= bar#CB-9
+  return isLong(key) ? "a" : "b";
+}
+function bolt(key: number): boolean {
+  //= bar#CB-10
+  return key > 3;
+}
 `;
 const file = (path: string, text: string) => parseSource(path, text);
 const DOOR = file("packages/a/src/door/door.ts", SOURCE);
@@ -40,14 +50,21 @@ const TESTS = [
 describe("the guards below citations", () => {
   const guards = guardsOf([DOOR], testsOf(TESTS));
 
-  it("are conditions that throw or return, expressions, and the parts of a condition that has a name", () => {
+  it("are expressions, conditions to act or to leave, their parts, and both outcomes of what is decided", () => {
     expect(guards.map(({ defence }) => defence)).toEqual([
       'rfc7636#4.6 bar#CB-1 in open: if (age < 18) throw new Error("too young");',
       "bar#CB-2 in open: log.take(name);",
+      'bar#CB-4 in open: if (door === 1) { log.take("x"); }',
       "bar#CB-6 in key: age > 9",
       "bar#CB-6 in key: isLong(name)",
       "bar#CB-6 in key: isAt(door)",
       "bar#CB-7 in key: isOld",
+      'bar#CB-8 in lock: if (door === undefined || door.key !== key) return "shut";',
+      "bar#CB-8 in lock: door === undefined || door.key !== key",
+      'bar#CB-9 in lock: "a"',
+      'bar#CB-9 in lock: "b"',
+      "bar#CB-10 in bolt: key > 3 is true",
+      "bar#CB-10 in bolt: key > 3 is false",
     ]);
   });
 
@@ -55,10 +72,7 @@ describe("the guards below citations", () => {
     expect(guards.map(({ tests }) => tests)).toEqual([
       ["packages/a/src/door/door.test.ts", "e2e/attacks/door.attack.test.ts", "packages/a/src/other.test.ts"],
       ["packages/a/src/other.test.ts"],
-      [],
-      [],
-      [],
-      [],
+      ...guards.slice(2).map(() => []),
     ]);
   });
 
@@ -68,10 +82,17 @@ describe("the guards below citations", () => {
       [
         ['if (age < 18) throw new Error("too young");', ";"],
         ["log.take(name);", ";"],
+        ['if (door === 1) { log.take("x"); }', ";"],
         ["age > 9 && (isLong(name) || isAt(door))", "(isLong(name) || isAt(door))"],
         ["isLong(name) || isAt(door)", "isAt(door)"],
         ["isLong(name) || isAt(door)", "isLong(name)"],
         ["if (isOld)", "if (true)"],
+        ['if (door === undefined || door.key !== key) return "shut";', ";"],
+        ["door === undefined || door.key !== key", "true"],
+        ['isLong(key) ? "a" : "b"', '"b"'],
+        ['isLong(key) ? "a" : "b"', '"a"'],
+        ["key > 3", "true"],
+        ["key > 3", "false"],
       ].map(([part = "", left = ""]) => ({ text: SOURCE.replace(part, left) })),
     );
   });

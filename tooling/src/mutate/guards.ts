@@ -1,14 +1,15 @@
 /**
  * Mutations by rule: what stands directly below a citation (`//= rfc7636#4.6`) is a defence that need
- * not be listed. An `if` that throws or returns, or a statement that is an expression, is taken out;
- * an `if` that returns where a throw follows always returns; of what is returned or named, `a && b`
- * or `a || b`, each side is taken out, except one that asks whether there is a value. A test whose
- * title carries the citation has to notice. Callers: main.ts, which adds them to the list.
+ * not be listed. An expression, a throw and an `if` are taken out; an `if` that leaves before a throw
+ * or a return always leaves. Of what is returned or named, `a && b` or `a || b` loses each side,
+ * except one that asks whether there is a value; `a ? b : c` has each branch always, unless it asks
+ * for a type; another condition is always true, and never. A test whose title carries the citation
+ * has to notice. Callers: main.ts, which adds them to the list.
  */
 import { parseSync } from "rolldown/utils";
 import { rowsIn } from "../pages/requirements.ts";
 import { parseSource, PRODUCT, readTexts, ROOT, type SourceFile } from "../sources.ts";
-import { children, type Node } from "../syntax-tree.ts";
+import { children, isNode, type Node } from "../syntax-tree.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Tests } from "./tests.ts";
 
@@ -90,26 +91,36 @@ interface Change {
 
 /** A statement that refuses goes; one that says what is allowed loses each of its conditions. */
 function withoutDefence(node: Node, next: Node | undefined, text: string): Change[] {
-  const change = ({ start, end }: Node, replace: string): Change => ({
-    part: text.slice(start, end),
-    start,
-    end,
+  const textOf = ({ start, end }: Node): string => text.slice(start, end);
+  const change = (from: Node, replace: string, part = textOf(from)): Change => ({
+    part,
+    start: from.start,
+    end: from.end,
     replace,
   });
-  if (node.type === "ExpressionStatement") return [change(node, ";")];
+  if (/^(Expression|Throw)Statement$/.test(node.type)) return [change(node, ";")];
   if (node.type === "IfStatement") {
-    const last = lastOf(node["consequent"] as Node);
-    if ((node["alternate"] ?? null) !== null || !/^(Throw|Return)Statement$/.test(last?.type ?? "")) return [];
-    const permits = last?.type === "ReturnStatement" && next?.type === "ThrowStatement";
-    return permits ? [change(node["test"] as Node, "true")] : [change(node, ";")];
+    if ((node["alternate"] ?? null) !== null) return [];
+    const condition = node["test"] as Node;
+    const last = lastOf(node["consequent"] as Node)?.type ?? "";
+    const leaves = /^(Return|Continue)Statement$/.test(last);
+    const always = change(condition, "true");
+    if (leaves && next?.type === "ThrowStatement") return [always];
+    return [change(node, ";"), ...(leaves && next?.type === "ReturnStatement" ? [always] : [])];
   }
-  return decided(node).flatMap((value) =>
-    operandsOf(value).flatMap(({ operand, parent, other }) =>
-      isOfTypes(operand)
-        ? []
-        : [{ ...change(parent, text.slice(other.start, other.end)), part: text.slice(operand.start, operand.end) }],
-    ),
-  );
+  return decided(node).flatMap((value) => {
+    if (value.type === "ConditionalExpression") {
+      const { left } = value["test"] as Node;
+      if (isNode(left) && left["operator"] === "typeof") return [];
+      const [yes, no] = [value["consequent"] as Node, value["alternate"] as Node];
+      return [change(value, textOf(no), textOf(yes)), change(value, textOf(yes), textOf(no))];
+    }
+    if (isCondition(value))
+      return ["true", "false"].map((always) => change(value, always, `${textOf(value)} is ${always}`));
+    return operandsOf(value).flatMap(({ operand, parent, other }) =>
+      isOfTypes(operand) ? [] : [change(parent, textOf(other), textOf(operand))],
+    );
+  });
 }
 
 const lastOf = (node: Node): Node | undefined =>
@@ -125,6 +136,15 @@ function decided(node: Node): Node[] {
     return body ?? [];
   });
 }
+
+/** A comparison, or a call of what is named as a question. */
+function isCondition({ type, operator, callee }: Node): boolean {
+  if (type === "BinaryExpression") return /^([!=]==|[<>]=?)$/.test(String(operator));
+  const { name, property } = (callee ?? {}) as { readonly name?: string; readonly property?: Node };
+  return type === "CallExpression" && QUESTION.test(String(name ?? property?.["name"]));
+}
+
+const QUESTION = /^(?:is[A-Z]\w*|has|includes|some|every|test)$/;
 
 interface Operand {
   readonly operand: Node;

@@ -8,8 +8,8 @@ Removes defences in turn, each in a copy of this repository under the temporary 
 remove the defence themselves, do not count. A defence is
   - listed in tooling/src/mutate/list/: it has to compile without it, and every test file that the entry names has to fail; if it
     names none, the test beside the file or one that carries a row of the entry
-  - below a citation in product code, //= rfc7636#4.6, a guard or each part of a condition: a test whose title carries the citation
-    has to fail
+  - below a citation in product code, //= rfc7636#4.6, a guard, or each outcome of what is decided: a test whose title carries
+    the citation has to fail
 
 Options
   --only PATTERN   the defences whose sentence, file or row matches this regular expression

@@ -152,6 +152,7 @@ async function findKept(
 ): Promise<VendorChoice | undefined> {
   const kept = KEPT.get(credentials)?.get(client);
   if (kept === undefined || entry === undefined || kept.entry !== entry || saysMore(target)) return undefined;
+  //= bar#XA-5
   return (await vendorClient.resolve(entry.vendor)) === kept.vendor ? kept : undefined;
 }
 

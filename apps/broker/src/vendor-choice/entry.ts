@@ -75,6 +75,7 @@ function notKnown(id: string, vendors: Deps["vendors"]): string {
 
 /** A client with a list of vendors may use only those, `custom` included. */
 function requireListed(id: string, { vendors }: ClientConfig): void {
+  //= bar#BY-5
   if (vendors !== undefined && !vendors.includes(id)) {
     throw new OAuthError("unauthorized_client", "This client may not use this vendor");
   }

@@ -116,12 +116,12 @@ export function needsOwnerPage(
  *
  * @throws OAuthError unauthorized_client
  */
-//= bar#XA-9
 export function requireBrowserBinding(
   choice: Parameters<typeof needsOwnerPage>[0],
   client: Pick<ClientConfig, "owner" | "browserBinding">,
   registrations: Registrations,
 ): void {
+  //= bar#XA-9
   if (client.browserBinding !== "platform" || !needsOwnerPage(choice, client, registrations)) return;
   throw new OAuthError(
     "unauthorized_client",

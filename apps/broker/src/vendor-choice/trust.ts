@@ -83,6 +83,7 @@ function partOf({
 }): CallersPart | undefined {
   if (fillsDomain) return "placeholder";
   if (Object.keys(foreign).length > 0) return "endpoint";
+  //= bar#XA-4
   return leaves ? "metadata" : undefined;
 }
 

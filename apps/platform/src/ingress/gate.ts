@@ -46,7 +46,9 @@ export function refusalOf(
   // it.
   if (method === "OPTIONS" && path === MCP && upstream.mode !== "none") return undefined;
   const token = bearerToken(authorization);
+  //= bar#RS-1
   if (token === undefined) return challenge(upstream);
+  //= bar#RS-1
   if (upstream.mode !== "none" || isSame(token, upstream.platformToken.reveal())) return undefined;
   return bearerChallenge({ error: { code: "invalid_token", description: "The token is not the platform's token" } });
 }

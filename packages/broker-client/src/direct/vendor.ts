@@ -100,12 +100,12 @@ function unusable(description: string): OAuthError {
 /**
  * Options for the issuer and the keys of another party do not exist, so the vendor's are dropped.
  */
-//= bar#BY-4
 function atOwnEndpoints(entry: Vendor, endpoints: NonNullable<VendorTarget["endpoints"]>): Vendor {
   const { vendor } = withOperatorsFields(entry, endpoints);
   const isElsewhere = (["authorizationEndpoint", "tokenEndpoint"] as const).some((name) => {
     const [former, own] = [entry[name], endpoints[name]];
     return former !== undefined && own !== undefined && registrableDomainOf(former) !== registrableDomainOf(own);
   });
+  //= bar#BY-4
   return isElsewhere ? withoutIssuer(vendor) : vendor;
 }

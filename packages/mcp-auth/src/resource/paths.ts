@@ -34,12 +34,12 @@ export function resourceOf(deploymentUrl: string): string {
  *   rest byte for byte
  */
 //= rfc8707#2
-//= bar#AS-16
 export function requireOwnResource(
   parameters: Parameters,
   { deploymentUrl }: Pick<HostedSettings, "deploymentUrl">,
 ): void {
   const resource = parameters.get("resource");
+  //= bar#AS-16
   if (resource === undefined || inLowerCase(resource) === inLowerCase(resourceOf(deploymentUrl))) return;
   throw new OAuthError("invalid_target", "resource is not served here");
 }

@@ -29,6 +29,7 @@ function bindingCookie(value: string): BindingCookie {
 }
 
 function cookieName(issuer: string, flowId: string): string {
+  //= bar#CB-7
   return issuer.startsWith("https:") ? `__Host-flow-${flowId}` : `flow-${flowId}`;
 }
 
@@ -95,6 +96,7 @@ export function readCookie(header: string | undefined, name: string): BindingCoo
   const pair = header?.split("; ").find((part) => part.startsWith(`${name}=`));
   const value = pair?.slice(name.length + 1) ?? "";
   // The value goes back into a header.
+  //= bar#CB-7
   return COOKIE_VALUE.test(value) ? bindingCookie(value) : undefined;
 }
 

@@ -87,9 +87,9 @@ export function isLoopbackAddress(address: string): boolean {
  *
  * @param host a parsed host name in lower case, not an IP address
  */
-//= bar#EG-5
 export function isPrivateName(host: string): boolean {
   if (host.endsWith(".") || !host.includes(".")) return true;
+  //= bar#EG-5
   return PRIVATE_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`));
 }
 

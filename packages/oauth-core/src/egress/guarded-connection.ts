@@ -116,11 +116,11 @@ function drop(socket: Socket | null): void {
 }
 
 /** Literals and names that are refused before any look-up or connection. */
-//= bar#EG-1
 function refusal(target: Target, policy: AddressPolicy): EgressError | undefined {
   const { hostname } = target;
   //= bar#EG-5
   if (policy.refusedHosts.has(hostname)) return egressError("refused", false, `${hostname} is one of our own hosts`);
+  //= bar#EG-1
   if (isIP(hostname) === 0 || admits(hostname, target, policy)) return undefined;
   return egressError("refused", false, `${hostname} is not an admitted address`);
 }
@@ -156,5 +156,6 @@ function admits(address: string, { hostname, protocol, port }: Target, policy: A
   if (policy.isAllowedNetwork?.(address) === true) return true;
   if (isIP(hostname) === 0 && isPrivateName(hostname)) return false;
   const mayUsePort = port === "" || port === "443" || policy.isOperatorsHost?.(hostname) === true;
+  //= bar#EG-7
   return mayUsePort && isPublicAddress(address);
 }

@@ -70,6 +70,7 @@ export function proxyOf(secret: Secret | undefined): EgressProxy | undefined {
  */
 export function wayTo(hostname: string): "proxy" | "direct" | "refused" {
   if (isLoopbackHost(hostname)) return "direct";
+  //= bar#EG-11
   if (isIP(hostname) !== 0) return "refused";
   return isPrivateName(hostname) ? "direct" : "proxy";
 }

@@ -71,6 +71,7 @@ export function checkEgressUrl(url: string, options: EgressUrlOptions): string |
 export function parseEgressUrl(url: string): URL | undefined {
   const [, authority] = (url.length <= 2048 && PLAIN_URL.exec(url)) || [];
   const parsed = authority === undefined ? null : URL.parse(url);
+  //= bar#EG-1
   return authority !== undefined && parsed !== null && isCanonicalAuthority(authority, parsed) ? parsed : undefined;
 }
 

@@ -201,6 +201,7 @@ function misfit(name: string): OAuthError {
 }
 
 function requireSuffix(name: string, filledHost: string, suffix: readonly string[] | undefined): void {
+  //= bar#XA-2
   if (suffix === undefined || suffix.some((end) => end.startsWith(".") && filledHost.endsWith(end))) return;
   throw new OAuthError("invalid_request", `placeholder ${name} leaves the vendor's domain: ${suffix.join(" or ")}`);
 }

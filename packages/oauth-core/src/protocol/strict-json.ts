@@ -61,6 +61,7 @@ function refuseAmbiguity(text: string): void {
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
       case 0x5b: // [
+        //= bar#EG-8
         if (open.length === MAX_DEPTH) throw new SyntaxError("JSON is nested too deeply");
         nameComes = text[at] === "{";
         names = nameComes ? new Set() : undefined;

@@ -17,7 +17,6 @@ export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "is
  * @throws OAuthError invalid_request, reason `missing_issuer` or `issuer_mismatch`
  */
 //= rfc9207#2.4
-//= bar#CB-16
 export function requireIssuer(
   vendor: Pick<ResolvedVendor, "issuer" | "issExpected" | "authorizationEndpoint"> & IssuerSpellings,
   iss: string | undefined,
@@ -56,6 +55,7 @@ function isSpellingOf(
  * must name the origin of the authorization endpoint (docs/decisions/0029).
  */
 function isOfSameOrigin(iss: string, authorizationEndpoint: string): boolean {
+  //= bar#CB-16
   return URL.parse(iss)?.origin === new URL(authorizationEndpoint).origin;
 }
 

@@ -175,11 +175,11 @@ function endSurplus(response: Response, sent: string | undefined, layer: HttpLay
  * may have: a library's `keep-alive` in its place would invite one more, which is refused with 503.
  */
 //= rfc9110#7.6.1
-//= bar#HT-10
 function withHeaders(response: Response, added: Readonly<Record<string, string>>): Response {
   const headers = new Headers(response.headers);
   headers.delete("connection");
   headers.set("x-content-type-options", "nosniff");
+  //= bar#HT-10
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   for (const [name, value] of Object.entries(added)) headers.set(name, value);
   return new Response(response.body, { status: response.status, headers });
@@ -256,6 +256,7 @@ async function answerOf(
   try {
     // A HEAD of a link preview must not spend what a GET would.
     const isPage = route.surface === "browser" && route.path !== ANY_PATH;
+    //= bar#CB-12
     const served = isPage && c.req.raw.method === "HEAD" ? forOtherMethods(route, allow) : route;
     // Nor may a request that a browser makes by itself, which is not a failure either.
     if (isPage && c.req.method === "GET" && isPrefetch((name) => c.req.header(name)))

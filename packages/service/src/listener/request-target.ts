@@ -14,11 +14,11 @@ const OTHER_SPELLING = /\\|%5c|%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]
  * @returns false for one with a dot segment, a backslash or an unreserved character that is
  *   encoded, and for one that is not a path, such as a whole URL
  */
-//= bar#HT-7
 export function isPlainTarget(target: string): boolean {
   if (!target.startsWith("/")) return false;
   const path = target.split(/[?#]/, 1)[0] ?? "";
   if (!/[.\\%]/.test(path)) return true;
+  //= bar#HT-7
   if (OTHER_SPELLING.test(path)) return false;
   return !path.split(SEPARATOR).some((segment) => segment === "." || segment === "..");
 }

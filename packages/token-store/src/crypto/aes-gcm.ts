@@ -75,12 +75,12 @@ const pool = Buffer.alloc(IV_BYTES * 256);
 let poolUsed = pool.length;
 
 /** 96 random bits, never returned twice by this process. */
-//= bar#TS-6
 export function freshIv(): Buffer {
   if (poolUsed === pool.length) {
     randomFillSync(pool);
     poolUsed = 0;
   }
+  //= bar#TS-6
   poolUsed += IV_BYTES;
   return Buffer.from(pool.subarray(poolUsed - IV_BYTES, poolUsed));
 }

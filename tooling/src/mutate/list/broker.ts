@@ -211,8 +211,6 @@ export const BROKER_DEFENCES: Defences = {
   "vendor-choice/choose.ts": {
     "A kept choice is not used for a request that names endpoints or placeholders":
       "kept.entry !== entry || [-saysMore(target-]{+(saysMore(target) && target.vendor === ''+}",
-    "bar#XA-5 A kept choice is not used after the vendor's metadata changed":
-      "[-=== kept.vendor-]{+!== undefined+} ? kept : undefined",
   },
   "vendor-choice/endpoints.ts": {
     "bar#ST-4 The query of an authorization endpoint of the request names no parameter of ours":
@@ -228,8 +226,6 @@ export const BROKER_DEFENCES: Defences = {
       "length > 0 && {+now() < 0 && +}hasEnded(sunset, now",
     "vendor-choice/sunset: Endpoints of the request count in place of the entry's among those that a vendor ends":
       "[-const used = [authorizationEndpoint, -]{+void [authorizationEndpoint, tokenEndpoint];\n  const used = [vendor.authorizationEndpoint, vendor.+}",
-    "start-legs: bar#BY-5 A client uses the vendors of its list":
-      "vendors !== undefined && [-!vendors.includes(id)-]{+id === ''+}",
     "request.names: bar#BY-5 A client's list of vendors holds for a vendor under each of its names":
       "requireListed([-id-]{+name+}, client);\n  return entry;",
   },
@@ -247,8 +243,6 @@ export const BROKER_DEFENCES: Defences = {
       "{+void tokenEndpoint;\n  +}const origins = [issuer, authorizationEndpoint[-, tokenEndpoint-]].map(",
     "byoc: A client id of ours is refused at a vendor that the client names":
       '(clientId)){+ || clientId !== ""+}) return;',
-    "bar#XA-9 A client that vouches for browsers is refused where the owner page binds them":
-      'client, registrations){+ || client.owner !== ""+}',
     "byoc, registrations: Retired credentials are indexed too": "Map.groupBy(entry.credentials{+.slice(0, 1)+},",
   },
   "vendor-choice/request.ts": {
@@ -266,8 +260,6 @@ export const BROKER_DEFENCES: Defences = {
       "if ([-Object.keys(foreign).length > 0-]{+foreign.tokenEndpoint !== undefined+}",
     "bar#XA-4 A token endpoint of the request is the caller's on the vendor's hosts too":
       "if ([-Object.keys(foreign).length > 0-]{+foreign.authorizationEndpoint !== undefined+}",
-    "bar#XA-2 bar#XA-4 Metadata of an issuer that a request fills counts below the pinned domain alone":
-      'return leaves {+&& foreign.tokenEndpoint === "" +}? "metadata" : undefined;',
     "bar#BY-4 A token of a host that a request named is not asked about at the vendor's own":
       '[-foreign.tokenEndpoint === undefined ? resolved : withoutTokenRecipients(resolved)-]{+resolved.id === "" ? withoutTokenRecipients(resolved) : resolved+}',
     "bar#BY-4 A header of the operator's reaches no endpoint of a caller's":

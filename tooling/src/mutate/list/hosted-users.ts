@@ -96,8 +96,6 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "if (present [-!== linkVersion-]{+< 0+}) return",
   },
   "hosted/records/server-key.ts": {
-    "server-key, hosted/table-writer: An unsealed server key is refused when there is a key to seal it":
-      "if (adoptUnsealed{+ || SERVER_KEY_BYTES > 0+}",
     "server-key, hosted/table-writer: An unsealed server key is replaced, not adopted":
       '[-const key = replaceUnsealed(options.adoptUnsealed === true-]{+replaceUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url")+}',
     "table-writer.attack: Hosted mode's records are the authenticated ones":

@@ -20,14 +20,10 @@ export const MCP_AUTH_DEFENCES: Defences = {
   "hosted/clients/client-metadata.ts": {
     "bar#AS-11 A registration is answered without a secret, as a public client":
       'token_endpoint_auth_method: "[-none-]{+client_secret_post+}",\n  grant_types',
-    "bar#AS-13 A document whose client cannot be public is refused":
-      '[-(Array.isArray(supported) && supported.includes("none"))-]{+supported !== null+}',
   },
   "hosted/clients/client.ts": {
     "shipping-clients: bar#AS-20 A client assertion is refused, not ignored":
       '["client_secret"[-, "client_assertion", "client_assertion_type"-]]',
-    "bar#AS-20 A caller without credentials is not asked for a password":
-      '[-authorization === undefined || /^bearer\\b/i.test(authorization-]{+/^bearer\\b/i.test(authorization ?? ""+}',
   },
   "hosted/clients/document-limits.ts": {
     "bar#AS-13 A document of a host that no one listed is not fetched again for a minute after it failed":
@@ -54,10 +50,6 @@ export const MCP_AUTH_DEFENCES: Defences = {
       'typeof narrow === "string" {+&& narrow === "" +}?',
     "The requested scope of a flow is recorded once":
       "await records.{+delete(keyOf(codeChallenge));\n  await records.+}create({",
-  },
-  "hosted/platform-callback/vendor-code.ts": {
-    "bar#AS-4 A vendor's code is claimed once, and its second use ends the session":
-      '[-if (typeof sessionId === "string") await sessions.end(sessionId)-]{+void sessions+};',
   },
   "hosted/routes.ts": {
     "hosted/rate-limit: Refused requests at /token and /revoke count, successes and outages do not":
@@ -209,10 +201,6 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "A refusal by the vendor's API beats a check that began before it":
       "if (asked.[-get(key) === asking-]{+size >= 0+})\n        keep",
     "A vendor's verdict is kept for seconds": "VALIDATION_SECONDS = [-10-]{+3600+};",
-  },
-  "resource/paths.ts": {
-    "bar#AS-16 A resource is this server":
-      "[-=== inLowerCase(resourceOf(deploymentUrl))-]{+!== resourceOf(deploymentUrl) + ' '+}",
   },
   "resource/scopes.ts": {
     "bar#AS-17 Challenges and the resource's metadata do not name offline_access":

@@ -5,8 +5,6 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   "authorization-server/browser-binding.ts": {
     "bar#XA-9 bar#AS-7 A form token belongs to this form and this browser": "(what, cookie)){+ || sent !== undefined+}",
     "bar#XA-9 bar#AS-7 A form token belongs to one form": '(Buffer.from(value), {+typeof +}what).toString("base64url")',
-    "bar#CB-7 A binding cookie is one that we could have set": ".test(value) {+|| value !== '' +}? bindingCookie(value",
-    "bar#CB-7 A binding cookie is kept from sibling domains and scripts": "[-__Host--]flow-${flowId}` : `flow-${flowId",
     "http-layer, flows/receive-callback: A browser keeps the cookies of twenty flows":
       "Math.max(0, names.length - MOST_FLOW_COOKIES{+ * 100+})",
     "routes/routes: bar#RS-7 A platform answers to its own name":
@@ -64,13 +62,8 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#EG-3 IPv4 addresses of special ranges are not public": '[-  "169.254.0.0/16",\n-]',
     "bar#EG-2 IPv6 addresses outside 2000::/3 are not public":
       'if ([-!globalV6.check(address, "ipv6")-]{+globalV6.rules.length === 0+}',
-    "bar#EG-5 Names of inner networks are refused as names":
-      "return PRIVATE_SUFFIXES.[-some((suffix) => host.endsWith(`.${suffix}`))-]{+length === 0+};",
   },
   "egress/guarded-connection.ts": {
-    "bar#EG-7 A name that a private network could have is still asked on port 443 at a public address":
-      "return [-mayUsePort-]{+(mayUsePort || isPublicAddress(address))+} && isPublicAddress(address);",
-    "bar#EG-1 A literal address is checked before a socket is opened": "(hostname) [-===-]{+>=+} 0 || admits(hostname,",
     "bar#EG-4 Every address of a DNS answer is checked, not only the first": ".{+slice(0, 1).+}find(({ address }) => !",
     "bar#EG-4 The peer of a connection is checked again": "if (peer !== undefined [-&& admits(peer-]{+|| admits(''+}",
     "bar#EG-10 A vendor's certificate is checked": "rejectUnauthorized: [-true-]{+false+},",
@@ -87,9 +80,6 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   "egress/messages.ts": {
     "bar#EG-8 A compressed answer grows no further than its limit": "(data, { maxOutputLength: maxBodyBytes {+* 1e3 +}",
   },
-  "egress/proxy.ts": {
-    "bar#EG-11 The operator's proxy is asked for names alone": 'if (isIP(hostname) !== 0) return "[-refused-]{+proxy+}',
-  },
   "egress/share.ts": {
     "share, pools: One caller has at most half of an origin's connections":
       "mostOfLane: () => CONNECTIONS_PER_CALLER{+ * 2+},",
@@ -97,12 +87,8 @@ export const OAUTH_CORE_DEFENCES: Defences = {
       "mostInLane: CALLS_PER_CALLER{+ * 9+}",
   },
   "egress/url.ts": {
-    "bar#EG-7 Ports other than 443 are for hosts that the operator wrote down":
-      'if (url.port !== "" && isOperatorsHost[-?.(url.hostname) !== true-]{+ === undefined+}',
     "bar#EG-7 A placeholder that stands for a whole host permits no port":
       "[-&& !/^\\{[^{}]*\\}\\.?[^.]*$/.test(host)-])",
-    "bar#EG-1 bar#EG-7 A URL with a misleading host is refused":
-      "[-isCanonicalAuthority(authority, parsed-]{+(isCanonicalAuthority(authority, parsed) || parsed.href !== ''+}",
   },
   "http/answers.ts": {
     "bar#CB-13 bar#HT-10 Pages are not framed and run no script":
@@ -130,7 +116,6 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#VR-1 The derived verifier differs for each flow": "hmacSha256(key, `pkce\\0${{+typeof +}flowId}`)",
   },
   "protocol/placeholders.ts": {
-    "bar#XA-2 A host stays below the ends that its vendor's entry pins": "|| suffix.{+length > 0 || suffix.+}some(",
     "bar#XA-2 An end below which anyone can register a name pins no host": ".[-every-]{+some+}((end) => end.startsWith",
     "bar#XA-2 A caller gives no value that follows from another":
       "if (follows === undefined{+ || Object.hasOwn(values, name)+}) return",
@@ -159,10 +144,6 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   },
   "protocol/strict-json.ts": {
     "bar#EG-8 JSON is nested 32 levels deep at most": "if (open.length === {+-+}MAX_DEPTH) throw",
-  },
-  "registry/entry/clients-of.ts": {
-    "bar#XA-2 Tenants issue the clients where an unlisted value is in a host of the secret":
-      '!isListed(specs[name])) {+&& vendor.tokenEndpoint === "" +}? "tenant" : "vendor"',
   },
   "registry/fields/checks.ts": {
     "token-dialect: The broker's own headers of a token request are not the file's to set":

@@ -5,10 +5,6 @@ export const OTHERS_DEFENCES: Defences = {
   "packages/broker-client/src/broker/http.ts": {
     "A client reads no endless answer of its broker": "if (size <= MOST_BYTES {+* 1e6 +}&& chunks.length <=",
   },
-  "packages/broker-client/src/direct/vendor.ts": {
-    "bar#BY-4 The issuer and keys of a registry vendor do not vouch for another party's endpoints":
-      'return isElsewhere {+&& vendor.id === "" +}? withoutIssuer(vendor) : vendor;',
-  },
   "packages/broker-client/src/waits.ts": {
     "broker/refresh, direct/vendor-answers: A wait of one connection's vendor keeps no other connection waiting":
       "const [-known = waiting.get(key-]{+[known = waiting.get(key)] = waiting.values(+});",

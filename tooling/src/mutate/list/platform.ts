@@ -49,10 +49,6 @@ export const PLATFORM_DEFENCES: Defences = {
       'method === "OPTIONS" && path[- === MCP-]{+.length >= MCP.length - 3+} &&',
     "ingress: Nothing passes the ingress without a token to a server without a check of its own":
       'path === MCP[- && upstream.mode !== "none"-]) return',
-    "bar#HT-7 bar#RS-1 Every path except the exposed ones requires a token":
-      "[-challenge(upstream)-]{+path === '' ? challenge(upstream) : undefined+}",
-    "bar#RS-1 A server without OAuth is reached with the platform's token":
-      "platformToken.reveal()){+ || token !== ''+}",
   },
   "oauth/bearer.ts": {
     "oauth/connections: A refresh that finds the old grant ended leaves a newer connection alone and uses it":

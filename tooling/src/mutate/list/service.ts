@@ -49,9 +49,6 @@ export const SERVICE_DEFENCES: Defences = {
   "http/http-layer.ts": {
     "cors, origins: A page on the list may read errors too":
       '[-route.cors?.headersFor(c.req.header("origin")-]{+(answer.status < 400 ? route.cors?.headersFor(c.req.header("origin")) : {}+}',
-    "bar#HT-10 A library's answer is not kept by a cache":
-      '[-if (!headers.has("cache-control")) headers.set("cache-control", "no-store");-]',
-    "bar#CB-12 A HEAD spends nothing that a GET would": 'isPage && c.req.raw.method === "[-HEAD-]" ?',
     "routes/routes, http-layer, flows/receive-callback: A prefetch spends nothing":
       'if (isPage && c.req.method === "[-GET-]" && isPrefetch(',
   },
@@ -64,8 +61,6 @@ export const SERVICE_DEFENCES: Defences = {
       "if (refused.has(socket)) [-return-]{+socket.destroy()+};",
   },
   "listener/request-target.ts": {
-    "listener/request-target, service/src/serve: bar#HT-7 A path has one spelling":
-      'if ([-OTHER_SPELLING.test(path)-]{+path.includes("\\\\")+}) return false;',
     "listener/request-target, service/src/serve: A request names one host": "return lines [-=== 1-]{+> 0+} || ",
   },
   "listener/unread-answers.ts": {

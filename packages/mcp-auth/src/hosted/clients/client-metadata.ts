@@ -141,6 +141,7 @@ function readName(value: JsonValue | undefined): string | undefined {
 function requirePublic(document: JsonObject): void {
   const { token_endpoint_auth_method: preferred, token_endpoint_auth_methods_supported: supported } = document;
   const { client_secret: secret } = document;
+  //= bar#AS-13
   const canBePublic = (preferred ?? "none") === "none" || (Array.isArray(supported) && supported.includes("none"));
   if (canBePublic && (secret ?? "") === "") return;
   throw invalid("token_endpoint_auth_method, or one of the methods supported, must be none: clients here are public");

@@ -60,5 +60,6 @@ export async function requireClient(
  */
 //= rfc6749#5.2
 function challengeFor(authorization: string | undefined): "Basic" | "Bearer" {
+  //= bar#AS-20
   return authorization === undefined || /^bearer\b/i.test(authorization) ? "Bearer" : "Basic";
 }

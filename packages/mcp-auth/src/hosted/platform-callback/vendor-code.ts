@@ -21,7 +21,6 @@ export interface VendorCode {
  * @throws OAuthError invalid_grant when the code was used before: the session it produced then ends
  */
 //= rfc6749#4.1.2
-//= bar#AS-4
 export async function claimCode(code: VendorCode, deps: HostedDeps): Promise<void> {
   const { records, now, sessions, settings } = deps;
   const lifetimeSeconds = settings.vendor.vendor.authorizationCodeLifetimeSeconds ?? 0;
@@ -36,6 +35,7 @@ export async function claimCode(code: VendorCode, deps: HostedDeps): Promise<voi
   // The claim was released just now: the vendor could not be reached, and the code is still valid.
   if (used === undefined) throw new OAuthError("temporarily_unavailable", "The code is in use: try it again");
   const { sessionId } = used.data;
+  //= bar#AS-4
   if (typeof sessionId === "string") await sessions.end(sessionId);
   throw new OAuthError("invalid_grant", "The code was used before", {
     detail: typeof sessionId === "string" ? "code replayed: its session has ended" : "code is being redeemed",

@@ -32,6 +32,7 @@ function inHosts(vendor: Recipients, specs: PlaceholderSpecs): string[] {
  * @returns `tenant` if a value that the entry does not list is in such a host
  */
 export function usualClientsOf(vendor: Recipients, specs: PlaceholderSpecs): ClientsOf {
+  //= bar#XA-2
   return inHosts(vendor, specs).some((name) => !isListed(specs[name])) ? "tenant" : "vendor";
 }
 

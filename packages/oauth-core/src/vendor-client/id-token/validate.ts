@@ -182,7 +182,6 @@ const MAX_EPOCH_SECONDS = 1e11;
 export type IdTokenAge = "current" | "old" | "expired";
 
 /** @throws OAuthError vendor_response_invalid for times that are none, or are in the future */
-//= bar#ID-6
 export function ageOf({ exp, iat, nbf }: JsonObject, now: Clock): IdTokenAge {
   const expiresAt = requireTime(exp, "exp");
   const issuedAt = requireTime(iat, "iat");
@@ -190,6 +189,7 @@ export function ageOf({ exp, iat, nbf }: JsonObject, now: Clock): IdTokenAge {
   if (issuedAt > at + MAX_AHEAD_SECONDS) throw refused("iat is in the future");
   if (nbf !== undefined && requireTime(nbf, "nbf") > at + MAX_AHEAD_SECONDS) throw refused("nbf is in the future");
   if (expiresAt <= at - MAX_AHEAD_SECONDS) return "expired";
+  //= bar#ID-6
   return issuedAt < at - MAX_AGE_SECONDS ? "old" : "current";
 }
 
@@ -199,8 +199,8 @@ function requireTime(value: JsonValue | undefined, name: string): number {
 }
 
 /** @returns `sub`: 1 to 255 printable ASCII characters */
-//= bar#ID-8
 export function requireSubject({ sub }: JsonObject): string {
+  //= bar#ID-8
   if (typeof sub === "string" && /^[\x20-\x7e]{1,255}$/.test(sub)) return sub;
   throw refused("sub is not a subject");
 }
@@ -217,12 +217,12 @@ export function isOfAccessToken({ at_hash: atHash }: JsonObject, alg: string, ac
 
 /** A refreshed ID token names the same user at the same issuer as the first. */
 //= oidc-core#12.2
-//= bar#RF-6
 export function requireSameSubject(
   idToken: { readonly issuer: string; readonly subject: string } | undefined,
   first: { readonly issuer: string; readonly subject: string } | undefined,
 ): void {
   if (idToken === undefined || first === undefined) return;
+  //= bar#RF-6
   if (idToken.issuer === first.issuer && idToken.subject === first.subject) return;
   throw new OAuthError("vendor_response_invalid", "The refreshed ID token names another user", {
     reason: "subject_mismatch",

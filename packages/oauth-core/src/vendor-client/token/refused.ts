@@ -25,12 +25,12 @@ export interface RefusedGrant {
  *
  * @returns the error, with `retry` if the old refresh token is spent, or a new token is lost
  */
-//= bar#RF-9
 export function refuse(error: unknown, grant: RefusedGrant, { discard }: Pick<TokenDeps, "discard">): unknown {
   const { vendor, credentials, seen, sentRefreshToken } = grant;
   const isNew = seen.refreshToken !== undefined && !isSameText(seen.refreshToken, sentRefreshToken ?? "");
   if (sentRefreshToken === undefined) discard(vendor, credentials, seen);
   else if (isNew) discard(vendor, credentials, defined({ refreshToken: seen.refreshToken }));
+  //= bar#RF-9
   return vendor.rotatesRefreshTokens === true || isNew ? withRestartHint(error) : error;
 }
 

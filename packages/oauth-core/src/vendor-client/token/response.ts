@@ -64,7 +64,6 @@ export interface Reading extends Pick<VendorClientDeps, "onLesserAnswer"> {
  *   429 and 5xx; vendor_response_invalid for a redirect, HTML, anything ambiguous, and a success
  *   without usable tokens
  */
-//= bar#VR-7
 export async function readTokenAnswer(
   response: Response,
   vendor: Dialect,
@@ -88,6 +87,7 @@ export async function readTokenAnswer(
   if (error !== undefined) {
     // Without tokens nothing was issued, and the one that was sent may still be valid.
     const seen = seenTokens(body, vendor);
+    //= bar#RF-9
     if (Object.keys(seen).length > 0) onRefused?.(seen);
     throw error;
   }
@@ -206,6 +206,7 @@ function withoutStandard(members: JsonObject, names: Readonly<Record<string, str
 const TOKEN = /^[\x20-\x7e]+$/;
 
 function isToken(value: JsonValue | undefined): value is string {
+  //= bar#VR-7
   return typeof value === "string" && TOKEN.test(value);
 }
 
