@@ -20,7 +20,7 @@ beforeAll(async () => {
   engine = await startDynamoDb();
   const { endpoint, region } = engine;
   // The engine serves both, and this machine may be busy: a race is not a test of time.
-  options = { table: await engine.createTable(), region, endpoint, deadlineMs: PATIENT.deadlineMs };
+  options = { table: await engine.createTable(), region, endpoint, ...PATIENT };
   children = await startProcesses("./rows/record-racer.ts", [JSON.stringify(options)], PROCESSES);
 });
 afterAll(async () => {

@@ -12,7 +12,7 @@ import { runCalls } from "./dynamo-faults.ts";
 
 const NOW = 1_700_000_000;
 const RIVALS = 4;
-const GENEROUS = { maxAttempts: 20, deadlineMs: PATIENT.deadlineMs };
+const GENEROUS = { maxAttempts: 20, ...PATIENT };
 
 /**
  * Uses of single-use objects: how many had no winner although they were used once, and how many
