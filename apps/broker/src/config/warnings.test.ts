@@ -1,9 +1,9 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { defineVendor, REGISTRY } from "@oauth-broker/oauth-core/registry";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
-import { CLIENT, folderOf, load, MINIMAL, OWN_VENDOR } from "./testing/config-file.ts";
+import { CLIENT, folderOf, load, MINIMAL, OWN_VENDOR, registryOf } from "./testing/config-file.ts";
 
 const warningsOf = (fields: object): readonly string[] => load({ ...MINIMAL, ...fields }).warnings;
 const vendorsWith = (fields: object): object => ({ vendors: { v: { ...OWN_VENDOR, ...fields } } });
@@ -70,18 +70,7 @@ describe("what was relaxed is a warning", () => {
       credentials: { client_id: origin, client_secret: "s" },
       ...fields,
     });
-    const KNOWN = defineVendor({
-      id: "known",
-      name: "Known",
-      authorizationEndpoint: "https://known.example/authorize",
-      tokenEndpoint: "https://known.example/token",
-    });
-    const registry = new Map(
-      ["known", "other"].map((id) => [
-        id,
-        { vendor: { ...KNOWN, id }, placeholders: {}, setup: "none", byoc: true } as const,
-      ]),
-    );
+    const registry = new Map(["known", "other"].flatMap((id) => [...registryOf({ id })]));
     const warningsOf = (vendors: Record<string, object>): string[] =>
       load({ ...MINIMAL, vendors }, { registry }).warnings.map(
         (warning) =>
@@ -133,13 +122,12 @@ describe("what was relaxed is a warning", () => {
 
   describe("what a vendor ends on an announced day", () => {
     const endpoints = { authorizationEndpoint: "https://v.example/2/a", tokenEndpoint: "https://v.example/1/t" };
-    const vendor = defineVendor({ id: "v", name: "V", ...endpoints, userinfoEndpoint: "https://v.example/0/u" });
+    const vendor = { id: "v", ...endpoints, userinfoEndpoint: "https://v.example/0/u" };
     const sunset = { endsOn: "2027-02-16", what: "an API", source: "https://v.example/news" };
     const at = (...urls: string[]) => ({ sunsets: [{ ...sunset, urls }] });
     const credentials = { client_id: "c", client_secret: "s" };
     const warningsAt = (entry: object, fields: object = { credentials }): readonly string[] => {
-      const known = { vendor, placeholders: {}, setup: "none", byoc: true, ...entry } as const;
-      return load({ ...MINIMAL, vendors: { v: fields } }, { registry: new Map([["v", known]]) }).warnings;
+      return load({ ...MINIMAL, vendors: { v: fields } }, { registry: registryOf(vendor, entry) }).warnings;
     };
     const DAY = "Vendor v ends an API on 2027-02-16 (https://v.example/news): ";
 

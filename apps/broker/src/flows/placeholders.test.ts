@@ -2,30 +2,23 @@
  * {placeholders} of a vendor's entry, filled per flow: part of its context, kept with the flow and
  * in `connection`.
  */
-import { Secret } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
-import { flowIdOf, ISSUER, issueTokens, testBroker } from "../testing/test-broker.ts";
+import { flowIdOf, ISSUER, issueTokens, testBroker, testVendor } from "../testing/test-broker.ts";
 import { asFlow } from "./flow-record.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
 
 function entry(vendor: Partial<Vendor>, placeholders: PlaceholderSpecs, serverUrl?: string): VendorConfig {
+  const endpoints = {
+    authorizationEndpoint: "https://{tenant}.acme.example/{region}/authorize",
+    tokenEndpoint: "https://{tenant}.acme.example/{region}/token",
+  };
   return {
-    vendor: defineVendor({
-      id: "acme",
-      name: "Acme",
-      authorizationEndpoint: "https://{tenant}.acme.example/{region}/authorize",
-      tokenEndpoint: "https://{tenant}.acme.example/{region}/token",
-      defaultScopes: ["read"],
-      ...vendor,
-    }),
+    ...testVendor({ ...endpoints, ...vendor }),
     placeholders,
-    setup: "none",
-    byoc: true,
-    credentials: [{ id: "2026", source: "shared", clientId: "ours", clientSecret: new Secret("vendor secret") }],
     ...(serverUrl === undefined ? {} : { serverUrl }),
   };
 }

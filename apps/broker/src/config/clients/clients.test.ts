@@ -13,6 +13,7 @@ const problemsOfClient = (fields: object): string[] => problemsOf({ vendors: VEN
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 const rsaKey = (modulusLength: number): object =>
   generateKeyPairSync("rsa", { modulusLength }).publicKey.export({ format: "jwk" });
+const RSA = rsaKey(2048);
 
 describe("a client", () => {
   it("keeps only the digest of its secret, and has defaults", () => {
@@ -181,7 +182,7 @@ describe("the keys of a client", () => {
     ],
     [
       "a public key with a private member",
-      { keys: [{ ...rsaKey(2048), p: "AAAA" }] },
+      { keys: [{ ...RSA, p: "AAAA" }] },
       "has a key (number 1) that is a private key: give the public half only",
     ],
     [
@@ -202,7 +203,7 @@ describe("the keys of a client", () => {
     ],
     [
       "RSA with exponent 1",
-      { keys: [{ ...rsaKey(2048), e: "AQ" }] },
+      { keys: [{ ...RSA, e: "AQ" }] },
       "has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
     ],
     [
@@ -228,12 +229,8 @@ describe("the keys of a client", () => {
   });
 
   it("rfc7518#3.3 refuses RSA keys under 2048 bits", () => {
-    expect(
-      load({
-        ...MINIMAL,
-        clients: [{ ...WITHOUT_SECRET, jwks: { keys: [rsaKey(2048)] } }],
-      }).clients,
-    ).toHaveLength(1);
+    const clients = [{ ...WITHOUT_SECRET, jwks: { keys: [RSA] } }];
+    expect(load({ ...MINIMAL, clients }).clients).toHaveLength(1);
     expect(problemsOfClient({ ...WITHOUT_SECRET, jwks: { keys: [rsaKey(1024)] } })).toEqual([
       "clients[0].jwks has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
     ]);

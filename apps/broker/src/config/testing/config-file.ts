@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import {
@@ -12,6 +13,7 @@ import {
   loadConfig,
   type VendorConfig,
   type VendorRegistry,
+  type VendorTemplate,
 } from "../../config.ts";
 import { expectAgreement } from "./agreement.ts";
 
@@ -42,6 +44,18 @@ export interface LoadOptions {
   readonly env?: Environment;
   readonly files?: Readonly<Record<string, string>>;
   readonly registry?: VendorRegistry;
+}
+
+/** A registry of one vendor, at ID.example unless a test says otherwise. */
+export function registryOf(
+  vendor: Partial<Vendor> & Pick<Vendor, "id">,
+  entry: Partial<VendorTemplate> = {},
+): ReadonlyMap<string, VendorTemplate> {
+  const { id } = vendor;
+  const at = `https://${id}.example`;
+  const endpoints = { authorizationEndpoint: `${at}/authorize`, tokenEndpoint: `${at}/token` };
+  const known = defineVendor({ name: id, ...endpoints, ...vendor });
+  return new Map([[id, { vendor: known, placeholders: {}, setup: "none", byoc: true, ...entry }]]);
 }
 
 /** Loads these fields (or this text) as broker.yaml in its own folder; its schema has to agree. */

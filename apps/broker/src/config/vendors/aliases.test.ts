@@ -1,20 +1,7 @@
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
 import type { VendorRegistry, VendorTemplate } from "../../config.ts";
-import { CLIENT, load, MINIMAL, problemsOf } from "../testing/config-file.ts";
+import { CLIENT, load, MINIMAL, problemsOf, registryOf } from "../testing/config-file.ts";
 
-const known: VendorTemplate = {
-  vendor: defineVendor({
-    id: "acme-connect",
-    name: "Acme",
-    authorizationEndpoint: "https://acme.example/a",
-    tokenEndpoint: "https://acme.example/t",
-  }),
-  aliases: ["acme"],
-  placeholders: {},
-  setup: "vendor_approval",
-  byoc: true,
-};
 /** As the registry is: `get` and `has` know aliases, `keys` has ids. */
 class Registry extends Map<string, VendorTemplate> {
   override get(name: string): VendorTemplate | undefined {
@@ -24,7 +11,9 @@ class Registry extends Map<string, VendorTemplate> {
     return super.has(name === "acme" ? "acme-connect" : name);
   }
 }
-const registry: VendorRegistry = new Registry([["acme-connect", known]]);
+const registry: VendorRegistry = new Registry(
+  registryOf({ id: "acme-connect" }, { aliases: ["acme"], setup: "vendor_approval" }),
+);
 const CREDENTIALS = { credentials: [{ client_id: "ours", client_secret: "a vendor's secret" }] };
 
 describe("another name of a vendor in the file", () => {

@@ -1,32 +1,18 @@
 /** Credentials of a vendor that takes a certificate instead of a secret. */
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { load, type LoadOptions, MINIMAL, problemsOf } from "../testing/config-file.ts";
+import { load, type LoadOptions, MINIMAL, problemsOf, registryOf } from "../testing/config-file.ts";
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const authority = createTestAuthority();
 const { cert, key } = authority.issue(["app.example"], undefined, keys);
 const CREDENTIALS = { client_id: "app", private_key: key, certificate: cert };
-const registry: LoadOptions["registry"] = new Map([
-  [
-    "asserting",
-    {
-      vendor: defineVendor({
-        id: "asserting",
-        name: "Asserting",
-        authorizationEndpoint: "https://asserting.example/authorize",
-        tokenEndpoint: "https://asserting.example/token",
-        tokenEndpointAuthMethod: "client_secret_post",
-        clientAssertion: { alg: "PS256" },
-      }),
-      placeholders: {},
-      setup: "none",
-      byoc: true,
-    },
-  ],
-]);
+const registry = registryOf({
+  id: "asserting",
+  tokenEndpointAuthMethod: "client_secret_post",
+  clientAssertion: { alg: "PS256" },
+});
 const credentialsOf = (credentials: object, options: LoadOptions = {}) =>
   load({ ...MINIMAL, vendors: { asserting: { credentials } } }, { registry, ...options }).vendors.get("asserting")
     ?.credentials;

@@ -2,9 +2,9 @@
  * How the operator's fields change a registry vendor: where refresh and revocation go, and where
  * clients register.
  */
-import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
-import { load, type LoadOptions, MINIMAL } from "../testing/config-file.ts";
+import { load, MINIMAL, registryOf } from "../testing/config-file.ts";
 
 const KNOWN = {
   authorizationEndpoint: "https://www.known.example/authorize",
@@ -17,12 +17,7 @@ function moved(
   fields: object,
   known: Partial<Vendor> = KNOWN,
 ): { vendor: Vendor | undefined; warnings: readonly string[] } {
-  const registry: LoadOptions["registry"] = new Map([
-    [
-      "known",
-      { vendor: defineVendor({ id: "known", name: "Known", ...known }), placeholders: {}, setup: "none", byoc: true },
-    ],
-  ]);
+  const registry = registryOf({ id: "known", ...known });
   const { vendors, warnings } = load({ ...MINIMAL, vendors: { known: fields } }, { registry });
   return { vendor: vendors.get("known")?.vendor, warnings };
 }
@@ -82,16 +77,7 @@ it("asks the operator's endpoint whether a token is good, before the registry's"
 
 describe("registration at a registry vendor", () => {
   const registersNoClients = (fields: object, known: Partial<Vendor> = {}): boolean | undefined => {
-    const vendor = defineVendor({
-      id: "known",
-      name: "Known",
-      ...KNOWN,
-      issuer: "https://www.known.example",
-      ...known,
-    });
-    const registry: LoadOptions["registry"] = new Map([
-      ["known", { vendor, placeholders: {}, setup: "none", byoc: true }],
-    ]);
+    const registry = registryOf({ id: "known", ...KNOWN, issuer: "https://www.known.example", ...known });
     return load({ ...MINIMAL, vendors: { known: fields } }, { registry }).vendors.get("known")?.registersNoClients;
   };
 

@@ -1,8 +1,7 @@
 import { fillsRegistrableDomain, type PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
-import type { VendorConfig, VendorRegistry } from "../../config.ts";
-import { load, MINIMAL, problemsOf } from "../testing/config-file.ts";
+import type { VendorConfig } from "../../config.ts";
+import { load, MINIMAL, problemsOf, registryOf } from "../testing/config-file.ts";
 
 const TOKEN = "https://{host}/token";
 const PLACEHOLDERS: PlaceholderSpecs = {
@@ -10,22 +9,10 @@ const PLACEHOLDERS: PlaceholderSpecs = {
   region: { values: ["eu", "us"], default: "us" },
   api_host: { follows: { placeholder: "region", values: { eu: "eu.vendor.example", us: "us.vendor.example" } } },
 };
-const registry: VendorRegistry = new Map([
-  [
-    "pinned",
-    {
-      vendor: defineVendor({
-        id: "pinned",
-        name: "Pinned",
-        authorizationEndpoint: "https://{api_host}/authorize",
-        tokenEndpoint: TOKEN,
-      }),
-      placeholders: PLACEHOLDERS,
-      setup: "none",
-      byoc: true,
-    },
-  ],
-]);
+const registry = registryOf(
+  { id: "pinned", authorizationEndpoint: "https://{api_host}/authorize", tokenEndpoint: TOKEN },
+  { placeholders: PLACEHOLDERS },
+);
 const CONTRADICTS = "contradicts the registry, which pins the hosts of this vendor";
 
 const specsWith = (fields: object): VendorConfig["placeholders"] =>

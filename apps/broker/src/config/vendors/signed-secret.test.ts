@@ -1,31 +1,17 @@
 /** Credentials of a vendor whose client secret is a signed JWT: a key instead of a secret. */
 import { generateKeyPairSync } from "node:crypto";
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
-import { load, type LoadOptions, MINIMAL, problemsOf } from "../testing/config-file.ts";
+import { load, type LoadOptions, MINIMAL, problemsOf, registryOf } from "../testing/config-file.ts";
 
 const pem = (namedCurve: string): string =>
   generateKeyPairSync("ec", { namedCurve }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 const KEY = pem("P-256");
 const CREDENTIALS = { client_id: "com.example.service", team_id: "TEAM123456", key_id: "KEY1234567", private_key: KEY };
-const registry: LoadOptions["registry"] = new Map([
-  [
-    "signing",
-    {
-      vendor: defineVendor({
-        id: "signing",
-        name: "Signing",
-        authorizationEndpoint: "https://signing.example/authorize",
-        tokenEndpoint: "https://signing.example/token",
-        tokenEndpointAuthMethod: "client_secret_post",
-        clientSecret: { kind: "signed_jwt", audience: "https://signing.example", alg: "ES256", lifetimeSeconds: 300 },
-      }),
-      placeholders: {},
-      setup: "none",
-      byoc: true,
-    },
-  ],
-]);
+const registry = registryOf({
+  id: "signing",
+  tokenEndpointAuthMethod: "client_secret_post",
+  clientSecret: { kind: "signed_jwt", audience: "https://signing.example", alg: "ES256", lifetimeSeconds: 300 },
+});
 const problems = (credentials: object, options: LoadOptions = {}): string[] =>
   problemsOf({ vendors: { signing: { credentials } } }, { registry, ...options });
 

@@ -1,27 +1,12 @@
 /** The fields that say how a vendor's token endpoint departs from the standard. */
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
-import type { VendorRegistry } from "../../config.ts";
-import { load, MINIMAL, ownVendor, problemsOfOwnVendor as problemsOfOwn } from "../testing/config-file.ts";
+import { load, MINIMAL, ownVendor, problemsOfOwnVendor as problemsOfOwn, registryOf } from "../testing/config-file.ts";
 
-const registry: VendorRegistry = new Map([
-  [
-    "known",
-    {
-      vendor: defineVendor({
-        id: "known",
-        name: "Known",
-        authorizationEndpoint: "https://known.example/authorize",
-        tokenEndpoint: "https://known.example/token",
-        errorMember: "error.code",
-        tokenErrors: { "7": "invalid_scope", "8": "invalid_scope" },
-      }),
-      placeholders: {},
-      setup: "none",
-      byoc: true,
-    },
-  ],
-]);
+const registry = registryOf({
+  id: "known",
+  errorMember: "error.code",
+  tokenErrors: { "7": "invalid_scope", "8": "invalid_scope" },
+});
 
 describe("a vendor's token dialect in the file", () => {
   it("is that of the registry's entries", () => {

@@ -1,6 +1,5 @@
 import { defineVendor, REGISTRY as SHIPPED } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
-import type { VendorRegistry } from "../../config.ts";
 import { vendorSchema } from "../schema/vendor.ts";
 import {
   CLIENT,
@@ -10,26 +9,20 @@ import {
   ownVendor,
   problemsOf,
   problemsOfOwnVendor as problemsOfOwn,
+  registryOf,
 } from "../testing/config-file.ts";
 
-const REGISTRY: VendorRegistry = new Map([
-  [
-    "github",
-    {
-      vendor: defineVendor({
-        id: "github",
-        name: "GitHub",
-        authorizationEndpoint: "https://github.com/login/oauth/authorize",
-        tokenEndpoint: "https://github.com/login/oauth/access_token",
-        tokenEndpointAuthMethod: "client_secret_post",
-        scopeSeparator: ",",
-      }),
-      placeholders: {},
-      setup: "vendor_approval",
-      byoc: false,
-    },
-  ],
-]);
+const REGISTRY = registryOf(
+  {
+    id: "github",
+    name: "GitHub",
+    authorizationEndpoint: "https://github.com/login/oauth/authorize",
+    tokenEndpoint: "https://github.com/login/oauth/access_token",
+    tokenEndpointAuthMethod: "client_secret_post",
+    scopeSeparator: ",",
+  },
+  { setup: "vendor_approval", byoc: false },
+);
 
 describe("a vendor of the operator's own", () => {
   it("needs a name and an issuer or both endpoints, and gets the standard for the rest", () => {
@@ -264,8 +257,7 @@ describe("endpoints", () => {
   );
 
   it("bar#ST-4 fix no parameter of ours by the vendor's own name of it", () => {
-    const known = defineVendor({ id: "known", name: "K", parameterNames: { client_id: "client_key" } });
-    const registry = new Map([["known", { vendor: known, placeholders: {}, setup: "none" as const, byoc: true }]]);
+    const registry = registryOf({ id: "known", parameterNames: { client_id: "client_key" } });
     expect(problemsOf({ vendors: { known: { authorization_params: { client_key: "x" } } } }, { registry })).toEqual([
       "vendors.known.authorization_params.client_key is a parameter only the broker sets, as this vendor calls it",
     ]);
