@@ -1,11 +1,11 @@
 /** private_key_jwt with a certificate, as the vendor receives and checks it. */
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { type JWTPayload, jwtVerify } from "jose";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Secret } from "../protocol/secret.ts";
 import { createTestAuthority } from "../testing/network/certificates.ts";
 import { REFRESH_TOKEN } from "../testing/network/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
+import { labOfEachTest, NOW } from "../testing/network/vendor-lab.ts";
 import type { Vendor, VendorCredentials } from "../registry/vendor.ts";
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -19,14 +19,12 @@ const CREDENTIALS: VendorCredentials = {
   certificate: { privateKey: keys.privateKey, thumbprint: THUMBPRINT },
 };
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
+const lab = labOfEachTest();
+beforeEach(() => {
   for (const path of ["/token", "/refresh"]) {
     lab.vendor.answers.set(path, { body: { access_token: "a", token_type: "bearer" } });
   }
 });
-afterEach(() => lab.close());
 
 const refresh = async (entry: Partial<Vendor> = ENTRY, credentials = CREDENTIALS) =>
   lab.client.refreshTokens(await lab.resolve(entry), credentials, { refreshToken: REFRESH_TOKEN });

@@ -1,16 +1,12 @@
 /** Every form that a vendor gets has the bare type: some vendors refuse one with a `charset`. */
 import { systemTimer } from "../mechanics/system-timer.ts";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { ACCESS_TOKEN, CLIENT_ID, REFRESH_TOKEN } from "../testing/network/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
+import { labOfEachTest, NOW } from "../testing/network/vendor-lab.ts";
 import type { ResolvedVendor } from "../registry/vendor.ts";
 import { createVendorClient, type VendorClient } from "./index.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
 
 const FORM = "application/x-www-form-urlencoded";
 

@@ -2,9 +2,9 @@
  * The issuer of a response, and issuers with several names: without a scheme, and one per tenant,
  * on the callback and in ID tokens.
  */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { errorMembers, toOAuthError } from "../protocol/errors.ts";
-import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
+import { labOfEachTest } from "../testing/network/vendor-lab.ts";
 import { defineVendor, type ResolvedVendor, type Vendor } from "../registry/vendor.ts";
 import { pinTenant, requireIssuer } from "./issuer.ts";
 
@@ -16,11 +16,7 @@ const vendor = (fields: Partial<Vendor>): ResolvedVendor => ({
 });
 const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
 
 describe("V-70 an issuer with one name per tenant", () => {
   const TENANT = "0b1c2d3e-4f50-4a1b-8c2d-3e4f5a6b7c8d";

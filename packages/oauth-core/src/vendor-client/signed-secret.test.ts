@@ -1,9 +1,9 @@
 /** Client secrets that are signed for every request, as the vendor receives and checks them. */
 import { generateKeyPairSync } from "node:crypto";
 import { type JWTPayload, jwtVerify } from "jose";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../testing/network/vendor-lab.ts";
+import { labOfEachTest, NOW } from "../testing/network/vendor-lab.ts";
 import { Secret } from "../protocol/secret.ts";
 import type { Vendor, VendorCredentials } from "../registry/vendor.ts";
 
@@ -20,12 +20,10 @@ const CREDENTIALS: VendorCredentials = {
   signingKey: { teamId: "TEAM", keyId: "KEY", privateKey },
 };
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
+const lab = labOfEachTest();
+beforeEach(() => {
   lab.vendor.answers.set("/token", { body: { access_token: "a", token_type: "bearer" } });
 });
-afterEach(() => lab.close());
 
 const refresh = async (entry: Partial<Vendor> = ENTRY, credentials = CREDENTIALS) =>
   lab.client.refreshTokens(await lab.resolve(entry), credentials, { refreshToken: REFRESH_TOKEN });

@@ -3,17 +3,13 @@
  * spend.
  */
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";
 import { ACCESS_TOKEN, CLIENT_SECRET, REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
-import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
+import { type Lab, labOfEachTest } from "../testing/network/vendor-lab.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 1_000 });
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest({ timeoutMs: 1_000 });
 
 const RESTART = { code: "temporarily_unavailable", status: 503, extras: { retry: "restart" } };
 const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;

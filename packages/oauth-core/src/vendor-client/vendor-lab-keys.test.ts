@@ -1,14 +1,10 @@
 /** The lab's rows on keys and metadata: rotation, outages, and documents with faults. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
-import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
+import { type Lab, labOfEachTest } from "../testing/network/vendor-lab.ts";
 import { flowContextHash } from "./kept.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 1_000 });
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest({ timeoutMs: 1_000 });
 
 const NEW_KEY = newIdTokenKey("ES256", "new");
 const NEWER_KEY = newIdTokenKey("ES256", "newer");

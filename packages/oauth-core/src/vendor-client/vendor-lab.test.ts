@@ -3,16 +3,12 @@
  * relying-party modules. A real OpenID provider on loopback with one fault, and a check of what it
  * received.
  */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CLIENT_ID, CLIENT_SECRET, NONCE, soundAnswer, SUBJECT } from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey, signText, unsigned, withBrokenSignature } from "../testing/id-tokens.ts";
-import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
+import { labOfEachTest } from "../testing/network/vendor-lab.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
 
 const SECOND = newIdTokenKey("RS256", "key-2");
 const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };

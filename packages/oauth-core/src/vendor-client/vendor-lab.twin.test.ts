@@ -1,10 +1,10 @@
 /**
  * The twin of the vendor-lab tests: with one named defence switched off, the same attack succeeds.
  */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { CLIENT_ID, SUBJECT } from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
-import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
+import { type Lab, labOfEachTest } from "../testing/network/vendor-lab.ts";
 import type * as oauth from "oauth4webapi";
 import type * as idToken from "./id-token/validate.ts";
 import type * as issuer from "./issuer.ts";
@@ -56,14 +56,8 @@ vi.mock("./discovery/document.ts", async (original) => {
   return { ...known, loadMetadata };
 });
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(async () => {
-  off.clear();
-  await lab.close();
-});
+const lab = labOfEachTest();
+afterEach(() => off.clear());
 
 const FOREIGN = newIdTokenKey("RS256", "key-1");
 const NOW = 1_700_000_000;

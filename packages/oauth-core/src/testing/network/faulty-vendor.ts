@@ -136,6 +136,11 @@ export function soundAnswer(): {
   };
 }
 
+/** What introspection says of a token that has a minute left. */
+export function soundIntrospection(now: number): JsonObject {
+  return { active: true, token_type: "Bearer", client_id: CLIENT_ID, sub: SUBJECT, scope: "read", exp: now + 60 };
+}
+
 async function read(request: IncomingMessage): Promise<Received> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

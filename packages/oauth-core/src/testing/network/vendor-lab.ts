@@ -2,6 +2,7 @@
  * One faulty vendor, one vendor client with the real egress, one clock for both, and a flow that is
  * about to redeem its code.
  */
+import { afterEach, beforeEach } from "vitest";
 import { systemTimer } from "../../mechanics/system-timer.ts";
 import { createEgress } from "../../egress/index.ts";
 import {
@@ -66,6 +67,16 @@ export async function openLab({ timeoutMs = 5_000 } = {}): Promise<Lab> {
       await egress.close();
     },
   };
+}
+
+/** @returns the lab of the test that runs: each test of the file has its own */
+export function labOfEachTest(options: { readonly timeoutMs?: number } = {}): Lab {
+  const lab = {} as Lab;
+  beforeEach(async () => {
+    Object.assign(lab, await openLab(options));
+  });
+  afterEach(() => lab.close());
+  return lab;
 }
 
 /**

@@ -1,16 +1,12 @@
 /** What a vendor says about the token of a connection, in each of its ways, and what it does not say. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, NOW, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import { describe, expect, it } from "vitest";
+import { ACCESS_TOKEN, CLIENT_ID, SUBJECT, soundIntrospection } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, labOfEachTest, NOW, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
 import { keptOf } from "../kept.ts";
 import type { CheckedAccount, CheckRequest } from "./check.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
 
 const at = (path: string): string => `${lab.vendor.issuer}${path}`;
 const introspection = (): Partial<Vendor> => ({
@@ -40,17 +36,8 @@ const check = async (way: Partial<Vendor>, more: Partial<CheckRequest> = {}, cre
   const request = { accessToken: ACCESS_TOKEN, hosts: keptOf(vendor).checkHosts, ...more };
   return lab.client.checkAccessToken(vendor, credentials ?? lab.vendor.credentials, request);
 };
-const says = (changes: object = {}): void => {
-  const sound = {
-    active: true,
-    token_type: "Bearer",
-    client_id: CLIENT_ID,
-    sub: SUBJECT,
-    scope: "read",
-    exp: NOW + 60,
-  };
-  lab.vendor.answers.set("/token-info", { body: { ...sound, ...changes } });
-};
+const says = (changes: object = {}): void =>
+  void lab.vendor.answers.set("/token-info", { body: { ...soundIntrospection(NOW), ...changes } });
 
 describe("by introspection", () => {
   it("a live token: scope, what is missing, seconds left and account", async () => {

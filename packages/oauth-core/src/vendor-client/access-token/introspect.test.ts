@@ -1,15 +1,17 @@
 /** What introspection reports, and how it is read. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, SUBJECT } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
+import { describe, expect, it } from "vitest";
+import {
+  ACCESS_TOKEN,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  SUBJECT,
+  soundIntrospection,
+} from "../../testing/network/faulty-vendor.ts";
+import { labOfEachTest, NOW } from "../../testing/network/vendor-lab.ts";
 import { lacksScopeForAccount } from "../userinfo/userinfo.ts";
 import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
 
 const publicClient: VendorCredentials = { id: "1", source: "environment", clientId: CLIENT_ID };
 const at = (path: string): string => `${lab.vendor.issuer}${path}`;
@@ -19,17 +21,8 @@ const introspection = (): Partial<Vendor> => ({
 });
 const validate = async (way: Partial<Vendor>, credentials: VendorCredentials = lab.vendor.credentials) =>
   lab.client.validateAccessToken(await lab.resolve(way), ACCESS_TOKEN, credentials);
-const says = (changes: object = {}): void => {
-  const sound = {
-    active: true,
-    token_type: "Bearer",
-    client_id: CLIENT_ID,
-    sub: SUBJECT,
-    scope: "read",
-    exp: NOW + 60,
-  };
-  lab.vendor.answers.set("/token-info", { body: { ...sound, ...changes } });
-};
+const says = (changes: object = {}): void =>
+  void lab.vendor.answers.set("/token-info", { body: { ...soundIntrospection(NOW), ...changes } });
 
 describe("introspection", () => {
   it("rfc7662#2.1 sends the token in the body and our credentials by Basic", async () => {

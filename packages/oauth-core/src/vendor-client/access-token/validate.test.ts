@@ -1,18 +1,13 @@
 /** Whether the vendor confirms a presented token, and for which client it was issued. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, SUBJECT } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, NOW, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import { describe, expect, it } from "vitest";
+import { ACCESS_TOKEN, CLIENT_ID, soundIntrospection, SUBJECT } from "../../testing/network/faulty-vendor.ts";
+import { type Lab, labOfEachTest, NOW, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { TokenCheck } from "../../registry/account.ts";
 import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
 import { canValidateAccessToken } from "./validate.ts";
 
-let lab: Lab;
-let publicClient: VendorCredentials;
-beforeEach(async () => {
-  lab = await openLab();
-  publicClient = { id: "1", source: "environment", clientId: CLIENT_ID };
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
+const publicClient: VendorCredentials = { id: "1", source: "environment", clientId: CLIENT_ID };
 
 type Way = () => Partial<Vendor>;
 const at = (path: string): string => `${lab.vendor.issuer}${path}`;
@@ -37,14 +32,7 @@ const validateForAnyClient = async (way: Partial<Vendor>) =>
   lab.client.validateAccessToken(await lab.resolve(way), ACCESS_TOKEN);
 const validate = async (way: Partial<Vendor>, credentials: VendorCredentials | undefined = lab.vendor.credentials) =>
   lab.client.validateAccessToken(await lab.resolve(way), ACCESS_TOKEN, credentials);
-const sound = (): Record<string, unknown> => ({
-  active: true,
-  token_type: "Bearer",
-  client_id: CLIENT_ID,
-  sub: SUBJECT,
-  scope: "read write",
-  exp: NOW + 60,
-});
+const sound = (): object => ({ ...soundIntrospection(NOW), scope: "read write" });
 const says = (changes: object = {}): void =>
   void lab.vendor.answers.set("/token-info", { body: { ...sound(), ...changes } });
 

@@ -2,17 +2,13 @@
  * The twin of validate.test.ts: without the comparison of clients, another app's token for the same
  * user is good here.
  */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { ACCESS_TOKEN, SUBJECT } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
+import { labOfEachTest } from "../../testing/network/vendor-lab.ts";
 
 vi.mock("./introspect.ts", async (original) => ({ ...(await original<object>()), isIssuedTo: () => true }));
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
 
 it("a token of another client is good where clients are not compared", async () => {
   const body = { active: true, token_type: "Bearer", client_id: "another-app", sub: SUBJECT };

@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Secret } from "../../protocol/secret.ts";
-import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
+import { type Lab, labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 import type { RegistrationRequest } from "./register.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 1_000 });
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest({ timeoutMs: 1_000 });
 
 const REDIRECT_URI = "https://broker.example/v1/callback";
 const register = (entry: Partial<Vendor> = {}, request: Partial<RegistrationRequest> = {}) =>

@@ -1,22 +1,20 @@
 /** Access tokens that are exchanged for long-lived ones, at a vendor without refresh tokens. */
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { systemTimer } from "../../mechanics/system-timer.ts";
 import { withoutTokenRecipients } from "../../registry/moved-vendor.ts";
 import type { Vendor, VendorTokens } from "../../registry/vendor.ts";
 import { CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
+import { type Lab, labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import { createVendorClient } from "../index.ts";
 import { keptOf } from "../kept.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 1_000 });
+const lab = labOfEachTest({ timeoutMs: 1_000 });
+beforeEach(() => {
   lab.vendor.answers.set("/token", { body: SHORT });
   lab.vendor.answers.set("/long", { body: { access_token: "long", token_type: "bearer", expires_in: 5_184_000 } });
   lab.vendor.answers.set("/renew", { body: { access_token: "longer", token_type: "bearer", expires_in: 5_184_000 } });
 });
-afterEach(() => lab.close());
 
 const SHORT = { access_token: "short", token_type: "bearer", expires_in: 3600, scope: "read", user_id: 17 };
 const EXCHANGE = { grant_type: "v_exchange_token", client_secret: "{client_secret}", access_token: "{token}" };

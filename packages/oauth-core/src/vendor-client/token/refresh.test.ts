@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   ACCESS_TOKEN,
   CLIENT_ID,
@@ -8,15 +8,11 @@ import {
   SUBJECT,
 } from "../../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../../testing/id-tokens.ts";
-import { type Lab, NOW, openLab } from "../../testing/network/vendor-lab.ts";
+import { type Lab, labOfEachTest, NOW } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 import { idTokenSubject } from "../id-token/validate.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 1_000 });
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest({ timeoutMs: 1_000 });
 
 const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
 const ROTATED = { refresh_token: "rotated" };

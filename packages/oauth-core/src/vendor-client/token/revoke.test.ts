@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
+import { type Lab, labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import type { RevocationDialect } from "../../registry/dialect.ts";
 import type { RevokeRequest } from "./revoke.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab({ timeoutMs: 1_000 });
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest({ timeoutMs: 1_000 });
 
 const BASIC = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64")}`;
 const revoke = async (request: RevokeRequest = { token: "t" }): Promise<string> =>

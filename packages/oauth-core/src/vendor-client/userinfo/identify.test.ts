@@ -1,15 +1,11 @@
 /** The user of tokens that have just been issued. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, soundAnswer, SUBJECT } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import { labOfEachTest, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 import { canIdentify } from "./identify.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
 
 const MISSING = { code: "vendor_response_invalid", extras: { reason: "identity_missing" } };
 const identified = async (changes: Partial<Vendor> = {}): Promise<string> =>

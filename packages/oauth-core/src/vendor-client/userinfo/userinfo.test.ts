@@ -1,17 +1,13 @@
 /** The vendor's account of a user, from a vendor with every kind of wrong response. */
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { OAuthError } from "../../protocol/errors.ts";
 import { ACCESS_TOKEN, type Answer, CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, openLab, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import { type Lab, labOfEachTest, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { AccountEndpoint, TokenPlace } from "../../registry/account.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(() => lab.close());
+const lab = labOfEachTest();
 
 const ask = async (changes: Partial<Vendor> = {}) => lab.client.account(await lab.resolve(changes), ACCESS_TOKEN);
 const own = (changes: Partial<AccountEndpoint> = {}): Partial<Vendor> => ({
@@ -71,7 +67,7 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
   it("is an outage when the vendor does not respond", async () => {
     await lab.close();
     const silent = await openSilentLab();
-    lab = silent.lab;
+    Object.assign(lab, silent.lab);
     const found = lab.client.account({ ...silent.vendor, ...way() }, ACCESS_TOKEN);
     await expect(found).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });

@@ -3,9 +3,9 @@
  * user's account is accepted.
  */
 import type * as oauth from "oauth4webapi";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { ACCESS_TOKEN } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
+import { labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import type * as answer from "../answer.ts";
 
 const off = vi.hoisted(() => new Set<string>());
@@ -31,14 +31,8 @@ vi.mock("../answer.ts", async (original) => {
   };
 });
 
-let lab: Lab;
-beforeEach(async () => {
-  lab = await openLab();
-});
-afterEach(async () => {
-  off.clear();
-  await lab.close();
-});
+const lab = labOfEachTest();
+afterEach(() => off.clear());
 
 it("only the access token decides the user, where subjects are not compared (twin of bar#UI-1)", async () => {
   const entry = { identity: "unknown", userinfoEndpoint: `${lab.vendor.issuer}/me` } as const;
