@@ -2,10 +2,9 @@
  * The broker on a DynamoDB table with its keys under KMS: which process creates the keyset, how
  * many KMS calls are made, and what an outage does.
  */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper } from "@oauth-broker/token-store";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createBroker } from "./app.ts";
@@ -123,8 +122,7 @@ describe("the keyset in a table", () => {
 
 describe("a keyset that cannot be opened", () => {
   it("says so when it was sealed under a key file, or the other way round", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "stores-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const { records, close } = await openStores(places, fixedClock(NOW));
     onTestFinished(close);
     const wrapper = localKeyWrapper({ path: join(folder, "key") });
@@ -152,8 +150,7 @@ describe("a keyset that cannot be opened", () => {
   });
 
   it("is not created when the key file is missing, and opens once the file is there", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "stores-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const config: Places = { ...places, keys: { kind: "file", path: join(folder, "keys.json") } };
     const { get } = await freshBroker(config);
     expect(await get("/readyz")).toMatchObject({ status: 503, body: { reason: "keys_unavailable" } });

@@ -3,10 +3,10 @@
  * flows do not. The store is built from rows as the earlier release wrote them
  * (testing/release-0.1.0.golden.json), without any of our code.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import golden from "../testing/release-0.1.0.golden.json" with { type: "json" };
 import { NOW, testBroker } from "../testing/test-broker.ts";
@@ -14,8 +14,7 @@ import { NOW, testBroker } from "../testing/test-broker.ts";
 const { held } = golden;
 
 function storeOfThen(): string {
-  const folder = mkdtempSync(join(tmpdir(), "earlier-release-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const path = join(folder, "broker.sqlite");
   writeFileSync(`${path}.key`, golden.keyFile, { mode: 0o600 });
   const db = new DatabaseSync(path);

@@ -2,12 +2,10 @@
  * Legs 1 and 2, and what each refuses. e2e/scenarios has a journey of them over the wire, with a
  * real vendor.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
-import { expectError, readAnswer, REFLECTED } from "@oauth-broker/oauth-core/testing";
+import { expectError, readAnswer, REFLECTED, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import {
@@ -210,8 +208,7 @@ describe("bar#XA-9 a vendor whose credentials clients of several owners share", 
    * owner in its configuration.
    */
   const beforeAndAfter = async () => {
-    const folder = mkdtempSync(join(tmpdir(), "owners-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const broker = async (clients: readonly ClientConfig[]) => {
       const started = await testBroker({
         config: { clients, store: { kind: "sqlite", path: join(folder, "broker.sqlite") } },

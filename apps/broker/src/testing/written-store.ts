@@ -1,18 +1,16 @@
 /** A broker on an SQLite file, and an attacker who writes that file without the keys. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { onTestFinished } from "vitest";
 import { testBroker, type TestBrokerOptions } from "./test-broker.ts";
 
 export async function writtenStore(options: TestBrokerOptions = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "written-store-"));
+  const folder = temporaryFolder();
   const path = join(folder, "broker.sqlite");
   const broker = await testBroker({ ...options, config: { ...options.config, store: { kind: "sqlite", path } } });
   onTestFinished(async () => {
     await broker.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const inFile = <T>(work: (file: DatabaseSync) => T): T => {
     const file = new DatabaseSync(path);

@@ -17,6 +17,7 @@ export { describeKeyWrapper } from "./key-wrapper-contract.ts";
 export { describeRecordStore } from "./record-store/contract.ts";
 export { type RanExample, readmeBlock, runReadmeExample } from "./readme-example.ts";
 export { MISFITS } from "./vendor-witnesses/misfits.ts";
+export { temporaryFolder } from "./temporary-folder.ts";
 export { patience, soonerThan } from "./time-limits.ts";
 export { readWitnesses } from "./vendor-witnesses/witnesses.ts";
 export { volume } from "./volume.ts";

@@ -1,16 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { bridge } from "../modes/bridge.ts";
 import { dueFixture, fresh, isCommit, KEY, newest, outage, storeDown, tokenOf } from "../testing/refresh/fixture.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = join(mkdtempSync(join(tmpdir(), "journal-")), "journal");
+  folder = join(temporaryFolder(), "journal");
 });
-afterEach(() => rmSync(join(folder, ".."), { recursive: true }));
 
 describe("a commit whose answer is lost", () => {
   it("bar#8.2-5 is repeated and recognised: one vendor call, no false fence", async () => {

@@ -1,7 +1,7 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createJournal, type Journal, type JournalEvent } from "./journal.ts";
 import type { SealedChange } from "../tokens/token-records.ts";
 
@@ -16,11 +16,10 @@ let folder: string;
 let events: JournalEvent[];
 let journal: Journal;
 beforeEach(() => {
-  folder = join(mkdtempSync(join(tmpdir(), "journal-")), "made", "journal");
+  folder = join(temporaryFolder(), "made", "journal");
   events = [];
   journal = createJournal({ folder, onEvent: (event) => void events.push(event) });
 });
-afterEach(() => rmSync(join(folder, "..", ".."), { recursive: true }));
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 

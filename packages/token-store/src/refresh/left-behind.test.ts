@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { RefreshLeases } from "./refresh.ts";
 import { type Fixture, dueFixture, fresh, KEY, newest, storeDown, tokenOf } from "../testing/refresh/fixture.ts";
 
@@ -21,11 +21,10 @@ vi.mock("node:fs/promises", async (original) => {
 
 let folder: string;
 beforeEach(() => {
-  folder = join(mkdtempSync(join(tmpdir(), "journal-")), "journal");
+  folder = join(temporaryFolder(), "journal");
   held.listing = undefined;
   held.reading = false;
 });
-afterEach(() => rmSync(join(folder, ".."), { recursive: true }));
 
 /**
  * The vendor has rotated, its response is in the journal, the process has died, and its lease has

@@ -1,10 +1,8 @@
 /**
  * The twins of the tests of the lease and of the fence: with one defence off, the damage is done.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ModelOptions } from "@oauth-broker/simulators/refresh-models";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Fixture, KEY, LIFE_SECONDS, storeDown } from "../testing/refresh/fixture.ts";
 
@@ -68,7 +66,7 @@ describe("with a defence off", () => {
     }));
     const fixture = await dueFixture();
     vi.doUnmock("./orphans.ts");
-    const journalFolder = mkdtempSync(join(tmpdir(), "journal-"));
+    const journalFolder = temporaryFolder();
     const up = storeDown(fixture);
     const dying = fixture.process({ journalFolder, times: { commitMs: 0 } });
     await expect(dying.withRefreshLease(KEY, fixture.refresh)).rejects.toMatchObject({
@@ -82,7 +80,6 @@ describe("with a defence off", () => {
     const call = next.withRefreshLease(KEY, fixture.refresh);
     await expect(call).rejects.toMatchObject({ code: "invalid_grant" });
     expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
-    rmSync(journalFolder, { recursive: true });
   });
 
   it("without the check of the time a suspended process ends the grant (twin of bar#8.2-3)", async () => {

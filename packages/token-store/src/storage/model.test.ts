@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { fixedClock, volume } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, temporaryFolder, volume } from "@oauth-broker/oauth-core/testing";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { anyStep, kindOf, outcomeOf, OUTCOMES } from "../testing/rows/any-steps.ts";
 import { memoryRecordStore } from "./memory/record-store.ts";
@@ -13,7 +11,7 @@ const KEYS = ["a", "b"].map((id) => ({ kind: "k", id }));
 
 // Two connections, as two processes have: neither knows what the other has written since it read.
 it("memory and SQLite give the same answer to any sequence of calls, at any time", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "model-"));
+  const folder = temporaryFolder();
   const clock = fixedClock(1_700_000_000);
   const open = (): RecordStore => sqliteRecordStore({ path: join(folder, "records.sqlite"), now: clock });
   const [sqlite, other] = [open(), open()];
@@ -38,7 +36,6 @@ it("memory and SQLite give the same answer to any sequence of calls, at any time
     );
   } finally {
     await Promise.all([sqlite.close(), other.close()]);
-    rmSync(folder, { recursive: true });
   }
   expect([...seen]).toEqual(expect.arrayContaining([...OUTCOMES]));
 });

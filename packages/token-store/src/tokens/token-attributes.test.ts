@@ -2,11 +2,10 @@
  * docs/storage-schema.md against the rows there are: no attribute without a line, no line without
  * an attribute.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { tmpdir } from "node:os";
 import { Secret, systemTimer } from "@oauth-broker/oauth-core";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
 import { createDataKeys } from "../keys/data-keys.ts";
 import { localKeyWrapper } from "../keys/local.ts";
@@ -20,7 +19,7 @@ const NOW = 1_700_000_000;
 const page = readFileSync(new URL("../../../../docs/storage-schema.md", import.meta.url), "utf8");
 
 it("lists every attribute a token row ever has", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "token-attributes-"));
+  const folder = temporaryFolder();
   const rows = memoryTokenRows();
   const keys = localKeyWrapper({ path: join(folder, "key") });
   const now = fixedClock(NOW);
@@ -54,7 +53,6 @@ it("lists every attribute a token row ever has", async () => {
   await look();
   await endLink(linked, undefined, { records: keyless, rows, now });
   await look();
-  rmSync(folder, { recursive: true });
 
   const section = page.split("\n## Token rows")[1] ?? "";
   const firstCells = section.split("\n").map((line) => /^\| (`[^|]*)\|/.exec(line)?.[1] ?? "");

@@ -1,9 +1,8 @@
 /** Configuration files for tests: each in its own folder, which is removed afterwards. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
-import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import {
   type Config,
@@ -31,8 +30,7 @@ export const MINIMAL = { base_url: "https://broker.example.com", clients: [CLIEN
  * @param files by path relative to the folder, which is also the start directory of `loadConfig`
  */
 export function folderOf(files: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), "broker-config-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);

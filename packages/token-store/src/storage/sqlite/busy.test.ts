@@ -2,10 +2,10 @@
  * A store while another process holds the file's write lock. The test controls time: only the
  * engine is real.
  */
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { NewRecord, RecordStore } from "@oauth-broker/oauth-core";
 import { sqliteRecordStore } from "./record-store.ts";
@@ -23,7 +23,7 @@ let store: RecordStore;
 let other: DatabaseSync;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "busy-"));
+  folder = temporaryFolder();
   path = join(folder, "records.sqlite");
   store = sqliteRecordStore({ path, now: () => NOW });
   await store.ping();
@@ -36,7 +36,6 @@ afterEach(async () => {
   vi.restoreAllMocks();
   await store.close();
   if (other.isOpen) other.close();
-  rmSync(folder, { recursive: true });
 });
 
 const lock = (): void => other.exec("begin immediate");

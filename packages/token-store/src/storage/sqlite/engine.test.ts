@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSqliteEngine, type SqliteEngine } from "./engine.ts";
 
@@ -13,7 +12,7 @@ let engine: SqliteEngine<DatabaseSync>;
 let transactions: () => number;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "batch-"));
+  folder = temporaryFolder();
   path = join(folder, "rows.sqlite");
   engine = createSqliteEngine({ path, durability: "normal" }, (db) => {
     db.exec("create table if not exists names (name text primary key) strict");
@@ -27,7 +26,6 @@ beforeEach(async () => {
 afterEach(() => {
   vi.restoreAllMocks();
   engine.close();
-  rmSync(folder, { recursive: true });
 });
 
 const write = (operation: (db: DatabaseSync) => unknown, deadline = engine.deadline()): Promise<unknown> =>

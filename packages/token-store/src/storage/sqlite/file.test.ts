@@ -1,9 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import type { NewRecord, RecordStore } from "@oauth-broker/oauth-core";
 import { sqliteRecordStore } from "./record-store.ts";
 
@@ -18,14 +17,13 @@ let path: string;
 let stores: RecordStore[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "file-"));
+  folder = temporaryFolder();
   path = join(folder, "data", "records.sqlite");
   stores = [];
 });
 
 afterEach(async () => {
   for (const store of stores) await store.close();
-  rmSync(folder, { recursive: true });
 });
 
 function openStore(options: Partial<Parameters<typeof sqliteRecordStore>[0]> = {}): RecordStore {

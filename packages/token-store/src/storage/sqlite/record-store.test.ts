@@ -1,20 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeRecordStore, fixedClock } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { describeRecordStore, fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, expect, it } from "vitest";
 import type { Durability } from "./file.ts";
 import { sqliteRecordStore } from "./record-store.ts";
 
 for (const durability of ["normal", "full"] satisfies Durability[]) {
   describeRecordStore(`sqlite, ${durability}`, async (now) => {
-    const folder = mkdtempSync(join(tmpdir(), "records-"));
+    const folder = temporaryFolder();
     const store = sqliteRecordStore({ path: join(folder, "records.sqlite"), now, durability });
     return {
       store,
       dispose: async () => {
         await store.close();
-        rmSync(folder, { recursive: true });
       },
     };
   });
@@ -22,9 +19,8 @@ for (const durability of ["normal", "full"] satisfies Durability[]) {
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "records-"));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 it.each([
   ["stage", { stage: "two", set: {} }, "replayed"],

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { sqliteRecordStore } from "./record-store.ts";
 import { describeTokenRows } from "../../testing/rows/contract.ts";
 import { sqliteTokenRows } from "./token-rows.ts";
@@ -12,10 +12,9 @@ const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "rows-"));
+  folder = temporaryFolder();
   path = join(folder, "made", "tokens.sqlite");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 describeTokenRows("sqlite", async () => {
   const rows = sqliteTokenRows({ path });
