@@ -2,53 +2,25 @@
  * Changes of a connection while its tokens are refreshed: a rotated refresh token is stored
  * whatever else changes in the meantime.
  */
-import { type Fetch, Secret } from "@oauth-broker/oauth-core";
-import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Fetch } from "@oauth-broker/oauth-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Connector } from "../connectors/connector.ts";
-import { openTestConnect, REDIRECT_URI, signedIn, type TestConnect } from "../testing/test-connect.ts";
+import { FIRST, openVendorConnect, type VendorConnect } from "../testing/vendor-connect.ts";
 import { type Bearer, type Bearers, createBearers } from "./bearer.ts";
-import { finishConnect, startConnect } from "./connect.ts";
 
-const user = signedIn("first-user");
-const userId = user.user.id;
-let provider: OpenIdProvider;
-let platform: TestConnect;
+const userId = FIRST.user.id;
+let platform: VendorConnect;
 let connector: Connector;
-let made = 0;
-
 beforeAll(async () => {
-  const clientSecret = "secret-of-ours-canary";
-  provider = await startOpenIdProvider({
-    clients: [{ clientId: "ours", clientSecret, redirectUris: [REDIRECT_URI] }],
-  });
-  platform = await openTestConnect();
+  platform = await openVendorConnect();
 });
-afterAll(async () => {
-  await platform.close();
-  await provider.close();
-});
-
-/** A new connector each time, connected. */
-async function connected(): Promise<Connector> {
-  made += 1;
-  connector = await platform.addConnector(`connector-${made}`, {
-    authentication: "oauth_2_1",
-    registration: "pre_registered_client",
-    clientId: "ours",
-    clientSecret: new Secret("secret-of-ours-canary"),
-    vendorOrIssuer: provider.issuer,
-    scopes: "openid profile offline_access",
-  });
+afterAll(() => platform.close());
+beforeEach(async () => {
+  connector = await platform.newConnector();
   await connect();
-  return connector;
-}
+});
 
-async function connect(decision: "approve" | "cancel" = "approve"): Promise<void> {
-  const url = await startConnect(connector, user, platform);
-  const back = await driveConsent(url, { stopAt: (at) => at.href.startsWith(REDIRECT_URI), decision });
-  await finishConnect(back.href, user, platform);
-}
+const connect = (decision: "approve" | "cancel" = "approve") => platform.connect(connector, FIRST, { decision });
 
 interface Held {
   /** The result of the caller that waits for the refresh. */
@@ -82,10 +54,10 @@ function bearersWith(fetch: Fetch): Bearers {
 }
 
 const bearer = (refused?: Bearer): Promise<Bearer> => bearersWith(platform.fetch).bearerFor(connector, userId, refused);
-const status = () => platform.connections.status(connector, userId);
+const status = () => platform.statusOf(connector);
 
 describe("a refresh under way", () => {
-  const meanwhile: Readonly<Record<string, (before: Bearer) => Promise<void>>> = {
+  const meanwhile: Readonly<Record<string, (before: Bearer) => Promise<unknown>>> = {
     "a reconnect that was cancelled": () => connect("cancel"),
     "a tool that wants more scope": ({ revision = "" }) =>
       platform.connections.wantScope(connector, userId, "email", revision),
@@ -97,7 +69,6 @@ describe("a refresh under way", () => {
   };
 
   it.each(Object.keys(meanwhile))("rfc6749#6 keeps the rotated refresh token beside %s (#11)", async (name) => {
-    await connected();
     const before = await bearer();
     const { refreshed, deliver } = await refreshUnderWay(before);
     await meanwhile[name]?.(before);
@@ -113,7 +84,6 @@ describe("a refresh under way", () => {
   });
 
   it("gives way to a new authorization: the tokens of the old grant are dropped", async () => {
-    await connected();
     const { refreshed, deliver } = await refreshUnderWay(await bearer());
     await connect();
     const fresh = await bearer();
@@ -125,7 +95,6 @@ describe("a refresh under way", () => {
   });
 
   it("gives way to a new authorization where it finds the old grant ended, too", async () => {
-    await connected();
     const ended = Response.json({ error: "invalid_grant" }, { status: 400 });
     const { refreshed, deliver } = await refreshUnderWay(await bearer(), ended);
     await connect();
@@ -135,7 +104,6 @@ describe("a refresh under way", () => {
   });
 
   it("does not bring back what the user disconnected", async () => {
-    await connected();
     const { refreshed, deliver } = await refreshUnderWay(await bearer());
     await platform.connections.forget(connector, userId);
     deliver();
@@ -146,7 +114,6 @@ describe("a refresh under way", () => {
 
 describe("a grant that ended", () => {
   it("is to be authorized again, whatever was noted since, and what was noted stays (#11)", async () => {
-    await connected();
     const { revision = "" } = await bearer();
     await platform.connections.wantScope(connector, userId, "email", revision);
     await connect("cancel");
@@ -159,7 +126,6 @@ describe("a grant that ended", () => {
 
 describe("a token the server refused", () => {
   it("is retried although the connection changed otherwise (#11)", async () => {
-    await connected();
     const refused = await bearer();
     await connect("cancel");
     expect((await bearer(refused)).token).not.toBe(refused.token);
