@@ -10,6 +10,7 @@ import {
   refusal,
   TOKEN_ANSWER,
 } from "../testing/fake-broker.ts";
+import type { Session } from "../session.ts";
 import { type BrokerClient, createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
@@ -112,9 +113,15 @@ describe("start", () => {
 });
 
 describe("finish", () => {
+  let session: Session;
+  beforeEach(async () => {
+    ({ session } = await client.start({ vendor: "github" }));
+  });
+  const finish = (members?: Readonly<Record<string, string>>) =>
+    client.finish(callbackOf(session.state, members), session);
+
   it("reads every member of the answer", async () => {
-    const { session } = await client.start({ vendor: "github" });
-    expect(await client.finish(callbackOf(session.state), session)).toEqual({
+    expect(await finish()).toEqual({
       accessToken: "vendor-access-token",
       tokenType: "Bearer",
       expiresAt: now() + 3600,
@@ -136,27 +143,25 @@ describe("finish", () => {
   it("passes on a vendor's own token type, and an unknown lifetime as unknown", async () => {
     const { expires_in: _expiresIn, ...answer } = TOKEN_ANSWER;
     broker.answers.set("/v1/token", () => Response.json({ ...answer, token_type: "Shop" }));
-    const { session } = await client.start({ vendor: "github" });
-    const tokens = await client.finish(callbackOf(session.state), session);
+    const tokens = await finish();
     expect(tokens.tokenType).toBe("Shop");
     expect(tokens).not.toHaveProperty("expiresAt");
   });
 
   it("may be repeated after an outage that spent nothing, and not after one that did", async () => {
-    const { session } = await client.start({ vendor: "github" });
     broker.answers.set("/v1/token", refusal(503, { error: "temporarily_unavailable" }, { "retry-after": "3" }));
-    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+    await expect(finish()).rejects.toMatchObject({
       details: { retryAfterSeconds: 3 },
     });
     broker.answers.set("/v1/token", networkFailure);
-    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+    await expect(finish()).rejects.toMatchObject({
       details: { reason: "broker_unreachable" },
     });
     broker.answers.set("/v1/token", refusal(503, { error: "temporarily_unavailable", retry: "restart" }));
-    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+    await expect(finish()).rejects.toMatchObject({
       details: { retry: "restart" },
     });
-    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+    await expect(finish()).rejects.toMatchObject({
       code: "invalid_session",
       details: { reason: "used" },
     });
@@ -172,12 +177,11 @@ describe("finish", () => {
     ["a proxy's 502", () => new Response("<html>", { status: 502 })],
     ["half an answer", () => new Response(new ReadableStream({ start: (body) => body.error(new Error("cut")) }))],
   ])("says that only a new flow helps when the code was sent and %s came back", async (_, lost) => {
-    const { session } = await client.start({ vendor: "github" });
     broker.answers.set("/v1/token", lost);
-    const error: unknown = await client.finish(callbackOf(session.state), session).catch((thrown: unknown) => thrown);
+    const error: unknown = await finish().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "temporarily_unavailable", details: { retry: "restart" } });
     expect(error).not.toMatchObject({ details: { retryAfterSeconds: expect.anything() } });
-    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+    await expect(finish()).rejects.toMatchObject({
       code: "invalid_session",
       details: { reason: "used" },
     });
@@ -187,47 +191,43 @@ describe("finish", () => {
     ["neither code nor error", {}],
     ["both", { code: "one-time-code", error: "access_denied" }],
   ])("bar#CB-11 refuses a callback with %s, and spends nothing", async (_, members) => {
-    const { session } = await client.start({ vendor: "github" });
-    await expect(client.finish(callbackOf(session.state, members), session)).rejects.toMatchObject({
+    await expect(finish(members)).rejects.toMatchObject({
       code: "invalid_callback",
       details: { reason: "malformed" },
     });
     expect(last("/v1/token")).toBeUndefined();
-    await expect(client.finish(callbackOf(session.state), session)).resolves.toMatchObject({ vendor: "github" });
+    await expect(finish()).resolves.toMatchObject({ vendor: "github" });
   });
 
   it("refuses a session without its verifier, and spends nothing", async () => {
-    const { session } = await client.start({ vendor: "github" });
     const { codeVerifier: _, ...bare } = session;
     await expect(client.finish(callbackOf(session.state), bare)).rejects.toMatchObject({
       code: "invalid_session",
       details: { reason: "malformed" },
     });
-    await expect(client.finish(callbackOf(session.state), session)).resolves.toMatchObject({ vendor: "github" });
+    await expect(finish()).resolves.toMatchObject({ vendor: "github" });
   });
 
   it("forgets used sessions when they could not be used anyway", async () => {
-    const { session } = await client.start({ vendor: "github" });
-    await client.finish(callbackOf(session.state), session);
+    await finish();
     now.advance(961);
-    await expect(client.finish(callbackOf(session.state), session)).rejects.toMatchObject({
+    await expect(finish()).rejects.toMatchObject({
       details: { reason: "expired" },
     });
   });
 
   it("passes on what a callback's error says, and nothing that could break a log line", async () => {
-    const { session } = await client.start({ vendor: "github" });
     const members = {
       error: "vendor_credentials_rejected",
       credentials_source: "byoc",
       vendor_error: "invalid_client",
     };
-    await expect(client.finish(callbackOf(session.state, members), session)).rejects.toMatchObject({
+    await expect(finish(members)).rejects.toMatchObject({
       code: "vendor_credentials_rejected",
       details: { flowId: "flow", credentialsSource: "byoc", vendorError: "invalid_client" },
     });
     const strange = { error: "access_denied", error_description: "one\r\ntwo", reason: "\u0000" };
-    await expect(client.finish(callbackOf(session.state, strange), session)).rejects.toMatchObject({
+    await expect(finish(strange)).rejects.toMatchObject({
       code: "access_denied",
       description: "",
       details: { flowId: "flow" },
@@ -242,8 +242,7 @@ describe("finish", () => {
     ["a list", [TOKEN_ANSWER]],
   ])("refuses an answer with %s, and shows none of it", async (_what, answer) => {
     broker.answers.set("/v1/token", () => Response.json(answer));
-    const { session } = await client.start({ vendor: "github" });
-    const error: unknown = await client.finish(callbackOf(session.state), session).catch((thrown: unknown) => thrown);
+    const error: unknown = await finish().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "invalid_response", details: { reason: "malformed" } });
     expect(JSON.stringify(error) + String(error) + String((error as Error).cause)).not.toContain("vendor-access-token");
   });

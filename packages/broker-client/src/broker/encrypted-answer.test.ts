@@ -1,16 +1,10 @@
+import { defined } from "@oauth-broker/oauth-core";
 import { CompactEncrypt, exportJWK, generateKeyPair } from "jose";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Tokens } from "../types.ts";
-import {
-  callbackOf,
-  createFakeBroker,
-  type FakeBroker,
-  ISSUER,
-  REDIRECT_URI,
-  TOKEN_ANSWER,
-} from "../testing/fake-broker.ts";
-import { createBrokerClient } from "./client.ts";
+import { callbackOf, createFakeBroker, type FakeBroker, PLATFORM, TOKEN_ANSWER } from "../testing/fake-broker.ts";
+import { type BrokerClient, createBrokerClient } from "./client.ts";
 import type { AnswerEncryption } from "./encrypted-answer.ts";
 
 const now = fixedClock(1_700_000_000);
@@ -36,16 +30,11 @@ function answerWith(jwe: string, type = "application/jwt"): void {
   broker.answers.set("/v1/token", () => new Response(jwe, { headers: { "content-type": type } }));
 }
 
+const clientWith = (encryption?: AnswerEncryption): BrokerClient =>
+  createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch, ...defined({ encryption }) });
+
 async function finish(encryption?: AnswerEncryption): Promise<Tokens> {
-  const client = createBrokerClient({
-    issuer: ISSUER,
-    clientId: "platform",
-    clientSecret: "client-secret",
-    redirectUri: REDIRECT_URI,
-    fetch: broker.fetch,
-    now,
-    ...(encryption === undefined ? {} : { encryption }),
-  });
+  const client = clientWith(encryption);
   const { session } = await client.start({ vendor: "github" });
   return client.finish(callbackOf(session.state), session);
 }
@@ -68,15 +57,7 @@ describe("an encrypted answer", () => {
 
   it("is refreshed the same way", async () => {
     answerWith(await encrypted());
-    const client = createBrokerClient({
-      issuer: ISSUER,
-      clientId: "platform",
-      clientSecret: "client-secret",
-      redirectUri: REDIRECT_URI,
-      fetch: broker.fetch,
-      now,
-      encryption: { privateKey: keys.privateKey },
-    });
+    const client = clientWith({ privateKey: keys.privateKey });
     expect(await client.refresh({ refreshToken: "r", connection: "c" })).toMatchObject({ outcome: "ok" });
   });
 

@@ -1,25 +1,30 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { decodeJwt, generateKeyPair } from "jose";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   CHECK_ANSWER,
   createFakeBroker,
+  type FakeBroker,
   ISSUER,
   networkFailure,
-  REDIRECT_URI,
+  PLATFORM,
   refusal,
 } from "../testing/fake-broker.ts";
-import { createBrokerClient } from "./client.ts";
+import { type BrokerClient, createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
-const common = { issuer: ISSUER, clientId: "platform", redirectUri: REDIRECT_URI, now };
+const { clientSecret: _, ...common } = { ...PLATFORM, now };
+let broker: FakeBroker;
+let client: BrokerClient;
+beforeEach(() => {
+  broker = createFakeBroker();
+  client = createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch });
+});
 
 describe("register", () => {
   it("passes on status, type and body unchanged", async () => {
-    const broker = createFakeBroker();
     const body = Uint8Array.of(0xff, 0x00, 0x7b);
     broker.answers.set("/register", () => new Response(body, { status: 418, headers: { "content-type": "text/x" } }));
-    const client = createBrokerClient({ ...common, clientSecret: "client-secret", fetch: broker.fetch });
     expect(await client.register("notion", { initialAccessToken: "iat" })).toEqual({
       status: 418,
       contentType: "text/x",
@@ -33,10 +38,8 @@ describe("register", () => {
   });
 
   it("rfc7523#3 presents an assertion as a Bearer token where the client has a key", async () => {
-    const broker = createFakeBroker();
     const { privateKey } = await generateKeyPair("ES256");
-    const client = createBrokerClient({ ...common, privateKey, fetch: broker.fetch });
-    await client.register("notion");
+    await createBrokerClient({ ...common, privateKey, fetch: broker.fetch }).register("notion");
     const assertion = broker.asked.at(-1)!.headers.get("authorization")?.replace("Bearer ", "") ?? "";
     expect(decodeJwt(assertion)).toMatchObject({ iss: "platform", sub: "platform", aud: ISSUER });
   });
@@ -50,9 +53,7 @@ describe("register", () => {
 
 describe("explain", () => {
   it("asks as start does, authenticated, and takes a connection in place of it", async () => {
-    const broker = createFakeBroker();
     broker.answers.set("/v1/explain", () => Response.json({ vendor: "github", tier: 1 }));
-    const client = createBrokerClient({ ...common, clientSecret: "client-secret", fetch: broker.fetch });
     expect(await client.explain({ vendor: "github", scope: "repo" })).toEqual({ vendor: "github", tier: 1 });
     expect(Object.fromEntries(broker.asked.at(-1)!.body)).toMatchObject({ vendor: "github", scope: "repo" });
     await client.explain({ connection: "sealed" });
@@ -66,13 +67,10 @@ describe("explain", () => {
 
 describe("check", () => {
   const request = { accessToken: "vendor-access-token", connection: "sealed" };
-  const clientOf = ({ fetch }: ReturnType<typeof createFakeBroker>) =>
-    createBrokerClient({ ...common, clientSecret: "client-secret", fetch });
 
   it("asks with token and connection, authenticated, and answers in this package's names", async () => {
-    const broker = createFakeBroker();
     const byoc = { clientId: "own", clientSecret: "own secret" };
-    expect(await clientOf(broker).check({ ...request, scope: "api:read api:write", byoc })).toEqual({
+    expect(await client.check({ ...request, scope: "api:read api:write", byoc })).toEqual({
       active: true,
       checkedBy: "introspection",
       scope: "api:read",
@@ -105,9 +103,8 @@ describe("check", () => {
       { active: true, checkedBy: "account", account: { subject: "7" } },
     ],
   ])("leaves absent what the broker does not say: %j", async (answer, checked) => {
-    const broker = createFakeBroker();
     broker.answers.set("/v1/check", () => Response.json(answer));
-    expect(await clientOf(broker).check(request)).toEqual(checked);
+    expect(await client.check(request)).toEqual(checked);
   });
 
   it.each<object>([
@@ -123,22 +120,20 @@ describe("check", () => {
     { ...CHECK_ANSWER, account: { issuer: "https://vendor.example" } },
     [],
   ])("refuses an answer that breaks its contract: %j", async (answer) => {
-    const broker = createFakeBroker();
     broker.answers.set("/v1/check", () => Response.json(answer));
-    await expect(clientOf(broker).check(request)).rejects.toMatchObject({ code: "invalid_response" });
+    await expect(client.check(request)).rejects.toMatchObject({ code: "invalid_response" });
   });
 
   it("throws what the broker refuses, and an outage, which is no dead token", async () => {
-    const broker = createFakeBroker();
     broker.answers.set("/v1/check", refusal(400, { error: "invalid_request", reason: "account_mismatch" }));
-    await expect(clientOf(broker).check(request)).rejects.toMatchObject({
+    await expect(client.check(request)).rejects.toMatchObject({
       code: "invalid_request",
       details: { reason: "account_mismatch" },
     });
     broker.answers.set("/v1/check", networkFailure);
-    await expect(clientOf(broker).check(request)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    await expect(client.check(request)).rejects.toMatchObject({ code: "temporarily_unavailable" });
     const before = broker.asked.length;
-    await expect(clientOf(broker).check({ ...request, accessToken: "" })).rejects.toMatchObject({
+    await expect(client.check({ ...request, accessToken: "" })).rejects.toMatchObject({
       code: "invalid_request",
     });
     expect(broker.asked).toHaveLength(before);

@@ -1,6 +1,13 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createFakeBroker, type FakeBroker, ISSUER, networkFailure, REDIRECT_URI } from "../testing/fake-broker.ts";
+import {
+  createFakeBroker,
+  type FakeBroker,
+  ISSUER,
+  networkFailure,
+  PLATFORM,
+  REDIRECT_URI,
+} from "../testing/fake-broker.ts";
 import { type BrokerClient, type BrokerClientOptions, createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
@@ -13,8 +20,7 @@ beforeEach(() => {
 });
 
 function make(options: Partial<BrokerClientOptions> = {}): BrokerClient {
-  const usual = { issuer: ISSUER, clientId: "platform", clientSecret: "client-secret", redirectUri: REDIRECT_URI, now };
-  return createBrokerClient({ ...usual, fetch: broker.fetch, ...options });
+  return createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch, ...options });
 }
 
 const paths = (): string[] => broker.asked.map(({ path }) => path);

@@ -1,7 +1,7 @@
 /** A tool of several vendors: each is sent its own token, at its own hosts. */
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
 import { modernCall } from "../../testing/linking/raw-calls.ts";
 import { openFetching } from "../../testing/linking/replayed-state.ts";
 import { defineTool } from "../../tool.ts";
@@ -16,8 +16,14 @@ const me = defineTool({
 });
 
 describe("bar#LK-10 the vendors of a call", () => {
+  let calls: LinkedCalls;
+  let run: Awaited<ReturnType<typeof openFetching>>["run"];
+  beforeEach(async () => {
+    ({ calls, run } = await openFetching());
+  });
+  afterEach(() => calls.close());
+
   it("are each sent their own token of the calling user, at their own hosts", async () => {
-    const { calls, run } = await openFetching();
     for (const user of ["alice", "bob"]) {
       for (const id of ["github", "slack"]) {
         const text = await run(`${user}.desk`, id, `https://api.${id}.example/x`);
@@ -25,11 +31,9 @@ describe("bar#LK-10 the vendors of a call", () => {
       }
     }
     expect(calls.sent).toHaveLength(4);
-    await calls.close();
   });
 
   it("are sent nothing at each other's hosts, authorization servers included", async () => {
-    const { calls, run } = await openFetching();
     for (const [as, other] of [
       ["github", "slack"],
       ["slack", "github"],
@@ -40,11 +44,9 @@ describe("bar#LK-10 the vendors of a call", () => {
       }
     }
     expect(calls.sent).toEqual([]);
-    await calls.close();
   });
 
   it("bar#RS-8 are never crossed, by two users with two vendors at once", async () => {
-    const { calls, run } = await openFetching();
     const kinds = ["alice", "bob"].flatMap((user) => ["github", "slack"].map((id) => ({ user, id })));
     const texts = await Promise.all(
       Array.from({ length: 80 }, async (_, index) => {
@@ -54,15 +56,12 @@ describe("bar#LK-10 the vendors of a call", () => {
       }),
     );
     expect(texts).not.toContain(false);
-    await calls.close();
   });
 
   it("are logged by id", async () => {
-    const { calls, run } = await openFetching();
     await run("alice.desk", "github", "https://api.github.example/x");
     expect(calls.lines.join("")).toContain('"tool":"fetch","vendor":"github,slack","client_id":"desk"');
     expect(calls.lines.join("")).not.toContain("-token-of-");
-    await calls.close();
   });
 });
 
