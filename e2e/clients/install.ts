@@ -1,4 +1,4 @@
-/** Brings the clients into node_modules/.cache once: npm's by pnpm's lock, Python's by pip's. */
+/** Brings the clients into node_modules/.cache once: npm's by pnpm's lock, Go's by go.sum, Python's by pip's. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,6 +20,8 @@ export function installClients(say: (line: string) => void): void {
   cpSync(join(PYTHON_SDK, "sdk.py"), join(CLIENTS_FOLDER, "sdk.py"));
   say("clients from npm");
   run("pnpm", ["install", "--frozen-lockfile", "--reporter=silent"], CLIENTS_FOLDER);
+  say("clients from Go");
+  run("go", ["build", "-mod=readonly", "-o", join(CLIENTS_FOLDER, "go-client"), "."], join(CLIENTS_FOLDER, "go"));
   for (const { version, lock } of pythonVersions()) {
     const python = pythonOf(version);
     if (existsSync(python)) continue;

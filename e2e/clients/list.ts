@@ -1,5 +1,5 @@
 /** The clients, in the order of the table, and how each is started. */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "./programs/package.json" with { type: "json" };
 
@@ -70,6 +70,20 @@ function fromNpm(): Client[] {
   }));
 }
 
+/** By the name in programs/go/main.go: the module, whose version go.mod names. */
+const FROM_GO: Readonly<Record<string, string>> = {
+  "go-sdk": "github.com/modelcontextprotocol/go-sdk",
+  "mcp-go": "github.com/mark3labs/mcp-go",
+};
+
+function fromGo(): Client[] {
+  const modules = readFileSync(join(import.meta.dirname, "programs", "go", "go.mod"), "utf8");
+  return Object.entries(FROM_GO).map(([id, title]) => {
+    const [, version = ""] = new RegExp(`${title} v([\\d.]+)`).exec(modules) ?? [];
+    return { id, title, version, language: "Go", command: ["./go-client", id] };
+  });
+}
+
 /** @param pythonOf an interpreter with that version of the SDK */
 export function allClients(pythonOf: (version: string) => string): readonly Client[] {
   const python = pythonVersions().map(({ version }) => ({
@@ -83,5 +97,5 @@ export function allClients(pythonOf: (version: string) => string): readonly Clie
         "the SDK keeps no expiry: after a restart it takes the old token for valid, and answers the 401 with a new sign-in instead of a refresh",
     },
   }));
-  return [...fromNpm(), ...python];
+  return [...fromNpm(), ...fromGo(), ...python];
 }

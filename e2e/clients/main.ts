@@ -1,7 +1,7 @@
 /**
  * `npm run clients`: installs the clients, then starts itself again in a network namespace that has
- * loopback and no route, and runs one after the other. Opt-in: it needs Linux, Python 3.11, and the
- * registries of npm and PyPI once. Exits with 1 when a client fails that has no excuse.
+ * loopback and no route, and runs one after the other. Opt-in: it needs Linux, Go, Python 3.11,
+ * and the registries of npm, Go and PyPI once. Exits with 1 when a client fails that has no excuse.
  */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -22,7 +22,7 @@ registers, signs its user in and calls \`whoami\` by itself.
 - **restart**: a new process of the same client calls with what it kept, without the browser.
 - **refresh**: its access token ends while it runs, and the next call works without the browser.
 - **an hour later**: the token ends while the client is not running. The clocks of the server and of
-  clients on Node.js and Python are moved. That of a native client stays: it believes the token, and has
+  clients on Node.js, Go and Python are moved. That of a native client stays: it believes the token, and has
   to act on the 401.
 - **revoked**: the user disconnects the server at the vendor. The client asks its user again, or stops with
   an error, within a few requests.

@@ -65,14 +65,14 @@ async function live(stage: Stage, start: (hours?: number) => Promise<Running>): 
   let client = await start();
   outcomes.login = worked(await client.next(), stage.opened() === 1);
   if (outcomes.login.result !== "yes") return outcomes;
-  stage.hourLater();
+  await stage.hourLater();
   outcomes.refresh = worked(await client.again("later"), stage.opened() === 1);
   await client.end();
   const signedIn = stage.opened();
   client = await start(1);
   outcomes.restart = worked(await client.next(), stage.opened() === signedIn);
   await client.end();
-  stage.hourLater();
+  await stage.hourLater();
   const before = stage.opened();
   client = await start(2);
   const line = await client.next();

@@ -4,6 +4,7 @@
  */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { driveConsent, startScriptedVendor } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
 import { startMcpServer } from "../support/mcp/process.ts";
@@ -19,7 +20,7 @@ export interface Stage {
   /** Requests that reached the server so far, by its own log. */
   requests(): number;
   /** The server's clock: its access tokens end, the client's clock stays. */
-  hourLater(): void;
+  hourLater(): Promise<void>;
   /** The user disconnects the server at the vendor. From now on the browser opens pages and approves nothing. */
   revoke(): void;
   close(): Promise<void>;
@@ -40,12 +41,18 @@ export async function openStage(folder: string): Promise<Stage> {
     NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs", "clock.mjs")}`,
   });
   const browser = await openBrowser(folder);
+  let hours = 0;
   return {
     mcp: server.mcp,
     browser: browser.variables,
     opened: () => browser.opened(),
     requests: () => server.stdout().split("\n").length,
-    hourLater: () => server.signal("SIGUSR2"),
+    hourLater: async () => {
+      hours += 1;
+      server.signal("SIGUSR2");
+      // A client that refreshes before the clock has moved gets a token that ends when it does.
+      while (!server.stderr().includes(`${hours} h later\n`)) await sleep(10);
+    },
     revoke: () => {
       vendor.github.disconnect("user", OUR_CLIENT);
       browser.leave();
