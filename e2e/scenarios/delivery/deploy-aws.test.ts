@@ -18,7 +18,8 @@ import { freePort } from "../../support/free-port.ts";
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { postWhoami } from "../../support/mcp/client.ts";
 import { createMcpPlatform } from "../../support/mcp/platform.ts";
-import { type Environment, hostedEnvironment, startMcpServer } from "../../support/mcp/process.ts";
+import { serveTemplate } from "../../support/mcp/in-process.ts";
+import { type Environment, hostedEnvironment } from "../../support/mcp/process.ts";
 import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { ROOT } from "../../support/paths.ts";
 import { createPlatform, send } from "../../support/broker/platform.ts";
@@ -143,7 +144,7 @@ describe("a deployed server, from the outputs of its stack", () => {
     const stack = await createStack("mcp-server", { TableName: "bridge", TokenEncryptionMode: "bridge" });
     const vendor = await startGitHubVendor({ expiringTokens: true });
     const METRICS_PORT = String(await freePort());
-    const server = await startMcpServer({
+    const server = await serveTemplate({
       ...(await hostedEnvironment()),
       ...vendor.env,
       ...environmentOf(stack),
@@ -168,7 +169,7 @@ describe("a deployed server, from the outputs of its stack", () => {
   it("in mode encrypted: links of several vendors, and the operator's commands on them", async () => {
     const stack = await createStack("mcp-server", { TableName: "links" });
     const METRICS_PORT = String(await freePort());
-    const harness = await startSeveralVendors({ env: { ...environmentOf(stack), METRICS_PORT }, ownProcess: true });
+    const harness = await startSeveralVendors({ env: { ...environmentOf(stack), METRICS_PORT } });
     const user = await connectLinkingClient(harness, "client", { era: "modern" });
     expect((await user.call("all_accounts")).isError).toBe(false);
     await harness.endGrant("chat", "user");

@@ -9,7 +9,7 @@ import { startPracticeVendors } from "../../../packages/mcp-auth/src/dev/practic
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
-import { SEVERAL_VENDORS_BUNDLE } from "../../support/paths.ts";
+import { SEVERAL_VENDORS_SOURCE } from "../../support/paths.ts";
 import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { type ProjectOptions, serverProject, type ServerProject } from "../../support/reference-platform/process.ts";
@@ -141,7 +141,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     const options = { redirectUri: `${serverUrl}/callback`, homeUrl: platformUrl, serverUrl, name: "Notes" };
     const practice = await startPracticeVendors(given, options);
     const { OAUTH_MODE: _, ...variables } = given;
-    const start = startCommand(SEVERAL_VENDORS_BUNDLE);
+    const start = startCommand(SEVERAL_VENDORS_SOURCE);
     await begin(SEVERAL, {
       env: { ...variables, ...practice.environment, VENDOR_SLACK_SCOPES: "users:read chat:write" },
       start,

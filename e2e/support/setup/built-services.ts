@@ -1,7 +1,7 @@
 /**
  * Builds the services that tests start as one file each: a process starts in half the time it takes
  * from source. Turbo builds those of the apps first; here they are built for `vitest` run by hand,
- * when one is missing or older than its sources. The programs of e2e itself are built only here.
+ * when one is missing or older than its sources. The broker with short waits is built only here.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, statSync } from "node:fs";
@@ -15,7 +15,6 @@ import {
   PLATFORM_BUNDLE,
   PLATFORM_FOLDER,
   ROOT,
-  SEVERAL_VENDORS_BUNDLE,
 } from "../paths.ts";
 
 interface Build {
@@ -47,17 +46,16 @@ const PLATFORM: Build = {
   sources: ["apps/platform/src/**/*.ts", packages("oauth-core,service,token-store,broker-client")],
 };
 
-/** Started again and again: the broker with short waits, a server. */
-const PROGRAMS: Build = {
+const SHORT_WAITS: Build = {
   folder: BROKER_FOLDER,
-  configuration: join(import.meta.dirname, "programs.rolldown.config.mjs"),
-  bundles: [BROKER_WITH_SHORT_WAITS, SEVERAL_VENDORS_BUNDLE],
-  sources: [...BROKER.sources, ...MCP.sources, ...PLATFORM.sources, "e2e/support/**/*.{ts,mjs}"],
+  configuration: join(import.meta.dirname, "short-waits.rolldown.config.mjs"),
+  bundles: [BROKER_WITH_SHORT_WAITS],
+  sources: [...BROKER.sources, "e2e/support/{broker,setup}/*.{ts,mjs}"],
 };
 
 /** Vitest's global set-up: once per run, before any test file. */
 export function setup(): void {
-  for (const one of [BROKER, MCP, PLATFORM, PROGRAMS]) build(one);
+  for (const one of [BROKER, MCP, PLATFORM, SHORT_WAITS]) build(one);
 }
 
 /** For benches, which start the broker alone. */

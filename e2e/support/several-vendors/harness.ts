@@ -12,9 +12,8 @@ import { freePort } from "../free-port.ts";
 import { serveInProcess } from "../mcp/in-process.ts";
 import type { Environment } from "../mcp/process.ts";
 import { createVendorSecret, gitHubVariables, OUR_CLIENT } from "../mcp/vendor.ts";
-import { SEVERAL_VENDORS_BUNDLE } from "../paths.ts";
 import { findSecrets, plantSecret } from "../secrets.ts";
-import { type Ended, type ServiceProcess, startService, temporaryFolder } from "../service-process.ts";
+import { type Ended, temporaryFolder } from "../service-process.ts";
 import { defineServer } from "./definition.ts";
 
 export type OpenIdName = "home" | "chat";
@@ -58,8 +57,6 @@ export interface SeveralVendorsOptions {
   readonly env?: Environment;
   /** Further addresses of the server, which its vendors then redirect to as well. */
   readonly fronts?: (port: string) => Promise<readonly string[]>;
-  /** The AWS SDK reads its settings from the environment of the process alone. Default: in the test's. */
-  readonly ownProcess?: boolean;
 }
 
 const PREFIX = "vendor token";
@@ -69,7 +66,6 @@ const MOST_TOKEN_ANSWERS = 400;
 export async function startSeveralVendors({
   env = {},
   fronts = async () => [],
-  ownProcess = false,
 }: SeveralVendorsOptions = {}): Promise<SeveralVendors> {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
@@ -113,10 +109,8 @@ export async function startSeveralVendors({
     ...env,
   };
   const folder = temporaryFolder();
-  const service = { name: "MCP server with several vendors", file: SEVERAL_VENDORS_BUNDLE, folder };
   let changed: Environment = { DATA_DIR: folder, ...environment };
-  const start = (): Promise<Pick<ServiceProcess, "stop">> =>
-    ownProcess ? startService({ ...service, env: changed }) : serveInProcess(defineServer(changed), changed, folder);
+  const start = () => serveInProcess(defineServer(changed), changed, folder);
   let server = await start();
   const seen: Seen[] = [];
   const plantGitHub = (): void => {

@@ -1,4 +1,4 @@
-/** The server with several vendors as a program, which built-services.ts bundles. */
+/** The server with several vendors as a program. */
 import { runServer } from "@oauth-broker/mcp-auth";
 import { defineServer } from "./definition.ts";
 
