@@ -19,9 +19,7 @@ import { alarmResource, counterAlarms } from "./cloudwatch.ts";
 
 const ref = (name: string): Json => ({ Ref: name });
 const sub = (text: string): Json => ({ "Fn::Sub": text });
-function kms(actions: string): string[] {
-  return actions.split(" ").map((action) => `kms:${action}`);
-}
+const kms = (actions: string): string[] => actions.split(" ").map((action) => `kms:${action}`);
 const attribute = (resource: string, name: string): Json => ({ "Fn::GetAtt": [resource, name] });
 
 /** Where the code runs, as the code knows it: region and table. */

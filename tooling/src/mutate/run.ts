@@ -100,6 +100,4 @@ function progress(outcome: Timed, count: number, total: number): string {
   return `[${String(count).padStart(3)}/${total}] ${word} ${seconds.toFixed(1).padStart(6)} s  ${mutation.defence}\n        ${more}`;
 }
 
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -14,6 +14,8 @@ const SETUP: Readonly<Record<RegistryEntry["setup"], string>> = {
   environment_id: "the organization names its environment, its administrator consents once (`environment_id`)",
 };
 
+const code = (text: string): string => `\`${text}\``;
+
 /** @param facts those of the catalogue, each with its source */
 export function renderVendors(entries: readonly RegistryEntry[], facts: readonly SourcedFact[]): string {
   const firstClass = entries.filter(({ verification }) => verification.status === "first-class");
@@ -81,9 +83,7 @@ function sourcesTable(facts: readonly SourcedFact[]): string {
   );
 }
 
-function share(part: number, whole: number): string {
-  return `${Math.floor((100 * part) / whole)} %`;
-}
+const share = (part: number, whole: number): string => `${Math.floor((100 * part) / whole)} %`;
 
 interface Kind {
   readonly title: string;
@@ -162,9 +162,7 @@ function capabilities(entry: RegistryEntry): string {
   return [pkce === "none" ? "no PKCE" : `PKCE ${pkce}`, ...named, ...source].join(", ");
 }
 
-function whyOff({ verification }: RegistryEntry): string {
-  return (verification.reasonsOff ?? []).join("; ");
-}
+const whyOff = ({ verification }: RegistryEntry): string => (verification.reasonsOff ?? []).join("; ");
 
 function verified({ verification: { status, checkedOn, endpoints } }: RegistryEntry): string {
   const sure = endpoints === undefined ? [] : [`${endpoints.confidence} (${endpoints.agreeing})`];
@@ -181,8 +179,4 @@ function shortSource(source: string): string {
   const [, host] = /https:\/\/([^/\s]+)/.exec(source) ?? [];
   const [, recording] = /(recorded discovery [A-Z])/.exec(source) ?? [];
   return repository ?? host ?? recording ?? source.replace(/^[^:]*: /, "").replace(/,? \d{6,}/g, "");
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
 }

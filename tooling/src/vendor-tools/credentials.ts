@@ -15,11 +15,6 @@ export interface OwnClient {
   readonly method: TokenEndpointAuthMethod;
 }
 
-interface Names {
-  readonly id: string;
-  readonly secret: string;
-}
-
 /** @throws Refusal naming every variable that is missing when no terminal can be asked */
 export function requireSource({ id, tokenEndpointAuthMethod }: Vendor, { env, ask }: Environment): void {
   const names = variables(id);
@@ -78,7 +73,7 @@ function clientOf(clientId: string, secret: string | undefined, method: TokenEnd
     : { credentials: { ...own, clientSecret: new Secret(secret) }, method };
 }
 
-function variables(id: string): Names {
+function variables(id: string): Readonly<Record<"id" | "secret", string>> {
   const prefix = `VENDOR_${id.toUpperCase().replaceAll("-", "_")}`;
   return { id: `${prefix}_CLIENT_ID`, secret: `${prefix}_CLIENT_SECRET` };
 }

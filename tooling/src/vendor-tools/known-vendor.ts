@@ -2,13 +2,11 @@
  * A vendor of the registry as a tool calls it: its templates filled by the broker's own rules, and
  * its endpoints replaced by the user's options. Used by probe.ts and try.ts.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
 import { placeholderNames, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
 import { FIELDS, REGISTRY, type RegistryEntry, type Vendor, wireName } from "@oauth-broker/oauth-core/registry";
-import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
-import { explain, refusal } from "./refusal.ts";
+import { explain, refusal, requireOptionUrl } from "./refusal.ts";
 
 export interface Choice {
   readonly id: string;
@@ -65,11 +63,6 @@ const ENDPOINTS: readonly string[] = Object.entries(FIELDS).flatMap(([name, { is
 function requireEndpoints(endpoints: Readonly<Record<string, string>>, allowLoopback: boolean): void {
   for (const [name, url] of Object.entries(endpoints)) {
     if (!ENDPOINTS.includes(name)) throw refusal(`--endpoint ${name.slice(0, 40)}: there is ${ENDPOINTS.join(", ")}`);
-    try {
-      requireEgressUrl(url.replaceAll(/\{\w+\}/g, "x"), { allowLoopback });
-    } catch (error) {
-      if (error instanceof OAuthError) throw refusal(`--endpoint ${name}: ${error.description}`);
-      throw error;
-    }
+    requireOptionUrl(`--endpoint ${name}`, url.replaceAll(/\{\w+\}/g, "x"), allowLoopback);
   }
 }

@@ -2,7 +2,7 @@
  * What ends a vendor tool before its work is done: a message for the terminal, and an exit code.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { isEgressError } from "@oauth-broker/oauth-core/egress";
+import { isEgressError, requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 
 /** The exit code of all three commands: invalid arguments, or no answer. */
 export const NOT_ASKED = 2;
@@ -20,6 +20,16 @@ export function refusal(message: string, exitCode: number = NOT_ASKED): Refusal 
 
 export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === "Refusal";
+}
+
+/** @throws Refusal that names the option */
+export function requireOptionUrl(option: string, url: string, allowLoopback: boolean): URL {
+  try {
+    return requireEgressUrl(url, { allowLoopback });
+  } catch (error) {
+    if (error instanceof OAuthError) throw refusal(`${option}: ${error.description}`);
+    throw error;
+  }
 }
 
 /**

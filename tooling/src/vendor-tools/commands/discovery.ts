@@ -27,10 +27,24 @@ export interface DiscoveryDeps {
   readonly allowLoopback: boolean;
 }
 
+const OF_SERVER = "/.well-known/oauth-protected-resource";
+
 /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
 export async function discoverIssuer(issuer: string, deps: DiscoveryDeps): Promise<Discovered> {
   // Without a PKCE method: the document's own is compared later and is no reason to stop here.
-  return discover(defineVendor({ id: "discovered", name: "Discovered", issuer, pkce: "none" }), deps);
+  const vendor = defineVendor({ id: "discovered", name: "Discovered", issuer, pkce: "none" });
+  let last: { readonly address: string; readonly text: string } | undefined;
+  const remembering: Fetch = async (input, init) => {
+    const response = await deps.fetch(input, init);
+    if (response.status !== 200 || new URL(String(input)).pathname.startsWith(OF_SERVER)) return response;
+    last = { address: String(input), text: await response.text() };
+    return new Response(last.text, { headers: response.headers });
+  };
+  const client = createVendorClient({ ...deps, fetch: remembering, timer: systemTimer });
+  const resolved = await client.resolve(vendor);
+  if (last === undefined) throw new OAuthError("vendor_response_invalid", "This issuer publishes no metadata");
+  // The metadata in use is the last document that was requested.
+  return { resolved, document: parseJsonStrict(last.text) as JsonObject, address: last.address };
 }
 
 /**
@@ -48,22 +62,6 @@ export async function findDifference(vendor: Vendor, deps: DiscoveryDeps): Promi
     if (error instanceof OAuthError && error.extras.reason === "endpoint_mismatch") return error;
     throw error;
   }
-}
-
-const OF_SERVER = "/.well-known/oauth-protected-resource";
-
-async function discover(vendor: Vendor, { fetch, ...deps }: DiscoveryDeps): Promise<Discovered> {
-  let last: { readonly address: string; readonly text: string } | undefined;
-  const remembering: Fetch = async (input, init) => {
-    const response = await fetch(input, init);
-    if (response.status !== 200 || new URL(String(input)).pathname.startsWith(OF_SERVER)) return response;
-    last = { address: String(input), text: await response.text() };
-    return new Response(last.text, { headers: response.headers });
-  };
-  const resolved = await createVendorClient({ fetch: remembering, timer: systemTimer, ...deps }).resolve(vendor);
-  if (last === undefined) throw new OAuthError("vendor_response_invalid", "This issuer publishes no metadata");
-  // The metadata in use is the last document that was requested.
-  return { resolved, document: parseJsonStrict(last.text) as JsonObject, address: last.address };
 }
 
 /** @returns undefined when the document does not mention it */

@@ -77,13 +77,9 @@ function vendorOf(id: string, row: Row, document: Row): ListedVendor | undefined
   const known: Row = { ...(isObject(original) ? original : {}), ...row };
   const isOAuth2 = known["auth_mode"] === "OAUTH2" || known["oauth"] === 2;
   if (!isOAuth2) return undefined;
-  const authorizationUrl = known["authorization_url"] ?? known["authorize_url"];
-  const tokenUrl = known["token_url"] ?? known["access_url"];
-  return {
-    id,
-    ...(typeof authorizationUrl === "string" ? { authorizationUrl } : {}),
-    ...(typeof tokenUrl === "string" ? { tokenUrl } : {}),
-  };
+  const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+  const authorizationUrl = textOf(known["authorization_url"] ?? known["authorize_url"]);
+  return { id, ...defined({ authorizationUrl, tokenUrl: textOf(known["token_url"] ?? known["access_url"]) }) };
 }
 
 type Row = Readonly<Record<string, unknown>>;

@@ -6,14 +6,13 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
-import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { parseSync } from "rolldown/utils";
 import { ROOT } from "../../sources.ts";
 import { exportName } from "../../code/first-class.ts";
 import { dateOf } from "../date.ts";
 import { discoverIssuer } from "./discovery.ts";
 import { withEgress, type Environment } from "../environment.ts";
-import { explain, NOT_ASKED, refusal, WRONG } from "../refusal.ts";
+import { explain, NOT_ASKED, refusal, requireOptionUrl, WRONG } from "../refusal.ts";
 import { factsOf } from "./vendor-facts.ts";
 import { vendorFile } from "./vendor-file.ts";
 
@@ -63,14 +62,9 @@ docs/adding-a-vendor.md says more.`);
 }
 
 function requireIssuerUrl(issuer: string, allowLoopback: boolean): URL {
-  try {
-    const url = requireEgressUrl(issuer, { allowLoopback });
-    if (url.search !== "") throw refusal("--issuer must have no query");
-    return url;
-  } catch (error) {
-    if (error instanceof OAuthError) throw refusal(`--issuer: ${error.description}`);
-    throw error;
-  }
+  const url = requireOptionUrl("--issuer", issuer, allowLoopback);
+  if (url.search !== "") throw refusal("--issuer must have no query");
+  return url;
 }
 
 /** Labels that name one of a vendor's servers, not the vendor. */

@@ -39,7 +39,7 @@ export function staleEntries(entries: Iterable<RegistryEntry>, staleDays: number
   const oldest = dateOf(() => now() - staleDays * DAY_SECONDS);
   const soon = dateOf(() => now() + staleDays * DAY_SECONDS);
   return [...entries]
-    .toSorted((one, other) => compare(one.verification.checkedOn, other.verification.checkedOn))
+    .toSorted((one, other) => one.verification.checkedOn.localeCompare(other.verification.checkedOn))
     .flatMap(({ vendor, verification: { checkedOn, checks = {} }, sunsets = [] }): Stale[] => {
       const reasons = [
         ...(checkedOn <= oldest ? [`facts of ${checkedOn}`] : []),
@@ -50,8 +50,4 @@ export function staleEntries(entries: Iterable<RegistryEntry>, staleDays: number
       ];
       return reasons.length === 0 ? [] : [{ vendor: vendor.id, reasons }];
     });
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : Number(one > other);
 }

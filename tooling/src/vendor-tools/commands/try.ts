@@ -8,7 +8,6 @@ import { join, relative } from "node:path";
 import { defined, OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
-import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import {
   allowedFor,
   createRecorder,
@@ -24,7 +23,7 @@ import { dateOf } from "../date.ts";
 import { ownClient, registeredClient, requireSource } from "../credentials.ts";
 import { withEgress, type Environment } from "../environment.ts";
 import { type Choice, knownVendor } from "../known-vendor.ts";
-import { explain, isRefusal, NOT_ASKED, refusal, WRONG } from "../refusal.ts";
+import { explain, isRefusal, NOT_ASKED, refusal, requireOptionUrl, WRONG } from "../refusal.ts";
 
 interface TryOptions extends Choice {
   /** Default: those of the entry. */
@@ -118,14 +117,9 @@ async function connect(
 function redirectUriOf({ redirectUri }: TryOptions, { port }: CallbackServer): string {
   const own = `http://127.0.0.1:${port}/callback`;
   if (redirectUri === undefined) return own;
-  try {
-    requireEgressUrl(redirectUri, { allowLoopback: true });
-    // As registered, byte for byte.
-    return redirectUri;
-  } catch (error) {
-    if (error instanceof OAuthError) throw refusal(`--redirect-uri: ${error.description}`);
-    throw error;
-  }
+  requireOptionUrl("--redirect-uri", redirectUri, true);
+  // As registered, byte for byte.
+  return redirectUri;
 }
 
 const ENDED: ReadonlySet<string> = new Set(["token", "grant", "already"]);
