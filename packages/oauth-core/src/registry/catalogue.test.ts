@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { registrableDomainOf } from "../protocol/public-suffix.ts";
 import { fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
-import { sampleValues } from "../testing/sample-values.ts";
+import { sampleValues } from "../testing/vendor-witnesses/sample-values.ts";
 import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { expandVendor, withClientId } from "../vendor-client/templates.ts";
 import { problemsOf } from "../testing/catalogue-shape.ts";

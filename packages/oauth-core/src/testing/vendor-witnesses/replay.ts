@@ -17,7 +17,7 @@ import {
 } from "../../vendor-client/index.ts";
 import { fixedClock } from "../fixed-clock.ts";
 import { newIdTokenKey, signIdToken } from "../id-tokens.ts";
-import { sampleValues } from "../sample-values.ts";
+import { sampleValues } from "./sample-values.ts";
 
 /** An answer of the vendor. */
 export interface ReplayedAnswer {

@@ -1,5 +1,5 @@
 /** Values for the placeholders of an entry, of its kind if that is more than a word. */
-import type { PlaceholderSpec, PlaceholderSpecs } from "../protocol/placeholders.ts";
+import type { PlaceholderSpec, PlaceholderSpecs } from "../../protocol/placeholders.ts";
 
 const SAMPLES: Readonly<Record<string, string>> = {
   application_id: "amzn1.sp.solution.acme",
