@@ -4,7 +4,7 @@
  * docs/exceptions.md.
  */
 import { randomBytes } from "node:crypto";
-import type { JsonObject, KeyWrapper, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
+import type { JsonObject, KeyWrapper, RecordKey } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BACK, openStubServerFixture, type StubServerFixture } from "../testing/server-fixture.ts";
@@ -12,24 +12,8 @@ import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessi
 import { createServerRecords } from "./records/server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
+import { overwriteRow } from "../testing/record-stores.ts";
 import { SESSIONS_OF_ONE } from "./link-policy/link-policy.ts";
-
-/**
- * Overwrites a row as any writer of the table can: no MAC is made, every field stays unless it is
- * named.
- */
-async function overwrite(
-  table: RecordStore,
-  key: RecordKey,
-  change: (data: JsonObject) => JsonObject,
-  to: { readonly key?: RecordKey; readonly stage?: string; readonly expiresAt?: number } = {},
-): Promise<void> {
-  const row = await table.get(key);
-  if (row === undefined) throw new Error("there is no row");
-  const { keepUntil: _, ...record } = { ...row, data: change(row.data), ...to };
-  await table.delete(record.key);
-  await table.create(record);
-}
 
 /** As a release without MACs wrote it. */
 function asBefore(data: JsonObject): JsonObject {
@@ -49,7 +33,7 @@ describe("a session whose row was written by another", () => {
   ])("bar#TS-3 with another %s is invalid", async (_what, change) => {
     const { sessions, records } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
-    await overwrite(records, { kind: "session", id: session.id }, (data) => ({ ...data, ...change }));
+    await overwriteRow(records, { kind: "session", id: session.id }, (data) => ({ ...data, ...change }));
     expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
     expect(await sessions.find(tokens.refreshToken)).toBeUndefined();
     await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
@@ -65,8 +49,8 @@ describe("a session whose row was written by another", () => {
       { kind: "session", id: victim.session.id },
     ];
     const { access, refreshHash } = (await records.get(from))?.data ?? {};
-    await overwrite(records, from, (data) => ({ ...data, user: "T1:VICTIM" }));
-    await overwrite(records, at, (data) => ({ ...data, access: access ?? [], refreshHash: refreshHash ?? "" }));
+    await overwriteRow(records, from, (data) => ({ ...data, user: "T1:VICTIM" }));
+    await overwriteRow(records, at, (data) => ({ ...data, access: access ?? [], refreshHash: refreshHash ?? "" }));
     for (const { tokens } of [mine, victim]) expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
   });
 
@@ -75,7 +59,7 @@ describe("a session whose row was written by another", () => {
     const victim = await sessions.start({ ...WHO, user: "T1:VICTIM" });
     const mine = await sessions.start(WHO);
     const from = { kind: "session", id: victim.session.id };
-    await overwrite(records, from, (data) => data, { key: { kind: "session", id: mine.session.id } });
+    await overwriteRow(records, from, (data) => data, { key: { kind: "session", id: mine.session.id } });
     expect(await sessions.identify(mine.tokens.accessToken)).toBeUndefined();
     await expect(sessions.refresh(mine.tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
   });
@@ -84,17 +68,17 @@ describe("a session whose row was written by another", () => {
     const { sessions, records, clock } = testSessions();
     const [ended, kept] = [await sessions.start(WHO), await sessions.start(WHO)];
     await sessions.end(ended.session.id);
-    await overwrite(records, { kind: "session", id: ended.session.id }, (data) => data, { stage: "live" });
+    await overwriteRow(records, { kind: "session", id: ended.session.id }, (data) => data, { stage: "live" });
     expect(await sessions.identify(ended.tokens.accessToken)).toBeUndefined();
     const later = { expiresAt: clock() + 365 * 86_400 };
-    await overwrite(records, { kind: "session", id: kept.session.id }, (data) => data, later);
+    await overwriteRow(records, { kind: "session", id: kept.session.id }, (data) => data, later);
     expect(await sessions.find(kept.tokens.refreshToken)).toBeUndefined();
   });
 
   it("of a release before records had MACs is refused, and its user signs in once again", async () => {
     const { sessions, records } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
-    await overwrite(records, { kind: "session", id: session.id }, asBefore);
+    await overwriteRow(records, { kind: "session", id: session.id }, asBefore);
     expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
     await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
     expect(await sessions.identify((await sessions.start(WHO)).tokens.accessToken)).toBeDefined();
@@ -107,7 +91,7 @@ describe("a session whose row was written by another", () => {
     const victim = await sessions.start({ ...WHO, user: "T1:VICTIM" });
     const place = { audience: AUDIENCE, source: SOURCE, serverKey: test.serverKey };
     const [from, at] = [await indexKey(WHO.user, place), await indexKey("T1:VICTIM", place)];
-    await overwrite(records, from, (data) => data, { key: at });
+    await overwriteRow(records, from, (data) => data, { key: at });
     // The victim's sessions cannot be determined any more; those of the writer are not ended in
     // their place.
     expect(await sessions.endAll("T1:VICTIM")).toBe(0);
@@ -132,11 +116,14 @@ describe("a flow whose row was written by another", () => {
     const browser = fixture.browser();
     const vendor = await browser.approve();
     const keyOf = (handle = ""): RecordKey => ({ kind: "authorization", id: handle.split(".")[0] ?? "" });
-    await overwrite(fixture.table, keyOf(vendor.searchParams.get("state") ?? ""), (data) => ({ ...data, ...change }));
+    await overwriteRow(fixture.table, keyOf(vendor.searchParams.get("state") ?? ""), (data) => ({
+      ...data,
+      ...change,
+    }));
     const answer = await browser.get(await browser.consent(vendor));
     expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
     const code = await fixture.codeOf();
-    await overwrite(fixture.table, keyOf(code), (data) => ({ ...data, ...change }));
+    await overwriteRow(fixture.table, keyOf(code), (data) => ({ ...data, ...change }));
     expect((await fixture.redeem(code)).body["error"]).toBe("invalid_grant");
   });
 
@@ -144,7 +131,7 @@ describe("a flow whose row was written by another", () => {
     const code = await fixture.codeOf();
     expect((await fixture.redeem(code)).status).toBe(200);
     const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
-    await overwrite(fixture.table, key, (data) => data, { stage: "parked" });
+    await overwriteRow(fixture.table, key, (data) => data, { stage: "parked" });
     expect((await fixture.redeem(code)).body["error"]).toBe("invalid_grant");
   });
 
@@ -153,7 +140,7 @@ describe("a flow whose row was written by another", () => {
     const id = String(body["client_id"]);
     const asked = { client_id: id, redirect_uri: BACK };
     expect((await fixture.browser().authorize(asked)).status).toBe(200);
-    await overwrite(fixture.table, { kind: "client", id }, (data) => ({
+    await overwriteRow(fixture.table, { kind: "client", id }, (data) => ({
       ...data,
       redirectUris: ["https://evil.example/"],
     }));

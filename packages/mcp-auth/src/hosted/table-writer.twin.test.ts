@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type * as RecordMac from "../../../token-store/src/crypto/record-mac.ts";
+import { overwriteRow } from "../testing/record-stores.ts";
 import { SESSIONS_OF_ONE } from "./link-policy/link-policy.ts";
 
 const MAC = "../../../token-store/src/crypto/record-mac.ts";
@@ -35,14 +36,7 @@ it("without the MAC a writer of the table is any user (twin of bar#TS-3)", async
   const { sessions, records } = testSessions();
   const { session, tokens } = await sessions.start(WHO);
   const key = { kind: "session", id: session.id };
-  const row = await records.get(key);
-  await records.delete(key);
-  await records.create({
-    key,
-    stage: "live",
-    expiresAt: row?.expiresAt ?? 0,
-    data: { ...row?.data, user: "T1:VICTIM" },
-  });
+  await overwriteRow(records, key, (data) => ({ ...data, user: "T1:VICTIM" }));
   expect(await sessions.identify(tokens.accessToken)).toMatchObject({ user: "T1:VICTIM" });
 });
 

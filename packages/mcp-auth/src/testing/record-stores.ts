@@ -32,6 +32,23 @@ export function watchWrites(store: RecordStore, onWrite: (key: RecordKey, data: 
   };
 }
 
+/**
+ * Overwrites a row as any writer of the table can: no MAC is made, every field stays unless it is
+ * named.
+ */
+export async function overwriteRow(
+  table: RecordStore,
+  key: RecordKey,
+  change: (data: JsonObject) => JsonObject,
+  to: { readonly key?: RecordKey; readonly stage?: string; readonly expiresAt?: number } = {},
+): Promise<void> {
+  const row = await table.get(key);
+  if (row === undefined) throw new Error("there is no row");
+  const { keepUntil: _, ...record } = { ...row, data: change(row.data), ...to };
+  await table.delete(record.key);
+  await table.create(record);
+}
+
 export const RECORD_STORES: Readonly<Record<string, () => Promise<RecordStores>>> = {
   memory: async () => {
     let store: RecordStore;

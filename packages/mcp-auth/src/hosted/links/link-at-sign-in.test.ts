@@ -3,6 +3,7 @@ import { memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { OTHER } from "../../testing/server-fixture.ts";
+import { overwriteRow } from "../../testing/record-stores.ts";
 import { atVendor, endLink } from "./link.ts";
 
 let fixture: LinkingFixture;
@@ -39,10 +40,8 @@ const begin = async (client: Readonly<Record<string, string>> = {}) => {
   const back = await browser.consent(await browser.approve(client));
   const forgetMilliseconds = async () => {
     const [id = ""] = (back.searchParams.get("state") ?? "").split(".");
-    const record = (await fixture.records.get({ kind: "authorization", id })) ?? expect.fail("no record");
-    const { startedAtMilliseconds: _m, ...data } = record.data;
-    await fixture.records.delete(record.key);
-    await fixture.records.create({ ...record, data });
+    const key = { kind: "authorization", id };
+    await overwriteRow(fixture.records, key, ({ startedAtMilliseconds: _m, ...data }) => data);
   };
   return { finish: async () => codeIn(await browser.finish(back)), forgetMilliseconds };
 };

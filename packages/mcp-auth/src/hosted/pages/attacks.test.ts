@@ -1,9 +1,9 @@
 /** What attackers try at the pages of links and their flows. The twins are in pages.twin.test.ts. */
-import type { JsonObject, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
 import { asksToSignIn, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
+import { overwriteRow } from "../../testing/record-stores.ts";
 import { expectPage, location } from "../../testing/server-fixture.ts";
 
 let fixture: LinkingFixture;
@@ -257,11 +257,6 @@ describe("bar#XA-1 bar#LK-3 a mix-up between two linked vendors", () => {
 });
 
 describe("bar#TS-3 a writer of the table", () => {
-  const overwrite = async (table: RecordStore, key: RecordKey, change: JsonObject): Promise<void> => {
-    const { keepUntil: _, ...row } = (await table.get(key)) ?? { key, stage: "", data: {}, expiresAt: 0 };
-    await table.delete(key);
-    await table.create({ ...row, data: { ...row.data, ...change } });
-  };
   const hashOfCookie = async (value: string): Promise<string> => {
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(value));
     return Buffer.from(digest).toString("base64url");
@@ -271,7 +266,7 @@ describe("bar#TS-3 a writer of the table", () => {
     const attacker = fixture.visitor();
     await attacker.open("/connections", OPERATOR);
     const id = await hashOfCookie(attacker.jar.get(HERE, "__Host-sign-in") ?? "");
-    await overwrite(fixture.table, { kind: "sign-in", id }, { user: "user" });
+    await overwriteRow(fixture.table, { kind: "sign-in", id }, (data) => ({ ...data, user: "user" }));
     expect(await asksToSignIn(await attacker.get("/connections"))).toBe(true);
   });
 
@@ -281,7 +276,7 @@ describe("bar#TS-3 a writer of the table", () => {
     const begun = await attacker.send(page, "connect", "chat");
     const back = await attacker.atVendor(begun, { ...OPERATOR, cookieJar: createCookieJar() });
     const id = (location(begun).searchParams.get("state") ?? "").split(".")[0] ?? "";
-    await overwrite(fixture.table, { kind: "linking", id }, { user: "user" });
+    await overwriteRow(fixture.table, { kind: "linking", id }, (data) => ({ ...data, user: "user" }));
     await expectPage(await attacker.get(back));
     expect(await fixture.linked("chat", "user")).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 /** One of our codes while something else is down, restarts, or lacks PKCE. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { overwriteRow } from "../../testing/record-stores.ts";
 import { openOpenIdServerFixture, type OpenIdServerFixture } from "../../testing/server-fixture.ts";
 
 let real: OpenIdServerFixture;
@@ -44,10 +45,7 @@ describe("outages around a code", () => {
     async (field) => {
       const code = await real.codeOf();
       const key = { kind: "authorization", id: code.split(".")[0] ?? "" };
-      const record = await real.records.get(key);
-      await real.records.delete(key);
-      const data = { ...record?.data, [field]: "https://before.example" };
-      await real.records.create({ key, stage: "parked", expiresAt: record?.expiresAt ?? 0, data });
+      await overwriteRow(real.records, key, (data) => ({ ...data, [field]: "https://before.example" }));
       const asked = real.provider.requests().length;
       expect(await real.redeem(code)).toMatchObject(REFUSED);
       expect(real.provider.requests()).toHaveLength(asked);

@@ -5,6 +5,7 @@ import { hashOf } from "@oauth-broker/oauth-core/server";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NOW, SOURCE, testSessions, type TestSessions } from "../../testing/test-sessions.ts";
 import { createTickets, MAX_OPEN, TICKET_SECONDS, type Tickets } from "./tickets.ts";
+import { overwriteRow } from "../../testing/record-stores.ts";
 import { sessionsOfSeveral } from "../link-policy/link-policy.ts";
 
 const URL = "https://server.example";
@@ -165,11 +166,8 @@ describe("a ticket", () => {
   it("bar#TS-3 is refused if another wrote its row, and no row holds its value", async () => {
     const { id, url } = await ask();
     const key = { kind: "ticket", id };
-    const row = await test.records.get(key);
-    expect(JSON.stringify(row)).not.toContain(valueOf(url));
-    const { expiresAt = 0, data = {} } = row ?? {};
-    await test.records.delete(key);
-    await test.records.create({ key, stage: "open", data: { ...data, user: "T1:VICTIM" }, expiresAt });
+    expect(JSON.stringify(await test.records.get(key))).not.toContain(valueOf(url));
+    await overwriteRow(test.records, key, (data) => ({ ...data, user: "T1:VICTIM" }));
     expect(await tickets.find(valueOf(url))).toBeUndefined();
   });
 });
