@@ -1,6 +1,6 @@
 export { anyText } from "./any-text.ts";
-export { describeBrokeredCode, VENDOR_ISSUER } from "./brokered-code-contract.ts";
-export type { BrokeredCodeFixture } from "./brokered-code-contract.ts";
+export { describeBrokeredCode, VENDOR_ISSUER } from "./contracts/brokered-code.ts";
+export type { BrokeredCodeFixture } from "./contracts/brokered-code.ts";
 export { createTestAuthority } from "./network/certificates.ts";
 export { startTlsFront, type TlsFront } from "./network/tls-front.ts";
 export {
@@ -13,8 +13,8 @@ export {
   REFLECTED,
 } from "./expectations.ts";
 export { fixedClock } from "./fixed-clock.ts";
-export { describeKeyWrapper } from "./key-wrapper-contract.ts";
-export { describeRecordStore } from "./record-store/contract.ts";
+export { describeKeyWrapper } from "./contracts/key-wrapper.ts";
+export { describeRecordStore } from "./contracts/record-store.ts";
 export { type RanExample, readmeBlock, runReadmeExample } from "./readme-example.ts";
 export { MISFITS } from "./vendor-witnesses/misfits.ts";
 export { temporaryFolder } from "./temporary-folder.ts";

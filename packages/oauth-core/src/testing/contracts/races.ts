@@ -1,6 +1,6 @@
 /**
  * The parts of the RecordStore contract about time and about many callers at once. Called by
- * contract.ts.
+ * record-store.ts.
  */
 import { describe, expect, it } from "vitest";
 import { FROM, KEY, NOW, RECORD } from "./fixture.ts";

@@ -1,6 +1,6 @@
 /**
  * The part of the RecordStore contract about the conditional write. Called by
- * contract.ts.
+ * record-store.ts.
  */
 import { describe, expect, it } from "vitest";
 import type { Advanced, JsonObject } from "../../ports.ts";

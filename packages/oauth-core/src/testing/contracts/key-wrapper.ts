@@ -3,7 +3,7 @@
  * and only under the same context and the same root.
  */
 import { describe, expect, it } from "vitest";
-import type { KeyWrapper } from "../ports.ts";
+import type { KeyWrapper } from "../../ports.ts";
 
 const CONTEXT = { purpose: "keyset", environment: "test" };
 
