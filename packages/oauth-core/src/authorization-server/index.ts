@@ -27,7 +27,7 @@ export {
   type ResponseEncryption,
   type ResponseEncryptionAlg,
 } from "./encrypted-response.ts";
-export { createFlowId, flowIdOfForm, hashOf, isFlowId, parseHandle } from "./handle.ts";
+export { createFlowId, flowIdOfForm, hashOf, isFlowId } from "./handle.ts";
 export { authorizationServerMetadata } from "./metadata.ts";
 export { readPushedRequest, requireAllowedParameters } from "./pushed-request.ts";
 export {
