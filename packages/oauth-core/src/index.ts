@@ -53,4 +53,4 @@ export {
 export { hmacSha256 } from "./protocol/mac.ts";
 export { isJsonList, parseExactJson } from "./mechanics/exact-json.ts";
 export { isJsonObject, parseJsonObject, parseJsonStrict } from "./protocol/strict-json.ts";
-export { Secret, secretOf } from "./protocol/secret.ts";
+export { Secret } from "./protocol/secret.ts";

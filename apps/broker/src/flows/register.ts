@@ -3,7 +3,7 @@
  * registration. The vendor's answer goes to the caller unchanged; the broker stores nothing. Before
  * it: routes/register.ts. After it: the caller uses the credentials (BYOC).
  */
-import { defined, type JsonObject, OAuthError, parseJsonObject, type Secret, secretOf } from "@oauth-broker/oauth-core";
+import { defined, type JsonObject, OAuthError, parseJsonObject, Secret } from "@oauth-broker/oauth-core";
 import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";
@@ -65,7 +65,7 @@ function readRegisterRequest(text: string): RegisterRequest {
   if (token !== undefined && !TOKEN.test(token)) {
     throw new OAuthError("invalid_request", "initial_access_token must be visible ASCII of at most 4096 characters");
   }
-  return { vendor, ...defined({ initialAccessToken: secretOf(token) }) };
+  return { vendor, ...defined({ initialAccessToken: Secret.of(token) }) };
 }
 
 function parseObject(text: string): JsonObject {

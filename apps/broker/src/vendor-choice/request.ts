@@ -5,7 +5,7 @@
  * in the flow record and in `connection`; neither holds a secret in plaintext. At the end: the
  * vendor that an id or another name means, wherever one is taken from a request or the file.
  */
-import { defined, OAuthError, secretOf } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
   isReservedAuthorizationParameter,
   type ParameterNames,
@@ -131,7 +131,7 @@ export function readOwnCredentials(parameters: Parameters): VendorCredentials | 
 
 export function ownCredentials(clientId: string, clientSecret: string | undefined): VendorCredentials {
   // The client id is text of the caller, and ids of credentials are logged.
-  return { id: "byoc", source: "byoc", clientId, ...defined({ clientSecret: secretOf(clientSecret) }) };
+  return { id: "byoc", source: "byoc", clientId, ...defined({ clientSecret: Secret.of(clientSecret) }) };
 }
 
 /** What the authorization request says, before the vendor is known. */

@@ -2,7 +2,7 @@
  * The one vendor of a direct client: an entry of the registry, an issuer, or the caller's own
  * entry, with this deployment as its client.
  */
-import { defined, errorText, OAuthError, secretOf } from "@oauth-broker/oauth-core";
+import { defined, errorText, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } from "@oauth-broker/oauth-core/client";
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
@@ -71,7 +71,7 @@ export function directVendor(options: DirectVendorOptions): DirectVendor {
       id: "direct",
       source: "environment",
       clientId,
-      ...defined({ clientSecret: secretOf(clientSecret) }),
+      ...defined({ clientSecret: Secret.of(clientSecret) }),
     },
   };
 }

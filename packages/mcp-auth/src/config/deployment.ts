@@ -1,5 +1,5 @@
 /** The server's own URL, the proxies in front of it, and the hosts it may connect to. */
-import { defined, secretOf } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
 import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
   checkAllowedOrigin,
@@ -42,7 +42,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
     egress: {
       allowLoopback,
       allowCidrs: read.list("EGRESS_ALLOW_CIDRS", checkCidr),
-      ...defined({ proxy: secretOf(read.secret("EGRESS_PROXY", checkProxy)) }),
+      ...defined({ proxy: Secret.of(read.secret("EGRESS_PROXY", checkProxy)) }),
     },
     limits: {
       requestsPerMinute: readNumber(read, "LIMITS_REQUESTS_PER_MINUTE"),

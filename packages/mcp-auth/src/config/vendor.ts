@@ -2,7 +2,7 @@
  * The vendor, our client there, the scopes to request, and whether the mode can work with this
  * vendor.
  */
-import { defined, secretOf } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
 import { canIdentify, canValidateAccessToken, hasIdTokens, withClientId } from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import {
@@ -63,7 +63,7 @@ function readCredentials(read: Reader, mode: VendorRules["mode"]): VendorCredent
     else if (secret !== undefined) read.refuse("VENDOR_CLIENT_SECRET", "is set without VENDOR_CLIENT_ID");
   }
   if (clientId === undefined) return undefined;
-  return { id: "environment", source: "environment", clientId, ...defined({ clientSecret: secretOf(secret) }) };
+  return { id: "environment", source: "environment", clientId, ...defined({ clientSecret: Secret.of(secret) }) };
 }
 
 const checkScopes = (written: string): string | undefined =>

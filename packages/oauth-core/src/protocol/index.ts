@@ -25,6 +25,6 @@ export {
   requireKnownPlaceholders,
 } from "./placeholders.ts";
 export { isPublicSuffix } from "./public-suffix.ts";
-export { randomToken } from "./secret.ts";
+export { randomToken, SECRET_MEMBERS } from "./secret.ts";
 export { formatScope, isScopeToken, isSubset, namedScopes, parseScope } from "./scope.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./state.ts";

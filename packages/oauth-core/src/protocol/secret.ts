@@ -13,6 +13,11 @@ export class Secret {
     this.#value = value;
   }
 
+  /** A secret that may be absent. */
+  static of(value: string | undefined): Secret | undefined {
+    return value === undefined ? undefined : new Secret(value);
+  }
+
   reveal(): string {
     return this.#value;
   }
@@ -30,10 +35,8 @@ export class Secret {
   }
 }
 
-/** A secret that may be absent. */
-export function secretOf(value: string | undefined): Secret | undefined {
-  return value === undefined ? undefined : new Secret(value);
-}
+/** Members of private and symmetric keys (rfc7518#6). A private key that is published is compromised. */
+export const SECRET_MEMBERS: readonly string[] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /**
  * Bytes come from the system's generator, many at a time: a system call per value is a large part

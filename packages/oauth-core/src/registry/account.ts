@@ -52,7 +52,7 @@ export interface AccountEndpoint {
   readonly body?: JsonObject;
   /** Sent as a form; `{client_id}` in a value is replaced by our client id. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Headers that the vendor requires: a version, or a `user-agent` of a given form. */
+  /** Headers that the vendor requires: a version, a `user-agent`, our client id as `{client_id}`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Absent: `Authorization: Bearer`. */
   readonly token?: TokenPlace;

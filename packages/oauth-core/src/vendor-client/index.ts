@@ -34,7 +34,7 @@ export { memberAt } from "./member-path.ts";
 export { asksAccount, canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
 export { relayedError } from "./authorization/error.ts";
-export { createSigningKeys, SECRET_MEMBERS, usableKeys } from "./id-token/jwks.ts";
+export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
 export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/validate.ts";
 export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";

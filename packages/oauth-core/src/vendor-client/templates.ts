@@ -130,8 +130,8 @@ function parameterPlaceholders(
 }
 
 /**
- * `{client_id}` in the path of the authorization page, and in the form of the account, is
- * our client id at the vendor, unless it is a placeholder of the entry's own. Returns the same
+ * `{client_id}` in the path of the authorization page, and in a header or the form of the account,
+ * is our client id at the vendor, unless it is a placeholder of the entry's own. Returns the same
  * object when neither contains it.
  *
  * @throws OAuthError invalid_request for a client id that is not a path segment
@@ -148,10 +148,13 @@ export function withClientId(vendor: Vendor, clientId: string, specs: Placeholde
 }
 
 function accountOfClient({ account }: Vendor, clientId: string): Vendor["account"] {
-  const members = Object.entries(account?.form ?? {});
-  if (account === undefined || !members.some(([, value]) => value === CLIENT_ID)) return account;
-  const form = members.map(([name, value]) => [name, value === CLIENT_ID ? clientId : value]);
-  return { ...account, form: Object.fromEntries(form) as Record<string, string> };
+  if (account === undefined) return account;
+  const { form, headers } = account;
+  const isNamed = [form, headers].some((values) => Object.values(values ?? {}).includes(CLIENT_ID));
+  if (!isNamed) return account;
+  const filled = (values: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined =>
+    values && Object.fromEntries(Object.entries(values).map(([name, v]) => [name, v === CLIENT_ID ? clientId : v]));
+  return { ...account, ...defined({ form: filled(form), headers: filled(headers) }) };
 }
 
 /** @returns the values given, and the default of each placeholder that has one and was not given */

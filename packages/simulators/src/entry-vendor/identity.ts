@@ -94,7 +94,8 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
   if (account === undefined) throw refusal("not_found", "no account", 404);
   if (request.method !== account.method) throw refusal("invalid_request", `the account by ${request.method}`, 405);
   for (const [name, value] of Object.entries(account.headers ?? {})) {
-    if (request.headers.get(name) !== value) throw refusal("invalid_request", `the header ${name} is missing`);
+    if (request.headers.get(name) !== state.fill(value))
+      throw refusal("invalid_request", `the header ${name} is missing`);
   }
   requireContent(request, account, state);
   const token = tokenOf(request, account);

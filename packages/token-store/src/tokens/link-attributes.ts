@@ -2,7 +2,7 @@
  * What makes a token row a user's link: under which sign-in it was made, how often it was made or
  * ended, and what is known of the linked account. Servers with one vendor write none of these.
  */
-import { defined, type EpochSeconds, secretOf } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import type { Attributes } from "../storage/token-rows.ts";
 import type { LinkDetails, SignIn, TokenKey } from "./tokens.ts";
 
@@ -62,5 +62,5 @@ export function detailsOf(text: string): LinkDetails {
     readonly notGranted: readonly string[];
     readonly lacked: Readonly<Record<string, number>>;
   };
-  return { linkedAt, notGranted, lacked, ...defined({ account, label: secretOf(label) }) };
+  return { linkedAt, notGranted, lacked, ...defined({ account, label: Secret.of(label) }) };
 }

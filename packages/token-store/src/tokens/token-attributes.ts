@@ -5,7 +5,7 @@
  * A row has two halves. The plaintext copy is what builds before encryption know. The sealed half
  * is ours.
  */
-import { defined, type EpochSeconds, Secret, secretOf } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { Attribute, Attributes, RowKey } from "../storage/token-rows.ts";
 import { detailsOf, detailsText, PLAIN_DETAILS, refreshExpiryIn } from "./link-attributes.ts";
@@ -109,8 +109,8 @@ export function copyOf(attributes: Attributes): TokenSet | undefined {
   return {
     accessToken: new Secret(accessToken),
     ...defined({
-      refreshToken: secretOf(text(attributes["refresh_token"])),
-      idToken: secretOf(text(attributes["id_token"])),
+      refreshToken: Secret.of(text(attributes["refresh_token"])),
+      idToken: Secret.of(text(attributes["id_token"])),
     }),
     tokenType: text(attributes["token_type"]) ?? "Bearer",
     ...defined({ scope, expiresAt }),
@@ -191,12 +191,12 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
     accessToken: new Secret(accessToken),
     tokenType,
     ...defined({
-      refreshToken: secretOf(texts.get("refresh_token")),
-      idToken: secretOf(texts.get("id_token")),
+      refreshToken: Secret.of(texts.get("refresh_token")),
+      idToken: Secret.of(texts.get("id_token")),
       scope,
       expiresAt,
       refreshExpiresAt,
-      vendorData: secretOf(vendorData),
+      vendorData: Secret.of(vendorData),
     }),
     ...(link === undefined ? {} : { link: detailsOf(link) }),
   };

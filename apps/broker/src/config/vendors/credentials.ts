@@ -4,7 +4,7 @@
  * vendor takes one. Called by vendors.ts and build.ts.
  */
 import { hash, type KeyObject } from "node:crypto";
-import { defined, secretOf } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { createEnvironmentReader, type Environment, valueOf } from "@oauth-broker/service/configuration";
 import { formatPath, type Problem } from "../problems.ts";
@@ -60,7 +60,7 @@ function environmentCredentials(id: string, env: Environment, problems: Problem[
   const secret = read.secret(secretVariable(id));
   problems.push(...read.problems);
   if (clientId === undefined || read.problems.length > 0) return [];
-  return [{ id: "environment", source: "environment", clientId, ...defined({ clientSecret: secretOf(secret) }) }];
+  return [{ id: "environment", source: "environment", clientId, ...defined({ clientSecret: Secret.of(secret) }) }];
 }
 
 /** Warns about variables that look like a vendor's credentials but belong to no vendor. */

@@ -3,7 +3,7 @@
  * tokens as the user's link. The vendor's code is spent by now, so any failure here means starting
  * the flow again, and tokens that could not be stored are revoked at the vendor.
  */
-import { defined, OAuthError, secretOf, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, toOAuthError, withRestart, Secret } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import {
   type LinkDetails,
@@ -127,7 +127,7 @@ async function newLink(
   const { notGranted = [], lacked = {} } = present?.tokens.link ?? {};
   const label = await accountLabel(vendor, tokens, deps);
   const refused = notGranted.filter((token) => !scope.includes(token));
-  return { account: user, ...defined({ label: secretOf(label) }), linkedAt: deps.now(), notGranted: refused, lacked };
+  return { account: user, ...defined({ label: Secret.of(label) }), linkedAt: deps.now(), notGranted: refused, lacked };
 }
 
 /** A link that cannot be read counts as absent: the new tokens replace it. */

@@ -9,7 +9,6 @@ import {
   type JsonValue,
   OAuthError,
   Secret,
-  secretOf,
 } from "@oauth-broker/oauth-core";
 import { idTokenSubject, parseIdToken, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
@@ -69,7 +68,7 @@ export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
   return {
     accessToken: new Secret(accessToken),
     tokenType,
-    ...defined({ refreshToken: secretOf(refreshToken), idToken: secretOf(idToken?.raw) }),
+    ...defined({ refreshToken: Secret.of(refreshToken), idToken: Secret.of(idToken?.raw) }),
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
     ...(refreshExpiresInSeconds === undefined ? {} : { refreshExpiresAt: at + refreshExpiresInSeconds }),

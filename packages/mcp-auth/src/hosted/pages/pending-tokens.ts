@@ -9,7 +9,6 @@ import {
   OAuthError,
   type RecordKey,
   Secret,
-  secretOf,
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -267,14 +266,14 @@ function fromTokens({ accessToken, refreshToken, idToken, vendorData, link, ...r
 function toTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: PlainTokens): TokenSet {
   const { label, ...details } = link ?? { linkedAt: 0, notGranted: [], lacked: {} };
   const secrets = {
-    refreshToken: secretOf(refreshToken),
-    idToken: secretOf(idToken),
-    vendorData: secretOf(vendorData),
+    refreshToken: Secret.of(refreshToken),
+    idToken: Secret.of(idToken),
+    vendorData: Secret.of(vendorData),
   };
   return {
     ...rest,
     accessToken: new Secret(accessToken),
     ...defined(secrets),
-    link: { ...details, ...defined({ label: secretOf(label) }) },
+    link: { ...details, ...defined({ label: Secret.of(label) }) },
   };
 }

@@ -3,7 +3,7 @@
  * showed, held back for a yes, or revoked. A refusal never leaves tokens behind that belong to no
  * link.
  */
-import { defined, OAuthError, secretOf } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { errorFields } from "@oauth-broker/service";
@@ -199,7 +199,7 @@ async function describe(
   const isKnown = !isReconnect && before !== undefined && isSameAccount(account, before.account);
   const refused = [...requestedScope, ...(isKnown ? before.notGranted : [])].filter((token) => !scope.includes(token));
   return {
-    ...defined({ account, label: secretOf(label) }),
+    ...defined({ account, label: Secret.of(label) }),
     linkedAt: at.now(),
     notGranted: [...new Set(refused)],
     lacked: isKnown ? before.lacked : {},

@@ -8,6 +8,7 @@ import { createPublicKey } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
 import type { Clock, Fetch, JsonObject, JsonValue, Timer } from "../../ports.ts";
+import { SECRET_MEMBERS } from "../../protocol/secret.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
@@ -105,8 +106,6 @@ export function isUnpublishedKey(error: unknown): boolean {
 
 const MAX_KEYS = 100;
 const MIN_RSA_BITS = 2048;
-/** Members of private and symmetric keys. A private key that is published is compromised. */
-export const SECRET_MEMBERS: readonly string[] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 const KEY_TYPES: ReadonlySet<JsonValue | undefined> = new Set(["RSA", "EC", "OKP"]);
 
 /** The purpose of another party's public key. */
