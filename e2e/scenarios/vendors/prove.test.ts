@@ -30,7 +30,7 @@ describe("vendors:prove", () => {
   const samples = volume({
     test: [{ size: SAMPLE, mutations: false }],
     soak: [
-      { size: 100, mutations: false },
+      { size: on.length, mutations: false },
       { size: 10, mutations: true },
     ],
   });
