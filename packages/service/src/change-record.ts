@@ -31,13 +31,8 @@ export interface ChangeOptions<T> {
 
 /** One decision over one version of the record. */
 export interface Change<T> {
-  /** Absent: the record stays as it is. Members that `data` does not name stay, unless `remove` does. */
-  readonly next?: {
-    readonly data: JsonObject;
-    readonly expiresAt: EpochSeconds;
-    readonly stage?: string;
-    readonly remove?: readonly string[];
-  };
+  /** Absent: the record stays as it is. `data` is the whole of the next version. */
+  readonly next?: { readonly data: JsonObject; readonly expiresAt: EpochSeconds; readonly stage?: string };
   readonly result: T;
 }
 
@@ -54,7 +49,7 @@ export async function changeRecord<T>(
     const record = await records.get(key);
     const { next, result } = await decide(record?.data, record?.stage);
     if (next === undefined) return result;
-    const { stage = usual, expiresAt, remove = [] } = next;
+    const { stage = usual, expiresAt } = next;
     const data = version === undefined ? { ...next.data, revision: randomUUID() } : next.data;
     if (record === undefined) {
       if ((await records.create({ key, stage, data, expiresAt })) === "created") return result;
@@ -62,6 +57,7 @@ export async function changeRecord<T>(
     }
     const { [version ?? "revision"]: over } = record.data;
     const from = { stage: record.stage, expect: { [version ?? "revision"]: typeof over === "string" ? over : "" } };
+    const remove = Object.keys(record.data).filter((name) => !Object.hasOwn(data, name));
     const { outcome } = await records.advance(key, from, { stage, set: data, expiresAt, remove });
     if (outcome === "moved") return result;
   }

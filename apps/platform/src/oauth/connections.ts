@@ -164,8 +164,7 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
         if (next === undefined) return { result: false };
         const { state, ...rest } = next;
         const data = { ...rest, v: 1 } as unknown as JsonObject;
-        const remove = Object.keys(before ?? {}).filter((name) => name !== "revision" && !Object.hasOwn(data, name));
-        return { next: { stage: state, data, remove, expiresAt: NEVER }, result: true };
+        return { next: { stage: state, data, expiresAt: NEVER }, result: true };
       },
     });
 

@@ -143,6 +143,8 @@ describe("an event", () => {
     await events.sweep();
     expect(receiver.types()).toEqual(["link.dead", "link.restored", "link.dead"]);
     expect(new Set(receiver.ids()).size).toBe(3);
+    const reasons = receiver.got.map(({ body }) => JSON.parse(body).data.reason);
+    expect(reasons).toEqual(["refused", undefined, "refused"]);
   });
 
   it("is the last of its link, and of a bounded number, for 72 hours", async () => {
