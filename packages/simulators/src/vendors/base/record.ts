@@ -3,7 +3,6 @@
  * requests it.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Fault } from "../../vendor-requests.ts";
 import { mediaType, queryMembers, readMembers } from "./members.ts";
 import type { RecordedVendorRequest, VendorEnv } from "./simulator.ts";
@@ -33,22 +32,26 @@ export function createRecorder(): Recorder {
     async middleware(c, next) {
       const index = queued.findIndex(({ path }) => path === c.req.path);
       const fault = index === -1 ? undefined : queued.splice(index, 1)[0]?.fault;
-      const isCut = fault?.kind === "drop" || fault?.kind === "hang" || fault?.kind === "lose";
       const answer = await faulty(c, next, fault);
+      if (answer === "none") {
+        recorded.push(await recordOf(c, 0));
+        // The framework would answer for whatever is returned.
+        return new Promise(() => undefined);
+      }
       if (answer !== undefined) c.res = answer;
-      recorded.push(await recordOf(c, isCut ? 0 : c.res.status));
+      recorded.push(await recordOf(c, c.res.status));
     },
     faultNext: (path, fault) => void queued.push({ path, fault }),
     all: () => [...recorded],
   };
 }
 
-/** @returns the response to send in its place */
+/** @returns the response to send in its place, or that none is sent */
 async function faulty(
   c: Context<VendorEnv>,
   next: () => Promise<void>,
   fault: Fault | undefined,
-): Promise<Response | undefined> {
+): Promise<Response | "none" | undefined> {
   switch (fault?.kind) {
     case undefined:
       await next();
@@ -66,12 +69,12 @@ async function faulty(
     case "lose":
       await next();
       c.env.outgoing.destroy();
-      return RESPONSE_ALREADY_SENT;
+      return "none";
     case "drop":
       c.env.outgoing.destroy();
-      return RESPONSE_ALREADY_SENT;
+      return "none";
     case "hang":
-      return RESPONSE_ALREADY_SENT;
+      return "none";
   }
 }
 
