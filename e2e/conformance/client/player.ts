@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 /** What the suite says to a client, as JSON. */
 export interface Scene {
   readonly scenario: string;
-  /** Of the suite's server. */
+  /** Where the suite's server listens. */
   readonly url: string;
   readonly context?: string | undefined;
 }

@@ -11,10 +11,10 @@ interface Someone {
 /** What an answer gives, if it gives anything. */
 type Read<T> = (answer: Answer | undefined) => T | undefined;
 
-/** Of all that is tried again. */
+/** How often anything is tried. */
 export const ATTEMPTS = 12;
 
-/** Of any length up to that; none if nothing is left to chance. */
+/** Waits for a random time up to that, or not at all if nothing is left to chance. */
 export async function pause({ world: { random, scheduler } }: Someone, mostMs: number): Promise<void> {
   if (random !== undefined) await scheduler.wait(random.below(mostMs));
 }

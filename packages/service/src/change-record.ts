@@ -14,7 +14,7 @@ import {
 /** The record of a change, and what decides its next version. */
 export interface ChangeOptions<T> {
   readonly records: RecordStore;
-  /** Of the record while none of its versions names another. Default `kept`. */
+  /** The stage of the record until a version names another. Default `kept`. */
   readonly stage?: string;
   /**
    * The text member to which `decide` gives another value at every change. Absent: `revision`, which

@@ -19,7 +19,7 @@ export function readTests(root: string = ROOT): Tests {
   return testsOf(readSources(EVERYTHING, root));
 }
 
-/** @param files of which the tests count; twins prove nothing here */
+/** @param files whose tests may notice; twins prove nothing here */
 export function testsOf(files: readonly SourceFile[]): Tests {
   const tests = files.filter(({ path }) => path.endsWith(".test.ts"));
   const paths = tests.map(({ path }) => path);

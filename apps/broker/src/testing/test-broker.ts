@@ -211,7 +211,7 @@ export function flowIdOf(text: unknown): string {
   return /(?:flow-|request_uri:)([\w-]{22})[=.]/.exec(String(text))?.[1] ?? "no flow";
 }
 
-/** What `get` answers where a flow cannot go on: a page, with the reason on it, and no redirect. */
+/** What `get` answers when a flow cannot go on: a page with the reason on it, and no redirect. */
 export function refusedPage(reason: string) {
   return {
     response: expect.objectContaining({ status: 400 }) as Response,

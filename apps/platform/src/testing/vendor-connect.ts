@@ -18,7 +18,7 @@ export const SECOND: SignedIn = signedIn("second-user");
 
 export interface VendorConnect extends TestConnect {
   readonly provider: OpenIdProvider;
-  /** Of the app `ours` at the provider. */
+  /** Those of the app `ours` at the provider. */
   readonly settings: SettingsChange;
   /** A new active connector each time. */
   newConnector(changes?: SettingsChange): Promise<Connector>;

@@ -209,7 +209,7 @@ const AUTHORIZE = {
 };
 const REDEEM = { grant_type: "authorization_code", redirect_uri: CALLBACK, code_verifier: VERIFIER };
 
-/** Of a request, for its query or body. */
+/** The parameters of a request, as its query or body takes them. */
 export function form(parameters: RequestParameters): URLSearchParams {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return new URLSearchParams(given);

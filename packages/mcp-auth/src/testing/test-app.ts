@@ -1,4 +1,4 @@
-/** A server as its environment makes it: every route, and storage in a folder of its own. */
+/** A server as its environment makes it: every route, and storage in a new folder. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

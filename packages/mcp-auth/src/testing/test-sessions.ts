@@ -105,7 +105,7 @@ function authenticated(records: RecordStore, serverKey: ServerKey): RecordStore 
   return authenticatedRecords({ records, keys: oneMacKey(() => serverKey.derive("record-mac")) });
 }
 
-/** The pages' sign-ins over these records, with a key of their own if none is given. */
+/** The pages' sign-ins over these records, under a new key unless one is given. */
 export function testSignIns(
   records: RecordStore,
   now: Clock,

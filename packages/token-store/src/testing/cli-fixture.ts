@@ -24,7 +24,7 @@ export const VENDOR = "example";
 export const ISSUER = "https://issuer.example";
 export const ENVIRONMENT = "test";
 
-/** Of rows that `copies` writes; `tableText` shows them while they are plaintext. */
+/** The tokens of rows that `copies` writes; `tableText` shows them while they are plaintext. */
 export const TOKENS = {
   accessToken: new Secret("plain-at"),
   refreshToken: new Secret("plain-rt"),

@@ -35,7 +35,7 @@ export function createRecorder(): Recorder {
       const answer = await faulty(c, next, fault);
       if (answer === "none") {
         recorded.push(await recordOf(c, 0));
-        // The framework would answer for whatever is returned.
+        // The framework answers once this returns.
         return new Promise(() => undefined);
       }
       if (answer !== undefined) c.res = answer;

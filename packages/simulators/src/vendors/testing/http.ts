@@ -14,7 +14,7 @@ export const OTHER_VERIFIER = "a".repeat(43);
 
 export type Browse = Omit<DriveConsentOptions, "stopAt">;
 
-/** Of a query or form; members that are undefined are left out. */
+/** Members of a query or form; undefined ones are left out. */
 export type Members = Readonly<Record<string, string | undefined>>;
 
 export interface Answer {
