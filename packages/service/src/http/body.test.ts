@@ -52,6 +52,16 @@ describe.each<[string, (init: RequestInit) => Response | Promise<Response>]>([
     },
   );
 
+  it.each([
+    ["identity", 200],
+    ["gzip", 415],
+    ["identity, br", 415],
+    ["", 200],
+  ])("rfc9110#8.4 in the coding '%s' is answered with %i", async (coding, status) => {
+    const headers = { "content-type": FORM, "content-encoding": coding };
+    expect((await send({ method: "POST", headers, body: "a=1" })).status).toBe(status);
+  });
+
   it.each<[string, number, () => NonNullable<RequestInit["body"]>]>([
     ["that is not UTF-8", 400, () => new Uint8Array([0x61, 0x3d, 0xff, 0xfe])],
     ["over the limit by its length", 413, () => "x=".padEnd(65, "a")],

@@ -13,7 +13,7 @@ export interface BodyLimit {
   readonly bodyBytes: number;
 }
 
-/** @throws OAuthError invalid_request: 415 for another content type, 413 over the limit */
+/** @throws OAuthError invalid_request: 415 for another content type or a coding, 413 over the limit */
 export async function readForm(c: Context, limit: BodyLimit): Promise<Parameters> {
   return parseParameters(await readFormText(c, limit));
 }
@@ -54,7 +54,15 @@ function requireContentType(c: Context, expected: string): void {
   throw new OAuthError("invalid_request", `Content-Type must be ${expected}`, { status: 415 });
 }
 
+function requireNoCoding(c: Context): void {
+  const codings = (c.req.header("content-encoding") ?? "").toLowerCase().split(",");
+  //= rfc9110#8.4
+  if (codings.every((coding) => ["", "identity"].includes(coding.trim()))) return;
+  throw new OAuthError("invalid_request", "The body must be sent without a Content-Encoding", { status: 415 });
+}
+
 async function readBody(c: Context, { bodyBytes }: BodyLimit): Promise<string> {
+  requireNoCoding(c);
   //= bar#HT-1
   if (Number(c.req.header("content-length") ?? 0) > bodyBytes) throw tooLarge(bodyBytes);
   const incoming = (c.env as { incoming?: IncomingMessage } | undefined)?.incoming;
