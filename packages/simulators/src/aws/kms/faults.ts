@@ -23,6 +23,7 @@ export interface KmsFault {
 const SEED = 20_260_101;
 
 export interface FaultSwitch {
+  /** Each fault draws the same numbers, however many calls there were before it. */
   set(fault: KmsFault | undefined): void;
   /**
    * @returns the fault of the next call.
@@ -33,10 +34,11 @@ export interface FaultSwitch {
 
 export function createFaultSwitch(): FaultSwitch {
   let fault: KmsFault | undefined;
-  const number = seededNumbers(SEED);
+  let number = seededNumbers(SEED);
   return {
     set(next) {
       fault = next;
+      number = seededNumbers(SEED);
     },
     next() {
       if (fault === undefined || number() >= (fault.rate ?? 1)) return { kind: "none", delayMs: 0 };
