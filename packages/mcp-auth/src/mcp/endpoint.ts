@@ -13,7 +13,7 @@ import {
   type ScopeChallengeHandler,
 } from "@modelcontextprotocol/server";
 import type { Answer } from "@oauth-broker/oauth-core/http";
-import type { Route, Trace } from "@oauth-broker/service/http";
+import { requireNoCoding, type Route, type Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { CallerAddress } from "../caller-address.ts";
 import type { ServerDefinition } from "../server.ts";
@@ -92,6 +92,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
       handle: async (c, trace) => {
         const found = await findCaller(c, trace);
         if ("challenge" in found) return found.challenge;
+        requireNoCoding(c);
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
         const authInfo = toAuthInfo(caller, callOrigin(c), everyScope, deps);

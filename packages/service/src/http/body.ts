@@ -54,7 +54,8 @@ function requireContentType(c: Context, expected: string): void {
   throw new OAuthError("invalid_request", `Content-Type must be ${expected}`, { status: 415 });
 }
 
-function requireNoCoding(c: Context): void {
+/** For a body that is read by others. @throws OAuthError invalid_request with 415 for a compressed body */
+export function requireNoCoding(c: Context): void {
   const codings = (c.req.header("content-encoding") ?? "").toLowerCase().split(",");
   //= rfc9110#8.4
   if (codings.every((coding) => ["", "identity"].includes(coding.trim()))) return;

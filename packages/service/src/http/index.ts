@@ -1,5 +1,5 @@
 /** Where HTTP meets the flows: routes, bodies read under a limit, other origins, error pages. */
-export { type BodyLimit, queryText, readForm, readFormText, readJsonText, readQuery } from "./body.ts";
+export { type BodyLimit, queryText, readForm, readFormText, readJsonText, readQuery, requireNoCoding } from "./body.ts";
 export { type Cors, createCors, readableByAll, withCors } from "./cors.ts";
 export { type ErrorPageLook, errorPageWith, type WayBack } from "./error-page.ts";
 export { ENGLISH_ERRORS, type ErrorTexts } from "./error-texts.ts";

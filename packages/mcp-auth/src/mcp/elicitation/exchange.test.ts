@@ -36,6 +36,10 @@ describe("a body", () => {
     expect([answer.status, answer.body.jsonrpc, typeof answer.body.error.code]).toEqual([status, "2.0", "number"]);
   });
 
+  it("rfc9110#8.4 in a content coding is 415", async () => {
+    expect((await calls.send("alice.desk", "{}", { "content-encoding": "gzip" })).status).toBe(415);
+  });
+
   it.each([
     ["declared", { "content-length": String(17 * 64 * 1024) }],
     ["undeclared", {}],
