@@ -3,7 +3,7 @@
  * --spec-version 2026-07-28`: starts the fixture, gives the suite its `--url`, or for `client` our
  * client; prints its output and ends with its exit code.
  */
-import { noSuchCommand } from "@oauth-broker/oauth-core";
+import { noSuchCommand } from "@oauth-broker/oauth-core/command-line";
 import { readProgram } from "../support/program.ts";
 import { freePort } from "../support/free-port.ts";
 import { CLIENT_ID, openHarness } from "./harness.ts";

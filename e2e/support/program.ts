@@ -8,7 +8,7 @@ import {
   readCommandLine,
   USAGE_EXIT_CODE,
   usageMessage,
-} from "@oauth-broker/oauth-core";
+} from "@oauth-broker/oauth-core/command-line";
 import manifest from "../package.json" with { type: "json" };
 
 type Given<T extends ParseArgsOptionsConfig> = Extract<CommandLine<T>, { readonly kind: "given" }>;

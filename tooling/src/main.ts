@@ -11,7 +11,7 @@
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { answerUsage, noSuchCommand, readCommandLine } from "@oauth-broker/oauth-core";
+import { answerUsage, noSuchCommand, readCommandLine } from "@oauth-broker/oauth-core/command-line";
 import { checkApi, hasPage, renderApiPages } from "./api-docs/page.ts";
 import { readPublished } from "./api-docs/published.ts";
 import { checkBoundaries, checkFolders, type Violation } from "./code/boundaries.ts";

@@ -2,7 +2,7 @@
  * Parses the command line into a value: the command to run, or what is wrong with the arguments.
  * Runs and prints nothing.
  */
-import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
+import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
 import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/service/configuration";
 import { DEFAULT_DATA, DEFAULT_PORT, DEFAULT_URL } from "./config.ts";
 import type { Connector } from "./connectors/connector.ts";

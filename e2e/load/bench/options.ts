@@ -1,6 +1,6 @@
 /** The command line of the bench. */
 import { join, resolve } from "node:path";
-import type { CommandLine as Read } from "@oauth-broker/oauth-core";
+import type { CommandLine as Read } from "@oauth-broker/oauth-core/command-line";
 import { wholeNumber } from "../../support/program.ts";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]

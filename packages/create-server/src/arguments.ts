@@ -1,5 +1,5 @@
 /** Parses the command line of create-server; choices.ts decides whether the values are valid. */
-import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
+import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
 
 export interface Given {
   readonly folder: string | undefined;

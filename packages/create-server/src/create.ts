@@ -2,7 +2,7 @@
  * The command: takes arguments, writes a project, returns an exit code. main.ts and bin.ts call it.
  */
 import { resolve } from "node:path";
-import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
+import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import { type Given, HELP, parseCommand } from "./arguments.ts";
 import { choose, type Prompts } from "./choices/choose.ts";
 import type { Choices } from "./choices/choices.ts";

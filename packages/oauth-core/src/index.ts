@@ -1,7 +1,7 @@
 /**
  * What every subpath uses: the ports an app implements, errors, secrets that do not print, keyed
  * hashes, and mechanics without OAuth in them. The rest is in the subpaths: protocol, registry,
- * client, server, brokered-code, egress, http.
+ * client, server, brokered-code, egress, http, command-line.
  */
 export type {
   Advanced,
@@ -22,15 +22,6 @@ export type {
 } from "./ports.ts";
 
 export { type BodyFault, type ByteCollector, createByteCollector, isChopped } from "./mechanics/byte-collector.ts";
-export {
-  answerUsage,
-  type CommandLine,
-  noSuchCommand,
-  readCommandLine,
-  USAGE_EXIT_CODE,
-  type UsageAnswer,
-  usageMessage,
-} from "./mechanics/command-line.ts";
 export { defined } from "./mechanics/defined.ts";
 export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
 export { makeFolder } from "./mechanics/make-folder.ts";

@@ -21,6 +21,7 @@ const SERVICE = [
 /** What an app may take of oauth-core, and the frame it runs in. */
 const CORE_AND_SERVICE = [
   "core index",
+  "command line",
   "protocol",
   "registry",
   "vendor-client",
@@ -43,6 +44,11 @@ export const ZONES: readonly {
   { zone: "ports", files: /^packages\/oauth-core\/src\/ports\.ts$/, mayImport: [] },
   // Nothing about OAuth: small additions to libraries and the language, with our Clock and our
   // limits.
+  {
+    zone: "command line",
+    files: /^packages\/oauth-core\/src\/mechanics\/command-line\.ts$/,
+    mayImport: ["mechanics"],
+  },
   { zone: "mechanics", files: /^packages\/oauth-core\/src\/mechanics\//, mayImport: ["ports"] },
   { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports", "mechanics"] },
   { zone: "registry", files: /^packages\/oauth-core\/src\/registry\//, mayImport: ["ports", "mechanics", "protocol"] },
@@ -113,13 +119,23 @@ export const ZONES: readonly {
     mayImport: ["core index", "http", "configuration", "service page"],
   },
   // Ports, errors, secrets and mechanics: nothing in it is about OAuth.
-  { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index"] },
+  { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index", "command line"] },
   // `npm run dev` and `npm run build` of a server; nothing else loads the simulators, which are a
   // dev dependency.
   {
     zone: "dev",
     files: /^packages\/mcp-auth\/src\/dev\//,
-    mayImport: ["mcp-auth", "core index", "protocol", "registry", "vendor-client", "egress", ...SERVICE, "simulators"],
+    mayImport: [
+      "mcp-auth",
+      "core index",
+      "command line",
+      "protocol",
+      "registry",
+      "vendor-client",
+      "egress",
+      ...SERVICE,
+      "simulators",
+    ],
   },
   {
     zone: "mcp-auth",
@@ -131,7 +147,7 @@ export const ZONES: readonly {
   {
     zone: "create-server",
     files: /^packages\/create-server\//,
-    mayImport: ["mcp-auth", "core index", "protocol", "registry", "configuration"],
+    mayImport: ["mcp-auth", "core index", "command line", "protocol", "registry", "configuration"],
   },
   {
     zone: "broker-client",

@@ -24,8 +24,8 @@ const MOST_LINES = 6_300;
 export const LEGS: readonly Leg[] = [
   { name: "`POST /v1/par`", start: `${BROKER}/par.ts` },
   { name: "`/v1/authorize`", start: `${BROKER}/authorize.ts` },
-  { name: "`/v1/callback`", start: `${BROKER}/receive-callback.ts`, runsOn: ENGINE },
-  { name: "`POST /v1/token`, code", start: `${BROKER}/issue-tokens.ts`, runsOn: ENGINE },
+  { name: "`/v1/callback`", start: `${BROKER}/finish-callback.ts`, runsOn: ENGINE },
+  { name: "`POST /v1/token`, code", start: `${BROKER}/redeem-broker-code.ts`, runsOn: ENGINE },
   { name: "`POST /v1/token`, refresh", start: `${BROKER}/refresh.ts` },
   { name: "`POST /v1/check`", start: `${BROKER}/check.ts` },
   { name: "a deployed server, `/authorize`", start: `${HOSTED}/server-callback/authorize.ts`, runsOn: ENGINE },

@@ -2,7 +2,7 @@
  * `npm run mutate`: removes each defence in turn and reports which tests notice. Opt-in;
  * check-mutations.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
  */
-import { answerUsage } from "@oauth-broker/oauth-core";
+import { answerUsage } from "@oauth-broker/oauth-core/command-line";
 import { ROOT } from "../sources.ts";
 import { readGuards } from "./guards.ts";
 import { readListed } from "./list.ts";

@@ -1,6 +1,6 @@
 /** Parses the command line of `npm run mutate`. Runs nothing. */
 import { availableParallelism } from "node:os";
-import { readCommandLine } from "@oauth-broker/oauth-core";
+import { readCommandLine } from "@oauth-broker/oauth-core/command-line";
 
 export const HELP = `Usage: npm run mutate [-- OPTIONS]
 

@@ -1,7 +1,8 @@
 /** Parses the command line of the vendor tools. Runs nothing: a command that is understood is returned. */
 import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
-import { type CommandLine, defined, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
+import { defined } from "@oauth-broker/oauth-core";
+import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
 import { ROOT } from "../sources.ts";
 import { runDrift } from "./commands/drift.ts";
 import { runFind } from "./commands/find.ts";

@@ -2,7 +2,7 @@
  * Parses the command line into a value: the command to run, or what is wrong with the arguments.
  * Runs and prints nothing; main.ts and operator.ts do that.
  */
-import { noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
+import { noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
 import manifest from "../../package.json" with { type: "json" };
 
 export type Command =

@@ -4,7 +4,8 @@
  */
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
-import { OAuthError, systemClock, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
+import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
+import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
 import { check, sentenceOf } from "./check.ts";
 import { type Command, HELP, VERSION } from "./command-line.ts";

@@ -16,7 +16,7 @@ import type { LegDeps } from "../flows/policy.ts";
 import { refresh } from "../flows/refresh.ts";
 import { revoke } from "../flows/revoke.ts";
 import type { SingleFlight } from "../grants/single-flight.ts";
-import { issueTokens } from "../flows/issue-tokens.ts";
+import { redeemBrokerCode } from "../flows/redeem-broker-code.ts";
 import type { TokenAnswer } from "../grants/token-answer.ts";
 import type { RateLimits } from "../rate-limits.ts";
 
@@ -77,7 +77,7 @@ function clientRoute(
 function grant(parameters: Parameters, client: ClientConfig, deps: ApiDeps, trace: Trace): Promise<TokenAnswer> {
   switch (parameters.require("grant_type")) {
     case "authorization_code":
-      return issueTokens(parameters, client, deps, trace);
+      return redeemBrokerCode(parameters, client, deps, trace);
     case "refresh_token":
       return refresh(parameters, client, deps.singleFlight, deps, trace);
     default:

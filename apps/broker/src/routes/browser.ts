@@ -1,7 +1,7 @@
 /** The paths that a user's browser visits on its way to the vendor and back. */
 import { type BodyLimit, pageRoute, queryText, readFormText, type Route } from "@oauth-broker/service/http";
 import { authorize, takeDecision } from "../flows/authorize.ts";
-import { receiveCallback, repeatAsGet } from "../flows/receive-callback.ts";
+import { finishCallback, repeatAsGet } from "../flows/finish-callback.ts";
 import type { LegDeps } from "../flows/policy.ts";
 import { callbackPath } from "../vendor-choice/callback-path.ts";
 
@@ -32,7 +32,7 @@ function callbackRoutes(path: string, deps: BrowserDeps): Route[] {
     pageRoute("GET", path, async (c, trace) => {
       const parameters = await deps.flows.read(queryText(c), [], trace);
       const cookieHeader = c.req.header("cookie");
-      return receiveCallback({ parameters, cookieHeader, context: c.req.param("context") }, deps, trace);
+      return finishCallback({ parameters, cookieHeader, context: c.req.param("context") }, deps, trace);
     }),
     pageRoute("POST", path, async (c, trace) => {
       const parameters = await deps.flows.read(await readFormText(c, deps.limit), [], trace);

@@ -8,7 +8,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { readCommandLine } from "@oauth-broker/oauth-core";
+import { readCommandLine } from "@oauth-broker/oauth-core/command-line";
 import { cpuMicroseconds } from "../../machine.ts";
 import { compare, comparisonLines, figuresOf, runPart, table } from "../part.ts";
 import { commandLineOf, OPTIONS } from "../options.ts";

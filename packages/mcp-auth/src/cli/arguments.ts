@@ -2,7 +2,7 @@
  * Parses the operator's command line: what to do, or what was wrong with it. Runs and prints
  * nothing.
  */
-import { noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
+import { noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
 
 export type Command =
   | { readonly name: "help" }

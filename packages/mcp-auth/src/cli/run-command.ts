@@ -2,7 +2,8 @@
  * Runs one command of the operator and returns the exit code. start.ts calls it; operator.ts opens
  * the storage.
  */
-import { OAuthError, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import { HELP, parseCommand, takesOneUser } from "./arguments.ts";
 import { listLinks, type OperatorLinks, type Output, revokeLink } from "./links.ts";
 import { hasSeveralVendors, openLinks, runTokenStore } from "./operator.ts";

@@ -24,7 +24,7 @@ async function main(): Promise<number> {
     return 1;
   }
   // Imported only now: these modules do not load on an old Node.js.
-  const { answerUsage, readCommandLine } = await import("@oauth-broker/oauth-core");
+  const { answerUsage, readCommandLine } = await import("@oauth-broker/oauth-core/command-line");
   const read = readCommandLine(process.argv.slice(2), {});
   const answer = answerUsage(read, { program: "mcp-dev", help: HELP, version: manifest.version });
   if (answer !== undefined) {

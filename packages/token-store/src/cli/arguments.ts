@@ -2,7 +2,7 @@
  * Parses the command line: what to do, or what was wrong with it. Runs and prints nothing; run.ts
  * does.
  */
-import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core";
+import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
 import { ROW_KINDS } from "./row-kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
 

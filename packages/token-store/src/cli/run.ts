@@ -4,7 +4,8 @@
  * commands that know their issuer, call it directly.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { OAuthError, systemClock, USAGE_EXIT_CODE, systemTimer } from "@oauth-broker/oauth-core";
+import { OAuthError, systemClock, systemTimer } from "@oauth-broker/oauth-core";
+import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import {
   openKeys,
   openTokenRows,

@@ -61,7 +61,7 @@ export const BROKER_DEFENCES: Defences = {
   },
   "flows/policy.ts": {
     "bar#XA-8 A parked code opens under the broker's code only": 'return seal(deriveKey(code.[-value-]{+flowId+}, "',
-    "flows/receive-callback: The context of the record equals that of the present configuration, on every leg":
+    "flows/finish-callback: The context of the record equals that of the present configuration, on every leg":
       'if (choice.contextHash [-=== flow.contextHash-]{+!== ""+}) return choice;',
   },
   "flows/refresh.ts": {
@@ -79,7 +79,7 @@ export const BROKER_DEFENCES: Defences = {
     "sealed-refresh-tokens: A token alone that says not where it came from is refused by name to a client of sealed tokens":
       'client.refreshTokens === "sealed" && {+parameters.has("connection") && +}',
   },
-  "flows/issue-tokens.ts": {
+  "flows/redeem-broker-code.ts": {
     "audit/audit: Tokens are not handed out unrecorded":
       '[-await deps.audit.record("tokens_issued", trace)-]{+void deps.audit+};',
   },

@@ -5,7 +5,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   "authorization-server/browser-binding.ts": {
     "bar#XA-9 bar#AS-7 A form token belongs to this form and this browser": "(what, cookie)){+ || sent !== undefined+}",
     "bar#XA-9 bar#AS-7 A form token belongs to one form": '(Buffer.from(value), {+typeof +}what).toString("base64url")',
-    "http-layer, flows/receive-callback: A browser keeps the cookies of twenty flows":
+    "http-layer, flows/finish-callback: A browser keeps the cookies of twenty flows":
       "Math.max(0, names.length - MOST_FLOW_COOKIES{+ * 100+})",
     "routes/routes: bar#RS-7 A platform answers to its own name":
       "return new URL(requestUrl).host [-=== new URL(ownUrl).host-]{+!== new URL(ownUrl).hash+};",

@@ -49,7 +49,7 @@ export const SERVICE_DEFENCES: Defences = {
   "http/http-layer.ts": {
     "cors, origins: A page on the list may read errors too":
       '[-route.cors?.headersFor(c.req.header("origin")-]{+(answer.status < 400 ? route.cors?.headersFor(c.req.header("origin")) : {}+}',
-    "routes/routes, http-layer, flows/receive-callback: A prefetch spends nothing":
+    "routes/routes, http-layer, flows/finish-callback: A prefetch spends nothing":
       'if (isPage && c.req.method === "[-GET-]" && isPrefetch(',
   },
   "listener/connections.ts": {

@@ -11,7 +11,7 @@ import type { LegDeps } from "./policy.ts";
 import { firstAnswer, type TokenAnswer } from "../grants/token-answer.ts";
 
 /** @throws OAuthError invalid_grant, invalid_request; otherwise the vendor's answer, translated */
-export async function issueTokens(
+export async function redeemBrokerCode(
   parameters: Parameters,
   client: ClientConfig,
   deps: LegDeps,

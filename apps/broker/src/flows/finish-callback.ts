@@ -22,7 +22,7 @@ interface ReceivedCallback {
 type CallbackDeps = Pick<LegDeps, "flows" | "audit">;
 
 /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
-export async function receiveCallback(
+export async function finishCallback(
   { parameters, cookieHeader, context }: ReceivedCallback,
   deps: CallbackDeps,
   trace: Trace,
