@@ -15,7 +15,7 @@ import type { AuditConfig, Config, KeysConfig, StoreConfig, VendorConfig } from 
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
 import { environmentWarnings } from "./vendors/credentials.ts";
-import { aliasesOf, idNamed } from "../vendor-choice/request.ts";
+import { aliasesOf, idNamed } from "../vendor-choice/names.ts";
 import { aliasTarget, buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 import { deploymentWarnings, mixUpWarnings, sharingWarnings, sunsetWarnings } from "./warnings.ts";
 

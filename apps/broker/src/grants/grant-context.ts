@@ -19,7 +19,6 @@ import { isSealedRefreshToken, openSealedGrant, type SealedGrant } from "./seale
 import { isShared, type PresentedToken, requireItsToken } from "./token-binding.ts";
 import {
   CUSTOM_VENDOR,
-  idNamed,
   ownCredentials,
   readOwnCredentials,
   readPlaceholders,
@@ -27,6 +26,7 @@ import {
   targetFields,
   type VendorTarget,
 } from "../vendor-choice/request.ts";
+import { idNamed } from "../vendor-choice/names.ts";
 
 export interface GrantContext extends VendorChoice {
   readonly connection: Connection;

@@ -13,8 +13,8 @@ import type { Deps } from "../deps.ts";
 import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
 import { STYLE_HASH } from "@oauth-broker/service/page";
-import { endedSunset, nearestName } from "../vendor-choice/entry.ts";
-import { vendorNamed } from "../vendor-choice/request.ts";
+import { endedSunset } from "../vendor-choice/entry.ts";
+import { nearestName, vendorNamed } from "../vendor-choice/names.ts";
 import { openApiDocument } from "./openapi.ts";
 import { createVendorList, vendorDetails, type VendorList } from "./vendor-views.ts";
 

@@ -13,7 +13,7 @@ import { callbackContext, callbackPath } from "./callback-path.ts";
 import { callersPartOf, requireAllowedPart } from "./callers-part.ts";
 import { readEndpoints } from "./endpoints.ts";
 import { chooseEntry, findCredentials, requireUsable } from "./entry.ts";
-import { isManual, ownCredentials, targetFields, type VendorRequest, type VendorTarget } from "./request.ts";
+import { ownCredentials, targetFields, type VendorRequest, type VendorTarget } from "./request.ts";
 import { requireForeignClient } from "./registrations.ts";
 import { isOfTenant, tenantRefused } from "./tenants.ts";
 import { resolveTrusted, type TrustedVendor } from "./trust.ts";
@@ -162,8 +162,9 @@ function keep(choice: VendorChoice, client: ClientConfig): void {
   KEPT.set(choice.credentials, byClient.set(client, choice));
 }
 
+/** Whether it names a placeholder or an endpoint beside the vendor. */
 function saysMore(target: VendorTarget): boolean {
-  return target.placeholders !== undefined || isManual(target);
+  return Object.keys(target).length > 1;
 }
 
 function contextOf(

@@ -3,12 +3,13 @@
  * use it. Then the credentials: the operator's, by their id or the active ones, or the initial
  * access token of a registration. Sends no request.
  */
-import { nearest, OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { hasEnded, type Sunset, urlsThatEnd, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { isOfTenant } from "./tenants.ts";
-import { aliasesOf, CUSTOM_VENDOR, idNamed, isManual, type VendorRequest, type VendorTarget } from "./request.ts";
+import { idNamed, nearestName } from "./names.ts";
+import { CUSTOM_VENDOR, type VendorRequest, type VendorTarget } from "./request.ts";
 
 /**
  * The vendor of a new flow, and whose credentials it uses there.
@@ -47,6 +48,14 @@ export function requireUsable(
     throw new OAuthError("unauthorized_client", "This client may not name its own endpoints");
   }
   return entry;
+}
+
+/**
+ * Whether the target names more than an entry: then only clients with `allow_overrides` may use it.
+ */
+function isManual(target: VendorTarget): boolean {
+  const { vendor, issuer, authorizationEndpoint, tokenEndpoint } = target;
+  return vendor === CUSTOM_VENDOR || (issuer ?? authorizationEndpoint ?? tokenEndpoint) !== undefined;
 }
 
 /**
@@ -165,25 +174,4 @@ export function configuredToken(
   { vendor, initialAccessToken }: VendorConfig,
 ): Secret | undefined {
   return client.initialAccessTokens?.get(vendor.id) ?? initialAccessToken;
-}
-
-const NAME = /^[a-z0-9][a-z0-9 ._-]{1,39}$/i;
-
-/** @returns the name, of a vendor that is on, that a mistyped one is nearest to */
-export function nearestName(written: string, vendors: Deps["vendors"]): string | undefined {
-  return NAME.test(written) ? nearest(written, namesOf(vendors)) : undefined;
-}
-
-/** The names in one configuration, which does not change. */
-const names = new WeakMap<Deps["vendors"], readonly string[]>();
-
-/** Ids and aliases of the vendors that are on. */
-function namesOf(vendors: Deps["vendors"]): readonly string[] {
-  const before = names.get(vendors);
-  if (before !== undefined) return before;
-  const isOn = (id: string): boolean => vendors.get(id)?.vendor.enabled === true;
-  const aliases = [...aliasesOf(vendors)].flatMap(([alias, id]) => (isOn(id) ? [alias] : []));
-  const made = [...[...vendors.keys()].filter(isOn), ...aliases];
-  names.set(vendors, made);
-  return made;
 }

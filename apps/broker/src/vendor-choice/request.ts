@@ -2,8 +2,7 @@
  * Reads the vendor parameters of a request: an entry's id, values for its {placeholders}, the
  * caller's own endpoints (manual mode), the caller's own credentials (BYOC), scope and further
  * parameters of the authorization request. Reads and refuses; sends no request. The target is kept
- * in the flow record and in `connection`; neither holds a secret in plaintext. At the end: the
- * vendor that an id or another name means, wherever one is taken from a request or the file.
+ * in the flow record and in `connection`; neither holds a secret in plaintext.
  */
 import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import {
@@ -14,7 +13,6 @@ import {
   parseStringMap,
 } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import type { VendorConfig } from "../config-types.ts";
 
 /**
  * The id of vendors that a request describes. It may be in a client's list of vendors, and no
@@ -59,14 +57,6 @@ export function targetFields(target: VendorTarget): Omit<VendorTarget, "vendor">
     ...(placeholders === undefined || Object.keys(placeholders).length === 0 ? {} : { placeholders }),
     ...defined({ issuer, authorizationEndpoint, tokenEndpoint }),
   };
-}
-
-/**
- * Whether the target names more than an entry: then only clients with `allow_overrides` may use it.
- */
-export function isManual(target: VendorTarget): boolean {
-  const { vendor, issuer, authorizationEndpoint, tokenEndpoint } = target;
-  return vendor === CUSTOM_VENDOR || (issuer ?? authorizationEndpoint ?? tokenEndpoint) !== undefined;
 }
 
 /**
@@ -218,28 +208,4 @@ function readVendorParams(json: string): Record<string, string> {
   const given = parseStringMap(json, "vendor_params");
   if (Object.keys(given).every((name) => PARAMETER_NAME.test(name))) return given;
   throw new OAuthError("invalid_request", "vendor_params has a name that is not visible ASCII");
-}
-
-type Vendors = ReadonlyMap<string, VendorConfig>;
-
-const ALIASES = new WeakMap<Vendors, ReadonlyMap<string, string>>();
-
-/** @param name an id, or another name of the vendor; an id takes precedence */
-export function vendorNamed(name: string, vendors: Vendors): VendorConfig | undefined {
-  return vendors.get(idNamed(name, vendors));
-}
-
-/** @returns the id that a name means; a name of no vendor as it is */
-export function idNamed(name: string, vendors: Vendors): string {
-  return vendors.has(name) ? name : (aliasesOf(vendors).get(name) ?? name);
-}
-
-/** The ids of the vendors by their other names. */
-export function aliasesOf(vendors: Vendors): ReadonlyMap<string, string> {
-  const known = ALIASES.get(vendors);
-  if (known !== undefined) return known;
-  const named = [...vendors].flatMap(([id, { aliases = [] }]) => aliases.map((alias) => [alias, id] as const));
-  const found = new Map(named.filter(([alias]) => !vendors.has(alias)));
-  ALIASES.set(vendors, found);
-  return found;
 }

@@ -226,7 +226,7 @@ export const BROKER_DEFENCES: Defences = {
       "length > 0 && {+now() < 0 && +}hasEnded(sunset, now",
     "vendor-choice/sunset: Endpoints of the request count in place of the entry's among those that a vendor ends":
       "[-const used = [authorizationEndpoint, -]{+void [authorizationEndpoint, tokenEndpoint];\n  const used = [vendor.authorizationEndpoint, vendor.+}",
-    "request.names: bar#BY-5 A client's list of vendors holds for a vendor under each of its names":
+    "vendor-choice/names: bar#BY-5 A client's list of vendors holds for a vendor under each of its names":
       "requireListed([-id-]{+name+}, client);\n  return entry;",
   },
   "vendor-choice/registrations.ts": {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { issueTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
-import { aliasesOf, vendorNamed } from "./request.ts";
+import { aliasesOf, vendorNamed } from "./names.ts";
 
 const VENDOR: VendorConfig = { ...testVendor(), aliases: ["roadrunner", "own"] };
 const OWN: VendorConfig = testVendor({ id: "own", name: "Own" });

@@ -1,0 +1,51 @@
+/**
+ * The names of vendors: the vendor that an id or another name means, wherever one is taken from a
+ * request or the file, and the name that a mistyped one is nearest to.
+ */
+import { nearest } from "@oauth-broker/oauth-core";
+import type { VendorConfig } from "../config-types.ts";
+
+type Vendors = ReadonlyMap<string, VendorConfig>;
+
+const ALIASES = new WeakMap<Vendors, ReadonlyMap<string, string>>();
+
+/** @param name an id, or another name of the vendor; an id takes precedence */
+export function vendorNamed(name: string, vendors: Vendors): VendorConfig | undefined {
+  return vendors.get(idNamed(name, vendors));
+}
+
+/** @returns the id that a name means; a name of no vendor as it is */
+export function idNamed(name: string, vendors: Vendors): string {
+  return vendors.has(name) ? name : (aliasesOf(vendors).get(name) ?? name);
+}
+
+/** The ids of the vendors by their other names. */
+export function aliasesOf(vendors: Vendors): ReadonlyMap<string, string> {
+  const known = ALIASES.get(vendors);
+  if (known !== undefined) return known;
+  const named = [...vendors].flatMap(([id, { aliases = [] }]) => aliases.map((alias) => [alias, id] as const));
+  const found = new Map(named.filter(([alias]) => !vendors.has(alias)));
+  ALIASES.set(vendors, found);
+  return found;
+}
+
+const NAME = /^[a-z0-9][a-z0-9 ._-]{1,39}$/i;
+
+/** @returns the name, of a vendor that is on, that a mistyped one is nearest to */
+export function nearestName(written: string, vendors: Vendors): string | undefined {
+  return NAME.test(written) ? nearest(written, namesOf(vendors)) : undefined;
+}
+
+/** The names in one configuration, which does not change. */
+const names = new WeakMap<Vendors, readonly string[]>();
+
+/** Ids and aliases of the vendors that are on. */
+function namesOf(vendors: Vendors): readonly string[] {
+  const before = names.get(vendors);
+  if (before !== undefined) return before;
+  const isOn = (id: string): boolean => vendors.get(id)?.vendor.enabled === true;
+  const aliases = [...aliasesOf(vendors)].flatMap(([alias, id]) => (isOn(id) ? [alias] : []));
+  const made = [...[...vendors.keys()].filter(isOn), ...aliases];
+  names.set(vendors, made);
+  return made;
+}
