@@ -4,7 +4,7 @@
  * answer in it, sealed under a key derived from what equal callers present; the other processes
  * read it. An expired lease (its process crashed) may be taken over. A token that the vendor has
  * answered is not sent again for as long as an answer is replayed, even if the caller may not
- * have that answer, or it was not kept (docs/decisions/0062).
+ * have that answer, or it was not kept (docs/decisions/0063).
  */
 import { hash } from "node:crypto";
 import {

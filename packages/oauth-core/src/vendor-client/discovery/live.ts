@@ -1,6 +1,6 @@
 /**
  * The live metadata of an MCP server, with which the endpoints of its entry are compared
- * (docs/decisions/0043). The server's own document has to name the issuer that the entry pins; the
+ * (docs/decisions/0029). The server's own document has to name the issuer that the entry pins; the
  * issuer's document has to have the same endpoints. Called by discover.ts.
  */
 import type { JsonObject } from "../../ports.ts";
