@@ -8,7 +8,7 @@ import type { StoredTokens } from "@oauth-broker/token-store";
 import type { Caller } from "../mode.ts";
 import type { HostedDeps } from "./deps.ts";
 import type { Tickets } from "./tickets/tickets.ts";
-import type { LiveSession } from "./sessions/session.ts";
+import type { LiveSession } from "./sessions/sessions.ts";
 import { type LinkDeps, linkScope } from "./links/link.ts";
 import { readLinked, tokenSource } from "./links/token-source.ts";
 import { userLinks } from "./tickets/caller-links.ts";

@@ -10,7 +10,7 @@ import type { TokenStore } from "@oauth-broker/token-store";
 import type { Presentation } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { ServerKey } from "./records/server-key.ts";
-import type { Sessions } from "./sessions/session.ts";
+import type { Sessions } from "./sessions/sessions.ts";
 import type { SignInGeneration } from "./sessions/sign-in-generation.ts";
 
 export interface HostedDeps {

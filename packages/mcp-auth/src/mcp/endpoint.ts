@@ -18,9 +18,9 @@ import type { Context } from "hono";
 import type { CallerAddress } from "../caller-address.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";
-import { callerOf, callOrigin, originOf, toAuthInfo } from "./admission/auth-info.ts";
+import { callOrigin, requestOf, toAuthInfo } from "./admission/auth-info.ts";
 import { type BearerDeps, requireCaller } from "./admission/bearer.ts";
-import type { Era, LinkedRequest } from "./elicitation/call.ts";
+import type { Era } from "./elicitation/call.ts";
 import type { ElicitationDeps } from "./elicitation/deps.ts";
 import { callsOfOne, callsOfSeveral } from "./call-policy.ts";
 import { isForUser } from "./people.ts";
@@ -73,7 +73,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
   const serverDeps: ServerDeps = { ...deps, calls, policy };
   requireSound(definition, tools, serverDeps);
   const serverFor = ({ era, authInfo }: { readonly era: Era; readonly authInfo?: AuthInfo }): McpServer =>
-    createServer(definition, tools, { era, from: originOf(authInfo) }, serverDeps);
+    createServer(definition, tools, { era, from: authInfo && requestOf(authInfo).from }, serverDeps);
   const handler = createMcpHandler(serverFor, {
     legacy: "stateless",
     maxRequestBodySize: MAX_BODY_BYTES,
@@ -95,10 +95,10 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         requireNoCoding(c);
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
-        const authInfo = toAuthInfo(caller, callOrigin(c), everyScope, deps);
+        const from = callOrigin(c);
         return policy.exchange(c.req.raw, caller, (request, linked, parsedBody) =>
           handler.fetch(request, {
-            authInfo: { ...authInfo, extra: { ...authInfo.extra, ...defined({ linked }) } },
+            authInfo: toAuthInfo({ caller, from, linked }, everyScope, deps),
             ...defined({ parsedBody }),
           }),
         );
@@ -129,7 +129,7 @@ interface PreparedTool {
 function createServer(
   definition: ServerDefinition,
   tools: readonly PreparedTool[],
-  { era, from }: { readonly era: Era; readonly from: string },
+  { era, from }: { readonly era: Era; readonly from: string | undefined },
   deps: ServerDeps,
 ): McpServer {
   const { name, version, title, description, websiteUrl, icons, instructions, configure, requestState } = definition;
@@ -143,7 +143,7 @@ function createServer(
   );
   // The call was sent in another request, and so to another server object.
   server.server.setNotificationHandler("notifications/cancelled", ({ params: { requestId } }) => {
-    if (requestId !== undefined) deps.calls.cancel(from, requestId);
+    if (from !== undefined && requestId !== undefined) deps.calls.cancel(from, requestId);
   });
   for (const prepared of tools) register(prepared, server, era, deps);
   configure?.(server);
@@ -156,7 +156,7 @@ const SCHEMA_DIALECT = "draft-2020-12";
 const ERAS: readonly Era[] = ["modern", "legacy"];
 
 function requireSound(definition: ServerDefinition, tools: readonly PreparedTool[], deps: ServerDeps): void {
-  for (const era of ERAS) createServer(definition, tools, { era, from: "" }, deps);
+  for (const era of ERAS) createServer(definition, tools, { era, from: undefined }, deps);
   for (const prepared of tools) requireInputSchema(prepared);
 }
 
@@ -196,12 +196,7 @@ function register(prepared: PreparedTool, server: McpServer, era: Era, deps: Ser
       //= bar#RS-3
       ...defined({ scopeChallenge }),
     },
-    (input, context) => {
-      const authInfo = context.http?.authInfo;
-      const linked = authInfo?.extra?.["linked"] as LinkedRequest | undefined;
-      const from = originOf(authInfo);
-      return runTool({ tool, named, input, caller: callerOf(authInfo), context, era, from, linked }, deps);
-    },
+    (input, context) => runTool({ tool, named, input, context, era, ...requestOf(context.http?.authInfo) }, deps),
   );
 }
 

@@ -6,9 +6,8 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/records/identity-source.ts";
 import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts";
 import { createSignIns, type SignIns } from "../hosted/pages/sign-ins.ts";
-import { createSessions, SESSION_CHECKS, type SessionChecks } from "../hosted/sessions/sessions.ts";
+import { createSessions, SESSION_CHECKS, type SessionChecks, type Sessions } from "../hosted/sessions/sessions.ts";
 import type { SessionPolicy } from "../settings.ts";
-import type { Sessions } from "../hosted/sessions/session.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import { SESSIONS_OF_ONE } from "../hosted/link-policy/link-policy.ts";
 

@@ -13,7 +13,7 @@ import type { HostedDeps } from "../deps.ts";
 import { openSession } from "../token/open-session.ts";
 import { requestedScope } from "./narrow-request.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
-import type { IssuedTokens } from "../sessions/session.ts";
+import type { IssuedTokens } from "../sessions/token-pair.ts";
 import { claimCode, recordSession, releaseCode, type VendorCode } from "./vendor-code.ts";
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 

@@ -28,9 +28,8 @@ import { PATHS } from "../../resource/paths.ts";
 import { identitySource } from "../records/identity-source.ts";
 import type { LinkPolicy } from "../../settings.ts";
 import { consentPage, type VendorPermissions } from "./consent-page.ts";
-import type { ServerCallbackDeps } from "./deps.ts";
 import { refusePage } from "../authorization/refusal.ts";
-import type { LegDeps } from "./policy.ts";
+import type { LegDeps, ServerCallbackDeps } from "./policy.ts";
 
 /** Belongs to the browser, not of one flow: two tabs show two pages that can both be answered. */
 const CONSENT_COOKIE = "consent";

@@ -16,8 +16,16 @@ import {
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { identitySource, isSameSource } from "../records/identity-source.ts";
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
-import type { ServerCallbackDeps } from "./deps.ts";
+import type { FindServerClient } from "../clients/client.ts";
+import type { HostedDeps } from "../deps.ts";
+import type { ServerCallback } from "../../settings.ts";
 import { refusePage } from "../authorization/refusal.ts";
+
+/** The shared dependencies of the legs with the server's own callback. */
+export interface ServerCallbackDeps extends HostedDeps {
+  readonly callback: ServerCallback;
+  readonly findClient: FindServerClient;
+}
 
 /** So that a second use of a code is recognised, and its session ended. */
 const REMEMBERED_SECONDS = 600;

@@ -9,7 +9,7 @@ import type { Trace } from "@oauth-broker/service/http";
 import type { HostedClient } from "../clients/client.ts";
 import { openSession } from "../token/open-session.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
-import type { IssuedTokens } from "../sessions/session.ts";
+import type { IssuedTokens } from "../sessions/token-pair.ts";
 import type { Authorization, LegDeps } from "./policy.ts";
 
 /**

@@ -12,9 +12,8 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { namedScopes } from "@oauth-broker/oauth-core/protocol";
 import type { IssuedToken } from "./issued-token.ts";
-import { type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
+import { type IssuedTokens, type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
 import { prefixScopes, scopesOfVendor, withoutIgnored } from "../link-policy/scope.ts";
-import type { IssuedTokens, RefreshRequest } from "./session.ts";
 import type { UserSessions } from "./user-sessions.ts";
 import {
   MAX_ACCESS_TOKENS,
@@ -27,6 +26,14 @@ import {
   type standingOf,
   type StoredSession,
 } from "./record.ts";
+
+export interface RefreshRequest {
+  readonly clientId: string;
+  /** Absent or empty: all that was granted. */
+  readonly scope: readonly string[] | undefined;
+  /** Those that ask for nothing if the session does not have them. Default none. */
+  readonly ignorable?: readonly string[];
+}
 
 export interface RefreshDeps extends SessionReading {
   readonly standingOf: typeof standingOf;

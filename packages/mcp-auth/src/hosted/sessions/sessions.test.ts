@@ -6,7 +6,7 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
 import { NOW, SAME, testSessions, type TestSessions, WHO } from "../../testing/test-sessions.ts";
-import type { Sessions } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
 
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant" });
 const DAY = 24 * 3600;

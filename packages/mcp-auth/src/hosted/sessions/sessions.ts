@@ -1,9 +1,9 @@
 /**
- * The sessions of hosted mode on a RecordStore: implements session.ts. A session is one record
+ * The sessions of hosted mode on a RecordStore. A session is one record
  * (record.ts), found by the id in its tokens (issued-token.ts), listed in its user's index
  * (user-sessions.ts). Nothing is cached: a session ended by any process is ended here.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import {
   createSessionId,
   isTokenTag,
@@ -13,7 +13,7 @@ import {
   type TokenTagging,
   type TokenType,
 } from "./issued-token.ts";
-import { createIssuer, toIssuedTokens } from "./token-pair.ts";
+import { createIssuer, type IssuedTokens, toIssuedTokens } from "./token-pair.ts";
 import {
   endStored,
   liveAccessToken,
@@ -24,9 +24,61 @@ import {
   standingOf,
   type StoredSession,
 } from "./record.ts";
-import { refreshSession } from "./refresh.ts";
-import type { Session, Sessions } from "./session.ts";
+import { type RefreshRequest, refreshSession } from "./refresh.ts";
 import { createUserSessions, type UserSessionsDeps } from "./user-sessions.ts";
+
+/** One client acting for one user. Its lifetime does not depend on the link to the vendor. */
+export interface Session {
+  readonly id: string;
+  /** Stable identity at the vendor. */
+  readonly user: string;
+  readonly clientId: string;
+  readonly scope: readonly string[];
+}
+
+export interface NewSession extends Omit<Session, "id"> {
+  /**
+   * With `VENDORS`: the scope that the consent page showed. `scope` is then what the sign-in vendor
+   * granted.
+   */
+  readonly consented?: readonly string[];
+}
+
+export interface LiveSession extends Session {
+  /** When it ends, for the presented access token. */
+  readonly expiresAt: EpochSeconds;
+}
+
+export interface Sessions {
+  /** After an authorization. @param session its user, client and scope */
+  start(session: NewSession): Promise<{ readonly session: Session; readonly tokens: IssuedTokens }>;
+  /**
+   * @returns undefined for anything that is not one of our live access tokens: unknown, expired,
+   *   revoked, of another type
+   */
+  identify(accessToken: string): Promise<LiveSession | undefined>;
+  /** @returns the session of a refresh token, without spending it; undefined as `identify` */
+  find(refreshToken: string): Promise<Session | undefined>;
+  /**
+   * Rotates. The previous token gets the identical response for 30 s; later than that, and with any
+   * older token, the session ends.
+   *
+   * @throws OAuthError invalid_grant; invalid_scope for more than was granted;
+   *   temporarily_unavailable
+   */
+  refresh(refreshToken: string, request: RefreshRequest): Promise<IssuedTokens>;
+  /**
+   * RFC 7009: ends the session of either token.
+   *
+   * @returns its user, and whether that user has no session left; undefined when the token is not
+   *   of this client
+   */
+  revoke(token: string, clientId: string): Promise<{ readonly user: string; readonly wasLast: boolean } | undefined>;
+  /** Ends one session by id, after a proven replay. */
+  end(sessionId: string): Promise<void>;
+  /** Ends every session of a user. @returns how many */
+  endAll(user: string): Promise<number>;
+}
 
 /**
  * The checks that decide whether a presented token is valid. The twins pass weaker ones:

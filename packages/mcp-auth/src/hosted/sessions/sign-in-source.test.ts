@@ -16,7 +16,7 @@ import { loadHosted, SERVER, SEVERAL } from "../../testing/environments.ts";
 import { AUDIENCE, NOW, SAME, SOURCE, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
 import { createSignIns } from "../pages/sign-ins.ts";
 import { readSession } from "./record.ts";
-import type { Sessions } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
 import { createSignInGeneration } from "./sign-in-generation.ts";
 import { claimSignIn, requireSignIn } from "./sign-in-source.ts";
 import { SESSIONS_OF_ONE } from "../link-policy/link-policy.ts";

@@ -8,7 +8,14 @@ import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { issueToken, type TokenTagging } from "./issued-token.ts";
 import { ACCESS_TOKEN_LIFETIME_SECONDS, type StoredAccessToken } from "./record.ts";
-import type { IssuedTokens } from "./session.ts";
+
+/** RFC 6749 §5.1, before it becomes JSON. */
+export interface IssuedTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly expiresInSeconds: number;
+  readonly scope: readonly string[];
+}
 
 export interface RefreshAnswer {
   readonly accessToken: string;

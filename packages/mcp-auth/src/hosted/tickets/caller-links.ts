@@ -7,7 +7,7 @@ import type { StoredTokens } from "@oauth-broker/token-store";
 import type { CallerLinks, LinkRequest, UserLink } from "../../mode.ts";
 import type { HostedDeps } from "../deps.ts";
 import type { Tickets } from "./tickets.ts";
-import type { LiveSession } from "../sessions/session.ts";
+import type { LiveSession } from "../sessions/sessions.ts";
 import { atVendor, linkKey, type LinkDeps, linkScope } from "../links/link.ts";
 import { readLinked, tokenSource } from "../links/token-source.ts";
 

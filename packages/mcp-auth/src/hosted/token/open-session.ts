@@ -8,7 +8,7 @@ import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/regi
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { grantedScope, linkUser } from "../links/link-user.ts";
-import type { NewSession } from "../sessions/session.ts";
+import type { NewSession } from "../sessions/sessions.ts";
 
 export interface Redeemed {
   readonly tokens: VendorTokens;

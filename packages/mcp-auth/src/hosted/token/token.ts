@@ -8,7 +8,7 @@ import type { Trace } from "@oauth-broker/service/http";
 import { type FindClient, type HostedClient, requireClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
-import type { IssuedTokens } from "../sessions/session.ts";
+import type { IssuedTokens } from "../sessions/token-pair.ts";
 import { ignorableScopes } from "../link-policy/scope.ts";
 import { linkKey } from "../links/link.ts";
 

@@ -7,41 +7,35 @@ import { bearerToken } from "@oauth-broker/oauth-core/http";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
-import type { Caller } from "../../mode.ts";
+import type { McpRequest } from "../elicitation/call.ts";
 import type { BearerDeps } from "./bearer.ts";
 
 /** The token itself is left out: no tool and no library after this line needs it. */
 //= bar#RS-2
 export function toAuthInfo(
-  caller: Caller,
-  from: string,
+  request: McpRequest,
   everyScope: readonly string[],
   { resourceMetadata }: Pick<BearerDeps, "resourceMetadata">,
 ): AuthInfo {
+  const { clientId = "", scope = everyScope, expiresAt } = request.caller;
   return {
     token: "",
-    clientId: caller.clientId ?? "",
-    scopes: [...(caller.scope ?? everyScope)],
-    expiresAt: caller.expiresAt,
+    clientId,
+    scopes: [...scope],
+    expiresAt,
     ...defined({ resourceMetadataUrl: resourceMetadata }),
-    extra: { caller, from },
+    extra: { ...request },
   };
 }
 
 /** As `toAuthInfo` has put it there. */
-export function callerOf(authInfo: AuthInfo | undefined): Caller {
-  const caller = authInfo?.extra?.["caller"];
-  if (caller === undefined) throw new TypeError("a tool was called without a caller");
-  return caller as Caller;
+export function requestOf(authInfo: AuthInfo | undefined): McpRequest {
+  const request = authInfo?.extra as McpRequest | undefined;
+  if (request?.caller === undefined) throw new TypeError("a tool was called without a caller");
+  return request;
 }
 
-/** Whose a call is, for one that cancels it. */
+/** Whose the calls of a request are: of its token and `Mcp-Session-Id`, hashed. */
 export function callOrigin(c: Context): string {
   return hashOf(JSON.stringify([bearerToken(c.req.header("authorization")), c.req.header("mcp-session-id")]));
-}
-
-/** As `toAuthInfo` has put it there. */
-export function originOf(authInfo: AuthInfo | undefined): string {
-  const from = authInfo?.extra?.["from"];
-  return typeof from === "string" ? from : "";
 }

@@ -6,7 +6,7 @@
 import type { ScopeChallengeHandler } from "@modelcontextprotocol/server";
 import { scopesOfResource } from "../../resource/scopes.ts";
 import type { Caller } from "../../mode.ts";
-import { callerOf } from "./auth-info.ts";
+import { requestOf } from "./auth-info.ts";
 
 /**
  * @param asked the scopes the client is asked to request; empty: all that the vendor token permits
@@ -14,7 +14,7 @@ import { callerOf } from "./auth-info.ts";
 export function requireWholeToken(asked: readonly string[]): ScopeChallengeHandler {
   return ({ authInfo }) => {
     if (authInfo === undefined) return undefined;
-    const { scope, vendorScope } = callerOf(authInfo);
+    const { scope, vendorScope } = requestOf(authInfo).caller;
     const ofVendor = scopesOfResource(vendorScope ?? []);
     if (permitsWholeToken({ scope, vendorScope: ofVendor })) return undefined;
     const [first, ...others] = asked.length > 0 ? asked : ofVendor;

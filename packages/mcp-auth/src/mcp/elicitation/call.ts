@@ -8,19 +8,23 @@ import type { AskedTicket } from "./request-state.ts";
 /** `legacy`: 2025-11-25 and before. */
 export type Era = "modern" | "legacy";
 
+/** A request to `/mcp`, as the tools that it calls know it. */
+export interface McpRequest {
+  readonly caller: Caller;
+  /** Whose its calls are, for a request that cancels one. */
+  readonly from: string;
+  /** With `VENDORS`. */
+  readonly linked: LinkedRequest | undefined;
+}
+
 /** A call that the bearer token permits. */
-export interface ToolCall {
+export interface ToolCall extends McpRequest {
   readonly tool: Tool;
   /** The vendors that the tool names. */
   readonly named: readonly NamedVendor[];
   readonly input: Readonly<Record<string, unknown>>;
-  readonly caller: Caller;
   readonly context: ServerContext;
   readonly era: Era;
-  /** Who sent it: the hash of its access token and `Mcp-Session-Id`. */
-  readonly from: string;
-  /** With `VENDORS`. */
-  readonly linked: LinkedRequest | undefined;
 }
 
 /** A call that runs. */
