@@ -11,7 +11,15 @@ export interface Reply {
   readonly body: string;
 }
 
+export interface Request {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
 export interface Connection {
+  send(request: Request): Promise<Reply>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<Reply>;
   /** @param text JSON */
@@ -25,18 +33,13 @@ const FORM = { "content-type": "application/x-www-form-urlencoded" };
 /** @param always headers of each request */
 export function openConnection(url: string, always: Readonly<Record<string, string>> = {}): Connection {
   const client = new Client(url, { pipelining: 1 });
-  const send = (
-    method: "GET" | "POST",
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    body: string | null,
-  ): Promise<Reply> =>
+  const send = ({ headers, ...request }: Request): Promise<Reply> =>
     new Promise((resolve, reject) => {
       let status = 0;
       let received: Readonly<Record<string, string | string[] | undefined>> = {};
       const chunks: Buffer[] = [];
       client.dispatch(
-        { method, path, headers: { ...always, ...headers }, body },
+        { ...request, headers: { ...always, ...headers } },
         {
           onRequestStart() {},
           onResponseStart(_controller, statusCode, responseHeaders) {
@@ -56,10 +59,18 @@ export function openConnection(url: string, always: Readonly<Record<string, stri
         },
       );
     });
+  return connectionOf(send, () => client.close());
+}
+
+/** A connection whose requests go another way. */
+export function connectionOf(send: Connection["send"], close: Connection["close"]): Connection {
+  const post = (path: string, body: string, headers: Request["headers"]): Promise<Reply> =>
+    send({ method: "POST", path, headers, body });
   return {
-    get: (path, headers = {}) => send("GET", path, headers, null),
-    post: (path, form, headers) => send("POST", path, { ...headers, ...FORM }, new URLSearchParams(form).toString()),
-    postJson: (path, text, headers) => send("POST", path, { ...headers, ...JSON_BODY }, text),
-    close: () => client.close(),
+    send,
+    get: (path, headers = {}) => send({ method: "GET", path, headers, body: null }),
+    post: (path, form, headers) => post(path, new URLSearchParams(form).toString(), { ...headers, ...FORM }),
+    postJson: (path, text, headers) => post(path, text, { ...headers, ...JSON_BODY }),
+    close,
   };
 }

@@ -1,32 +1,36 @@
 /**
- * DynamoDB and KMS for the store: dynalite, or a DynamoDB Local that already runs. Also the worker
- * that provides them to a bench.
+ * DynamoDB and KMS for a run: the engine has its own process, because its processor time would be in
+ * the figures of this one; KMS, which is seldom called, is here. Also the program of that process.
  */
 import { startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
-import type { TableAddress } from "../support/aws/environment.ts";
-import { answerCalls } from "./worker.ts";
+import { awsEnvironment, type TableAddress } from "../support/aws/environment.ts";
+import { type Stage, startMeasured } from "./stage.ts";
 
 /** The addresses for a client. */
 export interface Engines extends TableAddress {
   readonly name: "dynalite" | "DynamoDB Local";
 }
 
-// A type, not an interface: it must have an index signature.
-// oxlint-disable-next-line typescript/consistent-type-definitions
-export type EngineCalls = {
-  /** With a new, empty table. */
-  readonly open: () => Promise<Engines>;
+export interface EngineServers {
+  /** With a new, empty table, and a new key. */
+  open(): Promise<Engines>;
   /** Calls that KMS has received so far, of all operations. */
-  readonly kmsCalls: () => number;
-};
+  kmsCalls(): number;
+}
 
-/** In this process. */
-export async function createEngines(): Promise<{ readonly calls: EngineCalls; stop(): Promise<void> }> {
-  const dynamoDb = await startDynamoDb();
+/** dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. This process is a client of both, too. */
+export async function startEngines(stage: Stage): Promise<EngineServers> {
+  const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
+  const engine = { name: "engine", file: import.meta.filename, folder: stage.folder("engine") };
+  const sharedEndpoint = local ?? stage.addBehind(await startMeasured(engine)).url;
+  const dynamoDb = await startDynamoDb({ sharedEndpoint });
+  if (local !== undefined) stage.addBehind({ stop: dynamoDb.close });
   const kms = await startKms();
-  const calls: EngineCalls = {
+  stage.addBehind({ stop: kms.close });
+  stage.setVariables(awsEnvironment({ kmsEndpoint: kms.endpoint }));
+  return {
     open: async () => ({
-      name: dynamoDb.name,
+      name: local === undefined ? "dynalite" : "DynamoDB Local",
       region: dynamoDb.region,
       endpoint: dynamoDb.endpoint,
       table: await dynamoDb.createTable(),
@@ -35,14 +39,9 @@ export async function createEngines(): Promise<{ readonly calls: EngineCalls; st
     }),
     kmsCalls: () => Object.values(kms.calls()).reduce((sum, count) => sum + count, 0),
   };
-  const stop = async (): Promise<void> => {
-    await dynamoDb.close();
-    await kms.close();
-  };
-  return { calls, stop };
 }
 
 if (import.meta.main) {
-  const { calls, stop } = await createEngines();
-  answerCalls(calls, stop);
+  const { endpoint: url } = await startDynamoDb();
+  process.stdout.write(`${JSON.stringify({ url })}\n`);
 }

@@ -1,15 +1,13 @@
-/** The services of a run, each in a process: vendors, AWS engines, brokers' settings, MCP servers. */
+/** The services of a run, each in a process: vendors, brokers' settings, MCP servers. */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeVendorEnvironment } from "@oauth-broker/simulators";
+import { fakeVendorEnvironment, type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/paths.ts";
-import type { EngineCalls } from "./engines.ts";
 import { CALLBACK } from "./mcp-client.ts";
 import type { Service, ServiceProcess } from "../support/service-process.ts";
 import { type Stage, startMeasured } from "./stage.ts";
-import { startWorker, type Worker } from "./worker.ts";
 
 /** A client of the broker and the vendor behind it. */
 export interface Parties {
@@ -40,11 +38,14 @@ export async function startVendor(codes: "any" | "named", stage: Stage): Promise
   return stage.addBehind(await startMeasured({ name: "vendor", file, args: [codes], folder: stage.folder("vendor") }));
 }
 
-/** DynamoDB and KMS: dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. */
-export function startEngines(stage: Stage): Worker<EngineCalls> {
-  const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
-  const env = local === undefined ? {} : { DYNAMODB_LOCAL_ENDPOINT: local };
-  return stage.addBehind(startWorker<EngineCalls>(join(import.meta.dirname, "engines.ts"), { env }));
+/** In this process: for what a run scripts, or asks of it. */
+export async function startVendorHere(
+  options: Parameters<typeof startFakeVendor>[0],
+  stage: Stage,
+): Promise<FakeVendorServer> {
+  const vendor = await startFakeVendor(options);
+  stage.addBehind({ stop: vendor.close });
+  return vendor;
 }
 
 /** Hosted mode at the fake vendor with named codes, unless `env` says otherwise. */

@@ -25,6 +25,8 @@ export interface Stage {
   add<T extends Stoppable>(server: T): T;
   /** Adds what servers have connections to, to be stopped after them; returns it. */
   addBehind<T extends Stoppable>(one: T): T;
+  /** Of this process, until the end: the token store and the SDK of AWS read them there. */
+  setVariables(variables: Readonly<Record<string, string>>): void;
 }
 
 /** @returns what has begun, and its end: that rejects if a measured server ended in another way than requested */
@@ -53,6 +55,17 @@ export async function openOnStage<T>(begin: (stage: Stage) => Promise<T>): Promi
     addBehind: (one) => {
       behind.push(one);
       return one;
+    },
+    setVariables: (variables) => {
+      const before = { ...process.env };
+      Object.assign(process.env, variables);
+      const restore = async (): Promise<void> => {
+        for (const name of Object.keys(variables)) {
+          delete process.env[name];
+          if (before[name] !== undefined) process.env[name] = before[name];
+        }
+      };
+      stage.addBehind({ stop: restore });
     },
   };
   try {

@@ -1,6 +1,4 @@
 /** The command line of the programs of this workspace, read as all our commands read theirs. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
 import {
   answerUsage,
@@ -45,12 +43,6 @@ export function readProgram<const T extends ParseArgsOptionsConfig, Parsed>(
 /** Prints a line of progress. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-/** @param path of a file, whose folder is made */
-export function writeResults(path: string, results: object): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
 }
 
 /** Runs what takes minutes: it ends at a signal, and an error is printed with its causes; the exit code is 1 then. */

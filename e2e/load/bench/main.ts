@@ -1,78 +1,62 @@
 /**
- * `npm run bench`. The tables go to stdout, progress to stderr, the results to a JSON file. Exits
- * with 0 whether or not the aims are met, because a busy machine is not a defect; with 1 when the
- * run itself failed.
+ * `npm run bench`. The tables go to stdout, progress to stderr. Exits with 0 whether or not the aims
+ * are met, because a busy machine is not a defect; with 1 when the run itself failed.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildBroker } from "../../support/setup/built-services.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
-import { readProgram, runProgram, say, writeResults } from "../../support/program.ts";
+import { readProgram, runProgram, say } from "../../support/program.ts";
 import { buildAt } from "../against.ts";
-import type { Rounds } from "../rounds.ts";
 import { openBrokerPart } from "./broker/part.ts";
 import { type CpuProfile, partsOf, partsTable } from "./broker/profile.ts";
 import { countLines, COUNTS } from "./counts/counts.ts";
 import { openMcpPart } from "./mcp/part.ts";
-import { type CommandLine, commandLineOf, HELP, OPTIONS, type Part, RESULTS_FOLDER } from "./options.ts";
+import { type CommandLine, commandLineOf, HELP, OPTIONS, type Part } from "./options.ts";
 import { type PartOfBench, runPart } from "./part.ts";
-import { registryTable, registryAimLine, runRegistryBench } from "./registry/bench.ts";
+import { runRegistryBench } from "./registry/bench.ts";
 import { openStorePart } from "./store/part.ts";
 
-const PROFILES = join(RESULTS_FOLDER, "profiles");
+const PROFILES = join(import.meta.dirname, "results", "profiles");
 
 async function run(commandLine: CommandLine): Promise<void> {
-  const { parts, profile, jsonPath, count } = commandLine;
-  if (count) {
-    for (const part of parts) {
-      if (part === "registry") throw new Error("nothing of the registry is counted");
-      process.stdout.write(`${countLines(await COUNTS[part]())}\n\n`);
-    }
-    return;
-  }
-  if (parts.includes("broker")) {
+  const { parts, profile, count } = commandLine;
+  if (parts.includes("broker") && !count) {
     say("building the broker where it is older than its sources");
     buildBroker();
   }
-  const results: Record<string, object> = {};
-  const texts: string[] = [];
   for (const part of parts) {
-    const { text, ...found } = await measurePart(part, commandLine);
-    results[part] = found;
-    texts.push(text);
-    if (part === "broker" && profile) texts.push(...["memory", "sqlite"].map(describeProfile));
+    const text = count ? await countPart(part) : await measurePart(part, commandLine);
+    process.stdout.write(`${text}\n\n`);
+    if (part !== "broker" || !profile) continue;
+    process.stdout.write(`${["memory", "sqlite"].map(describeProfile).join("\n\n")}\n\n`);
   }
-  writeResults(jsonPath, results);
-  process.stdout.write(`${texts.join("\n\n")}\n\nresults: ${jsonPath}\n`);
   if (profile) process.stdout.write(`profiles, for a browser's developer tools: ${PROFILES}/*.cpuprofile\n`);
 }
 
-async function measurePart(part: Part, commandLine: CommandLine): Promise<{ readonly text: string }> {
-  const { numbers, profile, againstCommit } = commandLine;
-  const { rounds } = numbers;
-  const watch = profile ? { profileFolder: PROFILES } : {};
-  const measure = async (opened: Promise<PartOfBench>, load: Omit<Rounds, "rounds">, profiled = profile) =>
-    runPart(await opened, { ...load, rounds, profiled }, say);
+async function countPart(part: Part): Promise<string> {
+  if (part === "registry") throw new Error("nothing of the registry is counted");
+  return countLines(await COUNTS[part]());
+}
+
+async function measurePart(part: Part, commandLine: CommandLine): Promise<string> {
+  const { rounds, flows: count, profile: profiled, against: commit, mixedCalls } = commandLine;
+  const watch = profiled ? { profileFolder: PROFILES } : {};
+  const measure = async (opened: Promise<PartOfBench>, mostWarmUp: number): Promise<string> => {
+    const warmUp = commandLine.warmUp ?? mostWarmUp;
+    return (await runPart(await opened, { count, rounds, warmUp, profiled }, say)).text;
+  };
   switch (part) {
     case "broker": {
-      const against = againstCommit === undefined ? undefined : buildAt(againstCommit, say);
-      const load = { count: numbers.flows, warmUp: numbers["warm-up"] };
-      return measure(openBrokerPart({ ...watch, against }), load).finally(() => against?.remove());
+      const against = commit === undefined ? undefined : buildAt(commit, say);
+      return measure(openBrokerPart({ ...watch, against }), 30_000).finally(() => against?.remove());
     }
-    case "store": {
-      const { operations } = numbers;
-      const load = { count: operations, warmUp: numbers["store-warm-up"] };
-      // Only the operations after its rounds run under the profiler.
-      return measure(openStorePart(profile ? { profile: { folder: PROFILES, operations } } : {}), load, false);
-    }
-    case "mcp": {
-      const load = { count: numbers.calls, warmUp: numbers["calls-warm-up"] };
-      return measure(openMcpPart({ ...watch, mixedCalls: numbers["mixed-calls"] }), load);
-    }
-    case "registry": {
-      const results = runRegistryBench({ runs: numbers["registry-runs"] }, say);
-      return { ...results, text: `${registryTable(results.figures)}\n\n${registryAimLine(results)}` };
-    }
+    case "store":
+      return measure(openStorePart(), 15_000);
+    case "mcp":
+      return measure(openMcpPart({ ...watch, mixedCalls }), 15_000);
+    case "registry":
+      return runRegistryBench(15, say).text;
     default:
       return part satisfies never;
   }

@@ -44,20 +44,16 @@ export interface PartOfBench {
   stop(): Promise<void>;
 }
 
-export interface PartResults extends Rounds, Pick<PartOfBench, "about"> {
-  readonly node: string;
-  readonly machine: string;
-  /** Under a profiler everything is slower, and not by the same factor. */
-  readonly profiled: boolean;
+export interface PartResults {
   readonly figures: Figures;
   readonly comparisons: readonly ComparisonResult[];
-  readonly more?: object;
-  readonly measurements: readonly Round[];
+  readonly more: object | undefined;
   /** What is printed. */
   readonly text: string;
 }
 
 /**
+ * @param asked.profiled under a profiler everything is slower, and not by the same factor
  * @param say prints a line of progress
  * @throws Error when a process ends, or an answer is wrong
  */
@@ -72,14 +68,12 @@ export async function runPart(
     const rest = await part.more?.(say);
     const figures = figuresOf(measurements);
     const comparisons = compare(measurements, part.comparisons);
-    const [node, machine] = [process.version, describeMachine()];
-    const results = { about, ...asked, warmUp, node, machine, profiled, figures, comparisons };
-    const settings = `${about}; ${asked.rounds} rounds of ${asked.count} of each kind after ${warmUp}, Node.js ${node}, ${machine}`;
+    const settings = `${about}; ${asked.rounds} rounds of ${asked.count} of each kind after ${warmUp}, ${describeMachine()}`;
     const lines = profiled
       ? ["Run under a profiler: compare nothing with these figures."]
       : comparisonLines(subjects, comparisons);
-    const texts = [settings, table(part, results), [...lines, ...(rest?.lines ?? [])].join("\n")];
-    return { ...results, ...(rest && { more: rest.found }), measurements, text: texts.join("\n\n") };
+    const texts = [settings, table(part, { figures, comparisons }), [...lines, ...(rest?.lines ?? [])].join("\n")];
+    return { figures, comparisons, more: rest?.found, text: texts.join("\n\n") };
   } finally {
     await part.stop();
   }

@@ -29,7 +29,7 @@ const answering =
 
 async function startWith(...ports: readonly number[]): Promise<Balancer> {
   const balancer = await startBalancer();
-  closing.push(async () => balancer.close());
+  closing.push(async () => balancer.stop());
   for (const port of ports) balancer.add(port);
   return balancer;
 }

@@ -18,7 +18,7 @@ export interface Balancer {
   /** Until `remove`, this port is asked whether it is ready. */
   add(port: number): void;
   remove(port: number): void;
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export async function startBalancer(): Promise<Balancer> {
@@ -83,7 +83,7 @@ export async function startBalancer(): Promise<Balancer> {
       void watch(port);
     },
     remove: (port) => void ready.delete(port),
-    close: async () => {
+    stop: async () => {
       closed.abort();
       agent.destroy();
       server.closeAllConnections();

@@ -152,10 +152,10 @@ export async function runRestoreDrill(size: DrillSize, say: (line: string) => vo
       withinMs: 10_000,
     };
     await during("the copy is put back", restored, async () => {
-      await deployment.stop();
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(`${deployment.file}${suffix}`, { force: true });
-      copyFileSync(copy, deployment.file);
-      await deployment.start();
+      await deployment.whileDown(() => {
+        for (const suffix of ["", "-wal", "-shm"]) rmSync(`${deployment.file}${suffix}`, { force: true });
+        copyFileSync(copy, deployment.file);
+      });
       await sleep(size.settleSeconds * 1000);
     });
   } finally {
@@ -165,11 +165,11 @@ export async function runRestoreDrill(size: DrillSize, say: (line: string) => vo
 }
 
 /** A client that met a defect of the drill throws at `stop`. */
-async function stopAll(load: Load, deployment: { close(): Promise<void> }): Promise<void> {
+async function stopAll(load: Load, deployment: { stop(): Promise<void> }): Promise<void> {
   try {
     await load.stop();
   } finally {
-    await deployment.close();
+    await deployment.stop();
   }
 }
 

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Actor, createActor, type Tokens } from "../broker-client.ts";
-import { type Connection, openConnection, type Reply } from "../connection.ts";
+import { type Connection, connectionOf, openConnection, type Reply, type Request } from "../connection.ts";
 import { connect, postCall, type Session } from "../mcp-client.ts";
 import type { Parties } from "../services.ts";
 import type { Operation, Outcome, Seen } from "./ledger.ts";
@@ -90,8 +90,8 @@ const EXPECTED: Readonly<Record<string, number>> = { "/v1/par": 201, "/v1/author
 
 /** A connection that repeats each request until it is answered, and records what came before. */
 function createPatient(connection: Connection, operation: Operation, seen: Seen[]): Connection {
-  const attempt = async (path: string, request: () => Promise<Reply>): Promise<Reply> => {
-    const [what = ""] = path.split("?", 1);
+  const attempt = async (request: Request): Promise<Reply> => {
+    const [what = ""] = request.path.split("?", 1);
     const startedAt = performance.now();
     let unansweredFrom: number | undefined;
     for (;;) {
@@ -106,7 +106,7 @@ function createPatient(connection: Connection, operation: Operation, seen: Seen[
           ...(answer !== undefined && mayStore(what, answer) ? { mayStore: true } : {}),
         });
       };
-      const answer = await request().catch(() => undefined);
+      const answer = await connection.send(request).catch(() => undefined);
       if (answer?.status === (EXPECTED[what] ?? 200)) {
         record("answered", answer);
         return answer;
@@ -131,12 +131,7 @@ function createPatient(connection: Connection, operation: Operation, seen: Seen[
       }
     }
   };
-  return {
-    get: (path, headers) => attempt(path, () => connection.get(path, headers)),
-    post: (path, form, headers) => attempt(path, () => connection.post(path, form, headers)),
-    postJson: (path, text, headers) => attempt(path, () => connection.postJson(path, text, headers)),
-    close: () => connection.close(),
-  };
+  return connectionOf(attempt, connection.close);
 }
 
 function isDeferral({ status, header }: Reply): boolean {

@@ -5,7 +5,6 @@
 import { buildAt } from "../against.ts";
 import { setup } from "../../support/setup/built-services.ts";
 import { readProgram, runProgram, say } from "../../support/program.ts";
-import { removeTemporaryFolders } from "../../support/service-process.ts";
 import { THIS_BUILD } from "./deployment.ts";
 import { FULL, runDrill, runRestoreDrill, SHORT } from "./drill.ts";
 import { report, type Tally } from "./ledger.ts";
@@ -40,7 +39,6 @@ async function run(before: string | undefined): Promise<readonly Tally[]> {
     return [...drilled, ...restored];
   } finally {
     other?.remove();
-    removeTemporaryFolders();
   }
 }
 

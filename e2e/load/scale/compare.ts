@@ -5,7 +5,7 @@
 import { costIn, measureRounds, ratioIn, type Subject } from "../rounds.ts";
 import type { Spread } from "../spread.ts";
 import { atMost, type Row, times } from "./section.ts";
-import type { Size } from "./size.ts";
+import type { Measured } from "./size.ts";
 
 export interface ComparedSubject extends Subject {
   /** The name of another subject that it is also compared with. */
@@ -25,7 +25,7 @@ export interface Compared {
 /** A subject makes `flows` for each of its processes. */
 export async function compareSubjects(
   subjects: readonly ComparedSubject[],
-  { flows, rounds, warmUp }: Pick<Size, "flows" | "rounds" | "warmUp">,
+  { flows, rounds, warmUp }: Measured,
   say: (line: string) => void,
 ): Promise<Compared[]> {
   const { measurements: measured } = await measureRounds(subjects, { count: flows, rounds, warmUp }, say);

@@ -3,12 +3,11 @@
  * docs/capacity.md on stdout, and progress on stderr. Exits with 0 whether or not the aims are met,
  * because a busy machine is not a defect; with 1 when the run itself failed.
  */
-import { join, resolve } from "node:path";
 import { buildBroker } from "../../support/setup/built-services.ts";
-import { readProgram, runProgram, say, wholeNumber, writeResults } from "../../support/program.ts";
+import { readProgram, runProgram, say, wholeNumber } from "../../support/program.ts";
 import { describeMachine } from "../machine.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";
-import { type Found, sectionText } from "./section.ts";
+import { sectionText } from "./section.ts";
 import { FULL, type Size, sizeOf, SMALL } from "./size.ts";
 
 const HELP = `Usage: npm run scale -- [PART …] [OPTIONS]
@@ -25,7 +24,6 @@ ${Object.entries(PARTS)
   --rounds N   rounds (default ${FULL.rounds})
   --warm-up N  flows per process beforehand, at most (default ${FULL.warmUp}; 0.4 of it on the DynamoDB engine)
   --small      small numbers: shows that it works, and says nothing about cost
-  --json PATH  where what it found goes as JSON (default e2e/load/scale/results/latest.json)
   -h, --help   this text
   -v, --version
                the version
@@ -37,27 +35,21 @@ const OPTIONS = {
   rounds: { type: "string", default: String(FULL.rounds) },
   "warm-up": { type: "string", default: String(FULL.warmUp) },
   small: { type: "boolean", default: false },
-  json: { type: "string", default: join(import.meta.dirname, "results", "latest.json") },
 } as const;
 
-async function run(parts: readonly Part[], size: Size, jsonPath: string): Promise<void> {
+async function run(parts: readonly Part[], size: Size): Promise<void> {
   say("building the broker where it is older than its sources");
   buildBroker();
-  process.stdout.write(
-    `Node.js ${process.version}, ${describeMachine()}${size === SMALL ? ", --small: no figures" : ""}\n`,
-  );
-  const all: Record<string, Found> = {};
+  process.stdout.write(`${describeMachine()}${size === SMALL ? ", --small: no figures" : ""}\n`);
   for (const part of parts) {
     const startedAt = performance.now();
     const found = await PARTS[part].measure(size, (line) => say(`${part}  ${line}`));
-    all[part] = found;
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(
       `\n${found.sections.map(sectionText).join("\n\n")}\n  (npm run scale -- ${part}: ${seconds} s)\n`,
     );
     process.stdout.write(`\nIts lines of docs/capacity.md:\n\n${found.page.join("\n")}\n`);
   }
-  writeResults(jsonPath, { node: process.version, machine: describeMachine(), parts: all });
 }
 
 const about = { program: "npm run scale --", help: HELP, words: true };
@@ -67,6 +59,6 @@ const chosen = readProgram(OPTIONS, about, ({ values, words }) => {
   const rounds = wholeNumber("--rounds", values.rounds, 1);
   const warmUp = wholeNumber("--warm-up", values["warm-up"], 0);
   const size = values.small ? SMALL : sizeOf({ flows, rounds, warmUp });
-  return { parts, size, jsonPath: resolve(values.json) };
+  return { parts, size };
 });
-if (chosen !== undefined) await runProgram(() => run(chosen.parts, chosen.size, chosen.jsonPath));
+if (chosen !== undefined) await runProgram(() => run(chosen.parts, chosen.size));

@@ -10,9 +10,7 @@ import type { Size } from "./size.ts";
 import { measureUnits } from "./parts/units.ts";
 import { measureWaiting } from "./parts/waiting.ts";
 
-export type Part = "records" | "processes" | "configuration" | "connections" | "waiting" | "hanging" | "due" | "units";
-
-export interface PartOfRun {
+interface PartOfRun {
   /** One line for the help. */
   readonly about: string;
   /**
@@ -22,7 +20,7 @@ export interface PartOfRun {
   readonly measure: (size: Size, say: (line: string) => void) => Promise<Found>;
 }
 
-export const PARTS: Readonly<Record<Part, PartOfRun>> = {
+export const PARTS = {
   records: { about: "1,000 to 1,000,000 records in the store: CPU per flow", measure: measureRecords },
   processes: { about: "1 to 4 processes on one SQLite file and on one table: CPU per flow", measure: measureProcesses },
   configuration: {
@@ -40,7 +38,8 @@ export const PARTS: Readonly<Record<Part, PartOfRun>> = {
   hanging: { about: "1 vendor of 10 hangs: CPU and time of the flows at the others, memory", measure: measureHanging },
   due: { about: "3,000 tokens that are due together, at vendors that allow 5 calls a second", measure: measureDue },
   units: { about: "what DynamoDB and KMS charge for a flow, a refresh and a call of /mcp", measure: measureUnits },
-};
+} as const satisfies Readonly<Record<string, PartOfRun>>;
+export type Part = keyof typeof PARTS;
 
 /** @throws Error with a sentence for the user */
 export function partNamed(name: string): Part {

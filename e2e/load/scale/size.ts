@@ -1,67 +1,52 @@
 /** How much of everything a run has: `FULL` gives figures, `SMALL` only shows that all of it works. */
 
-export interface Size {
-  /** Flows per subject and round. */
-  readonly flows: number;
-  readonly rounds: number;
-  /** Flows per process before the first round, at most. */
-  readonly warmUp: number;
-  /** Flows at once, for each process. */
-  readonly atOnce: number;
-  /** The same four for subjects on the DynamoDB engine of this machine, which is slow. */
-  readonly onEngine: Pick<Size, "flows" | "rounds" | "warmUp" | "atOnce">;
-  /** Records in the store at the start; the first is what the others are compared with. */
-  readonly records: readonly number[];
-  /** Processes on one store. */
-  readonly processes: number;
-  /** Clients, and as many vendors. */
-  readonly entries: number;
-  /** How often a broker starts for the time that takes. */
-  readonly starts: number;
-  readonly connections: number;
-  /** Of connections that are in use beside as many as that which are idle. */
-  readonly busy: number;
-  /** Flows whose users are at the vendor. */
-  readonly waiting: number;
-  /** Of each kind of operation whose charges are counted. */
-  readonly charged: number;
-  readonly due: DueSize;
-}
-
-/** See due.ts. */
-export interface DueSize {
-  readonly users: number;
-  readonly vendors: number;
-  /** Refreshes that a vendor allows. */
-  readonly perSecond: number;
-  /** The lifetime of the first access tokens. */
-  readonly lifetimeSeconds: number;
-  /** A user whose call passed waits about so long before the next. */
-  readonly pauseMs: number;
-  /** The run fails after that. */
-  readonly mostSeconds: number;
-}
-
 /** The size for the page on capacity. */
-export const FULL: Size = {
+export const FULL = {
+  /** Flows per subject and round. */
   flows: 2000,
   rounds: 9,
+  /** Flows per process before the first round, at most. */
   warmUp: 15_000,
+  /** Flows at once, for each process. */
   atOnce: 32,
+  /** The same four for subjects on the DynamoDB engine of this machine, which is slow. */
   onEngine: { flows: 600, rounds: 9, warmUp: 6000, atOnce: 8 },
+  /** Records in the store at the start; the first is what the others are compared with. */
   records: [1_000, 10_000, 100_000, 1_000_000],
+  /** Processes on one store. */
   processes: 4,
+  /** Clients, and as many vendors. */
   entries: 1000,
+  /** How often a broker starts for the time that takes. */
   starts: 5,
   connections: 1000,
+  /** Of connections that are in use beside as many as that which are idle. */
   busy: 200,
+  /** Flows whose users are at the vendor. */
   waiting: 10_000,
+  /** Of each kind of operation whose charges are counted. */
   charged: 20,
-  due: { users: 1000, vendors: 3, perSecond: 5, lifetimeSeconds: 180, pauseMs: 4000, mostSeconds: 600 },
+  /** See due.ts. */
+  due: {
+    users: 1000,
+    vendors: 3,
+    /** Refreshes that a vendor allows. */
+    perSecond: 5,
+    /** The lifetime of the first access tokens. */
+    lifetimeSeconds: 180,
+    /** A user whose call passed waits about so long before the next. */
+    pauseMs: 4000,
+    /** The run fails after that. */
+    mostSeconds: 600,
+  },
 };
 
+export type Size = Readonly<typeof FULL>;
+/** What a comparison of subjects needs of it. */
+export type Measured = Pick<Size, "flows" | "rounds" | "warmUp">;
+
 /** @returns `FULL`, measured more or less often */
-export function sizeOf({ flows, rounds, warmUp }: Pick<Size, "flows" | "rounds" | "warmUp">): Size {
+export function sizeOf({ flows, rounds, warmUp }: Measured): Size {
   const onEngine = { ...FULL.onEngine, flows: Math.ceil(flows * 0.3), rounds, warmUp: Math.ceil(warmUp * 0.4) };
   return { ...FULL, flows, rounds, warmUp, onEngine };
 }

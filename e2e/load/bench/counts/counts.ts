@@ -1,19 +1,18 @@
 /**
  * What one flow, one refresh, one call of /mcp and one operation of a store do, in counts that are
- * the same on every machine: hashes, JSON, buffers, promises, bytes of log. All of it in this
- * process: a subject is composed as it is deployed and listens on a port, and what it does counts.
+ * the same on every machine: hashes, JSON, buffers, promises, bytes of log. Each
+ * subject is in this process, composed as it is deployed, and listens on a port; what it does counts.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { start as startBroker } from "@oauth-broker/broker/src/start.ts";
 import { createLog, type Log } from "@oauth-broker/service";
-import { type AcceptedCodes, startFakeVendor } from "@oauth-broker/simulators";
 import { loadSettings } from "../../../../packages/mcp-auth/src/config.ts";
 import { startServer } from "../../../../packages/mcp-auth/src/start.ts";
-import { awsEnvironment, tableEnvironment } from "../../../support/aws/environment.ts";
+import { tableEnvironment } from "../../../support/aws/environment.ts";
 import { freePort } from "../../../support/free-port.ts";
-import { createEngines, type Engines } from "../../engines.ts";
-import { configureBroker, mcpEnvironment } from "../../services.ts";
+import { startEngines } from "../../engines.ts";
+import { configureBroker, mcpEnvironment, startVendorHere } from "../../services.ts";
 import { onStage, type Stage } from "../../stage.ts";
 import { benchParties, brokerLanes, STORES, WORKS } from "../broker/part.ts";
 import { mcpLanes, PRE_REGISTERED } from "../mcp/part.ts";
@@ -37,7 +36,7 @@ type Tables = Record<string, Record<string, Counts>>;
 
 async function countBrokers(): Promise<CountTable> {
   return countOnStage(async (stage, table) => {
-    const parties = benchParties(await vendorUrl("any", stage));
+    const parties = benchParties((await startVendorHere({ codes: "any" }, stage)).url);
     for (const [on, store] of Object.entries(STORES)) {
       const { counts, log } = createSubject();
       const port = await freePort();
@@ -57,16 +56,16 @@ async function countBrokers(): Promise<CountTable> {
 
 async function countServers(): Promise<CountTable> {
   return countOnStage(async (stage, table) => {
-    const vendor = await vendorUrl("named", stage);
+    const { url: vendor } = await startVendorHere({ codes: "named" }, stage);
     const environments = {
       sqlite: {},
       preRegistered: PRE_REGISTERED,
       // The last, because its variables stay.
-      dynamodb: tableEnvironment(await openEngines(stage)),
+      dynamodb: tableEnvironment(await (await startEngines(stage)).open()),
     };
     for (const [on, env] of Object.entries(environments)) {
       const { counts, log } = createSubject();
-      setVariables({ DATA_DIR: stage.folder(on), ...env }, stage);
+      stage.setVariables({ DATA_DIR: stage.folder(on), ...env });
       const settings = loadSettings(mcpEnvironment(vendor, String(await freePort()), env));
       const server = stage.add(await countedIn(counts, () => startServer(BENCH_SERVER, settings, { log })));
       const { run, close } = await mcpLanes("token", server.url, on === "preRegistered" ? vendor : undefined)(0);
@@ -78,7 +77,8 @@ async function countServers(): Promise<CountTable> {
 
 async function countStores(): Promise<CountTable> {
   return countOnStage(async (stage, table) => {
-    const place = { engines: await openEngines(stage), folder: stage.folder("stores"), deleted: WARM_UP + OPERATIONS };
+    const engines = await (await startEngines(stage)).open();
+    const place = { engines, folder: stage.folder("stores"), deleted: WARM_UP + OPERATIONS };
     for (const [on, open] of Object.entries(COUNTED_STORES)) {
       const { counts } = createSubject();
       const { operations, close } = await openCountedStore(open(place), place);
@@ -100,31 +100,6 @@ async function countOnStage(count: (stage: Stage, table: Tables) => Promise<void
 function createSubject(): { readonly counts: Counts; readonly log: Log } {
   const counts: Counts = { hashes: 0, recordMacs: 0, json: 0, bufferFrom: 0, promises: 0, logBytes: 0 };
   return { counts, log: createLog({ write: (line) => void (counts.logBytes += Buffer.byteLength(line)) }) };
-}
-
-async function vendorUrl(codes: AcceptedCodes, stage: Stage): Promise<string> {
-  const { url, close } = await startFakeVendor({ codes });
-  stage.addBehind({ stop: close });
-  return url;
-}
-
-async function openEngines(stage: Stage): Promise<Engines> {
-  const engines = await stage.addBehind(await createEngines()).calls.open();
-  setVariables(awsEnvironment(engines), stage);
-  return engines;
-}
-
-/** Of this process, until the end: the token store and the SDK of AWS read them there. */
-function setVariables(variables: Readonly<Record<string, string>>, stage: Stage): void {
-  for (const [name, value] of Object.entries(variables)) {
-    const before = process.env[name];
-    process.env[name] = value;
-    const restore = async (): Promise<void> => {
-      if (before === undefined) delete process.env[name];
-      else process.env[name] = before;
-    };
-    stage.addBehind({ stop: restore });
-  }
 }
 
 /** @param counts of the subject, which the operation adds to */

@@ -10,7 +10,8 @@ import { openConnection } from "../../connection.ts";
 import { LANES } from "../../lanes.ts";
 import { callTool, connect, connectAtVendor, refresh, userName } from "../../mcp-client.ts";
 import type { ServiceProcess } from "../../../support/service-process.ts";
-import { startEngines, startMcpServer, startVendor } from "../../services.ts";
+import { startEngines } from "../../engines.ts";
+import { startMcpServer, startVendor } from "../../services.ts";
 import { tableEnvironment } from "../../../support/aws/environment.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
@@ -74,7 +75,7 @@ export interface McpOptions extends Watch {
 
 export async function openMcpPart({ mixedCalls, ...watch }: McpOptions): Promise<PartOfBench> {
   return openOnStage(async (stage) => {
-    const aws = await startEngines(stage).call("open");
+    const aws = await (await startEngines(stage)).open();
     const { url: vendorUrl } = await startVendor("named", stage);
     const start = async (name: Server, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> => {
       const flags = [...watched(`mcp-${name}`, watch), ...(name === "open" ? ["--import", WITHOUT_AUTH] : [])];

@@ -21,6 +21,7 @@ const loadMilliseconds = elapsed(start);
 const { user, system } = process.cpuUsage(cpuBefore);
 
 const ids = [...REGISTRY.keys()];
+if (ids.length <= 300) throw new Error(`the registry has only ${ids.length} entries`);
 const last = ids.at(-1) ?? "";
 const beforeFirst = performance.now();
 if (REGISTRY.get(last)?.vendor.id !== last) throw new Error("the registry does not have its last entry");
@@ -33,7 +34,6 @@ const lookUpNanoseconds = (elapsed(beforeLookUps) / LOOK_UPS) * 1e6;
 const beforeAll = performance.now();
 if ([...REGISTRY.values()].length !== ids.length) throw new Error("the registry has not as many entries as ids");
 const measurement: RegistryMeasurement = {
-  entries: ids.length,
   loadMilliseconds,
   loadCpuMilliseconds: (user + system) / 1000,
   firstLookUpMicroseconds,

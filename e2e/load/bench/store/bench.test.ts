@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { Round } from "../../rounds.ts";
 import { compare, comparisonLines, figuresOf, runPart, table } from "../part.ts";
 import { kmsLine, openStorePart, STORE_COMPARISONS } from "./part.ts";
-import { STORE_LABELS } from "./subjects.ts";
+import { STORE_LABELS } from "./operations.ts";
 import { requireSealed } from "./tokens.ts";
 
 const NAMES = Object.keys(STORE_LABELS);
@@ -18,7 +18,7 @@ describe.each(RUNS)("%s", () => {
   it("measures every call beside its requests, and counts KMS calls", async () => {
     const lines: string[] = [];
     const size = { count: 40, rounds: 2, warmUp: 0, profiled: false };
-    const results = await runPart(await openStorePart({ kmsReads: 1000 }), size, (line) => lines.push(line));
+    const results = await runPart(await openStorePart(1000), size, (line) => lines.push(line));
     expect(lines).toHaveLength(2 * NAMES.length);
     for (const name of NAMES) {
       expect(results.figures[name]?.cpuMicroseconds?.min).toBeGreaterThan(0);

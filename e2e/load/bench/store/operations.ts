@@ -5,7 +5,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
-import type { StoreSubject } from "./subjects.ts";
 import { bareRecord, bareRecordKey, type Item, openBare } from "./bare.ts";
 import type { Engines } from "../../engines.ts";
 import { LANES } from "../../lanes.ts";
@@ -22,6 +21,23 @@ import {
   TOKENS,
   writeUsers,
 } from "./tokens.ts";
+
+/**
+ * The subjects by name: our calls, and the requests of the SDK that they are compared with. In the
+ * order in which they are measured: compared ones next to each other.
+ */
+export const STORE_LABELS = {
+  getItem: "GetItem, consistent",
+  get: "TokenStore.get",
+  putItem: "PutItem",
+  put: "TokenStore.put",
+  getItemPutItem: "GetItem, then PutItem",
+  putNewItem: "PutItem of a new item",
+  create: "RecordStore.create",
+  updateItem: "UpdateItem under a condition",
+  advance: "RecordStore.advance",
+} as const;
+export type StoreSubject = keyof typeof STORE_LABELS;
 
 /**
  * One operation.

@@ -5,15 +5,17 @@
  * answer is neither a result nor a 503 with Retry-After.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
+import type { FakeVendorServer } from "@oauth-broker/simulators";
 import { type Connection, openConnection } from "../../connection.ts";
 import { connect, type Session, tryTool, userName } from "../../mcp-client.ts";
 import { inLanes } from "../../lanes.ts";
 import { spreadOf } from "../../spread.ts";
-import { startMcpServer } from "../../services.ts";
+import { startMcpServer, startVendorHere } from "../../services.ts";
 import { type Found, grouped, pageLines, range, type Row } from "../section.ts";
-import type { DueSize, Size } from "../size.ts";
+import type { Size } from "../size.ts";
 import { onStage, type Stage } from "../../stage.ts";
+
+type DueSize = Size["due"];
 
 /** To each server; users share them, one call at a time on each. */
 const CONNECTIONS = 200;
@@ -66,8 +68,7 @@ export async function measureDue({ due }: Pick<Size, "due">, say: (line: string)
 
 async function open(number: number, due: DueSize, stage: Stage): Promise<Place> {
   const { lifetimeSeconds: firstLifetimeSeconds, perSecond: refreshesPerSecond } = due;
-  const vendor = await startFakeVendor({ codes: "named", firstLifetimeSeconds, refreshesPerSecond });
-  stage.addBehind({ stop: vendor.close });
+  const vendor = await startVendorHere({ codes: "named", firstLifetimeSeconds, refreshesPerSecond }, stage);
   const backlog: number[] = [];
   const server = {
     name: `server ${number}`,

@@ -11,7 +11,8 @@ import { type Compared, type ComparedSubject, compareSubjects, rowsOf } from "..
 import { atMost, type Found, pageLines, type Row, times } from "../section.ts";
 import type { Size } from "../size.ts";
 import { linesToBuy } from "../to-buy.ts";
-import { startEngines, startVendor } from "../../services.ts";
+import { startEngines } from "../../engines.ts";
+import { startVendor } from "../../services.ts";
 import { awsEnvironment } from "../../../support/aws/environment.ts";
 import { onStage } from "../../stage.ts";
 
@@ -30,13 +31,13 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
   });
   const onDynamoDb = await onStage(async (stage) => {
     const { url: vendorUrl } = await startVendor("any", stage);
-    const worker = startEngines(stage);
+    const engines = await startEngines(stage);
     let tables = 0;
     const start: Start = async (processes, stores) => {
-      const { keyArn, kmsEndpoint } = await worker.call("open");
+      const { keyArn, kmsEndpoint } = await engines.open();
       const urls: string[] = [];
       for (let number = 0; number < stores; number += 1) {
-        const { table, region, endpoint } = await worker.call("open");
+        const { table, region, endpoint } = await engines.open();
         urls.push(`dynamodb:${table}?region=${region}&endpoint=${endpoint}`);
       }
       const folder = stage.folder(`dynamodb-${(tables += 1)}`);
@@ -72,7 +73,7 @@ interface Counted extends Pick<Found, "sections"> {
 interface Counts {
   readonly processes: number;
   readonly start: Start;
-  readonly size: Pick<Size, "flows" | "rounds" | "warmUp" | "atOnce">;
+  readonly size: Size["onEngine"];
 }
 
 /** @param store a file or a table, as a word */

@@ -4,17 +4,16 @@
  * because a request that scanned would be charged for its size.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startFakeVendor } from "@oauth-broker/simulators";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { openConnection } from "../../connection.ts";
 import { callTool, connect, refresh, type Session, userName } from "../../mcp-client.ts";
-import type { Engines } from "../../engines.ts";
+import { type Engines, type EngineServers, startEngines } from "../../engines.ts";
 import { startBrokers } from "../fixture/brokers.ts";
 import { type Charged, startCountingProxy } from "../fixture/counting-proxy.ts";
 import { fill } from "../fixture/fill.ts";
 import { type Found, pageLine, type Row } from "../section.ts";
 import type { Size } from "../size.ts";
-import { startEngines, startMcpServer, startVendor } from "../../services.ts";
+import { startMcpServer, startVendor, startVendorHere } from "../../services.ts";
 import { awsEnvironment, tableEnvironment } from "../../../support/aws/environment.ts";
 import { onStage, type Stage } from "../../stage.ts";
 
@@ -25,18 +24,15 @@ const DEADLINE_MS = 30_000;
 export async function measureUnits(size: Size, say: (line: string) => void): Promise<Found> {
   const [few = 0, many = 0] = size.records;
   return onStage(async (stage) => {
-    const worker = startEngines(stage);
+    const { open, kmsCalls } = await startEngines(stage);
     const { url: vendorUrl } = await startVendor("any", stage);
-    const kmsCalls = (): Promise<number> => worker.call("kmsCalls");
     const tables: Cost[][] = [];
     for (const records of [few, Math.min(many, MOST_ON_ENGINE)]) {
       say(`the broker on a table with ${records} records`);
-      const engines = await worker.call("open");
-      tables.push(await ofBroker({ engines, records, kmsCalls, count: size.charged }, vendorUrl, stage));
+      tables.push(await ofBroker({ engines: await open(), records, kmsCalls, count: size.charged }, vendorUrl, stage));
     }
     say("a hosted server");
-    const engines = await worker.call("open");
-    const server = await ofServer({ engines, records: 0, kmsCalls, count: size.charged }, stage);
+    const server = await ofServer({ engines: await open(), records: 0, kmsCalls, count: size.charged }, stage);
     const rows = [...tables.flat(), ...server].map(rowOf);
     // Once for both tables: what is charged is the same.
     const page = [...(tables.at(-1) ?? []), ...server].map(({ what, requests, writes, reads }) =>
@@ -70,10 +66,9 @@ function units(count: string, name: string): string {
   return count === "0" ? "" : `${count} ${name}`;
 }
 
-interface OnTable {
+interface OnTable extends Pick<EngineServers, "kmsCalls"> {
   readonly engines: Engines;
   readonly records: number;
-  readonly kmsCalls: () => Promise<number>;
   /** How often each operation is made. */
   readonly count: number;
 }
@@ -86,8 +81,6 @@ async function ofBroker(
   const { table, region, endpoint, keyArn, kmsEndpoint } = engines;
   const now = (): number => Math.floor(Date.now() / 1000);
   const store = dynamodbRecordStore({ table, region, endpoint, deadlineMs: DEADLINE_MS, now });
-  // For the SDK in this process, which signs with them.
-  Object.assign(process.env, awsEnvironment(engines));
   await fill(store, records, now());
   await store.close();
   const proxy = stage.addBehind(await startCountingProxy(endpoint));
@@ -115,8 +108,7 @@ async function ofBroker(
 }
 
 async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Promise<Cost[]> {
-  const vendor = await startFakeVendor({ codes: "named", firstLifetimeSeconds: LIFETIME_SECONDS });
-  stage.addBehind({ stop: vendor.close });
+  const vendor = await startVendorHere({ codes: "named", firstLifetimeSeconds: LIFETIME_SECONDS }, stage);
   const proxy = stage.addBehind(await startCountingProxy(engines.endpoint));
   const env = tableEnvironment({ ...engines, endpoint: proxy.endpoint });
   const server = await startMcpServer({ name: "server", vendorUrl: vendor.url, env }, stage);
@@ -155,11 +147,11 @@ async function ofServer({ engines, kmsCalls, count }: OnTable, stage: Stage): Pr
 }
 
 /** @returns runs some work so many times, and says what each was charged */
-function createCharge(count: number, charged: () => Charged, kmsCalls: () => Promise<number>) {
+function createCharge(count: number, charged: () => Charged, kmsCalls: () => number) {
   return async (what: string, work: () => Promise<void>): Promise<Cost> => {
-    const [before, kmsBefore] = [charged(), await kmsCalls()];
+    const [before, kmsBefore] = [charged(), kmsCalls()];
     for (let number = 0; number < count; number += 1) await work();
-    const [after, kmsAfter] = [charged(), await kmsCalls()];
+    const [after, kmsAfter] = [charged(), kmsCalls()];
     const each = (from: number, to: number): string => String(Math.round(((to - from) / count) * 10) / 10);
     const requests = Object.entries(after.requests).flatMap(([name, all]) => {
       const more = each(before.requests[name] ?? 0, all);
