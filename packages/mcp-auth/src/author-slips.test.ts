@@ -113,6 +113,12 @@ describe("a server, of whose author", () => {
     expect(await server.call("fine")).toContain("fine");
   });
 
+  it("printed text goes to stderr: each line of stdout is JSON", async () => {
+    await server.call("fine");
+    await expect.poll(server.stderr).toContain("printed by the tool\n");
+    await server.lineOf("tool_call", "fine");
+  });
+
   it("an error is a place in the log, under the reference that the model got", async () => {
     const [referenceId = ""] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(await server.call("throwing")) ?? [];
     await expect.poll(() => server.lines.find((line) => line["reference_id"] === referenceId)).toBeDefined();

@@ -3,6 +3,7 @@
  * `main.ts` calls. stdout carries only JSON lines, the first of them with `url`; text for a reader
  * goes to stderr, except for the operator's commands.
  */
+import { Console } from "node:console";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { type Clock, defined, systemClock } from "@oauth-broker/oauth-core";
@@ -54,7 +55,12 @@ export async function runServer(
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   try {
     if (args.length > 0) process.exitCode = await runCommand(args, undefined, definition.version);
-    else await serve(definition, say);
+    else {
+      // What a tool or a library of its author prints is text for a reader too.
+      // oxlint-disable-next-line no-restricted-globals -- theirs, not ours
+      globalThis.console = new Console(process.stderr);
+      await serve(definition, say);
+    }
   } catch (error) {
     say(explainStartFailure(error, "The server"));
     process.exitCode = 1;

@@ -72,7 +72,7 @@ export type ToolContext<Id extends string = never> = CallContext &
 
 /**
  * A string is text; any other JSON value is shown as JSON text, and nothing as a sentence that says
- * so. A `CallToolResult` of nothing but `content`, `structuredContent` and `isError` is returned as
+ * so. What JSON shows nothing of, such as a Response, fails the call. A `CallToolResult` of nothing but `content`, `structuredContent` and `isError` is returned as
  * it is: with any further member it is shown as JSON text too, because a vendor's document must not
  * act in the server's name. `toolResult` says that a result is the tool's own.
  */

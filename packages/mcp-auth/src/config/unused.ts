@@ -11,7 +11,11 @@ import { type Variable, VARIABLES } from "./variables.ts";
 
 /** The prefixes of our variables. */
 const OURS =
-  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|ADOPT_SIGN|ELICITATION|END_LINKS|SESSION_MAX|TRUSTED|SERVER|EVENTS)_/;
+  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|ADOPT_SIGN|ELICITATION|END_LINKS|SESSION_MAX|TRUSTED|SERVER|EVENTS)(?:_|$)/;
+/** Of a name without one of these: so few letters are wrong that it cannot be another program's. */
+const TYPING_ERRORS = 2;
+const NAMES = VARIABLES.map(({ name }) => name);
+const LONG_NAMES = NAMES.filter(({ length }) => length > 8);
 
 export interface Uses {
   readonly mode: Settings["mode"];
@@ -49,18 +53,18 @@ export function unknownVariables(environment: Environment, vendors: readonly str
 }
 
 function isUnknown(name: string, prefixed: readonly string[]): boolean {
-  const known: readonly Variable[] = VARIABLES;
-  return OURS.test(name) && !prefixed.includes(name) && !known.some((one) => one.name === name);
+  if ([...NAMES, ...prefixed].some((one) => one === name)) return false;
+  return OURS.test(name) || nearest(name, LONG_NAMES, TYPING_ERRORS) !== undefined;
 }
 
 function unknown(name: string, prefixed: readonly string[]): string {
-  const plain = VARIABLES.map((one) => one.name);
-  const near = lacksWord(name, prefixed) ?? nearest(name, [...plain, ...prefixed]);
+  const known = [...prefixed, ...NAMES];
+  const near = lacksWord(name, known) ?? nearest(name, known);
   return `is set, and not known here${near === undefined ? "" : `: did you mean ${near}?`}`;
 }
 
 /** @returns one with a word more before its last: `VENDOR_X_CLIENT_SECRET` for `VENDOR_X_SECRET` */
-function lacksWord(name: string, prefixed: readonly string[]): string | undefined {
-  const [, head = "", last = ""] = /^(.*_)([^_]+)$/.exec(name) ?? [];
-  return prefixed.find((one) => one.startsWith(head) && one.endsWith(`_${last}`));
+function lacksWord(name: string, known: readonly string[]): string | undefined {
+  const [, head = name, last = ""] = /^(.*_)([^_]+)$/.exec(name) ?? [];
+  return known.find((one) => one.startsWith(head) && one.endsWith(`_${last}`));
 }

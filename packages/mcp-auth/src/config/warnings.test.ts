@@ -40,6 +40,22 @@ describe("a warning reports", () => {
       "VENDOR_SCOPE is set, and not known here: did you mean VENDOR_SCOPES?",
     ],
     [
+      "a name without a word",
+      { ...PRE_REGISTERED, VENDOR_SECRET: "a" },
+      "VENDOR_SECRET is set, and not known here: did you mean VENDOR_CLIENT_SECRET?",
+    ],
+    [
+      "a misspelt first word",
+      { ...PRE_REGISTERED, LIMIT_REFUSED_TOKENS_PER_MINUTE: "5" },
+      "LIMIT_REFUSED_TOKENS_PER_MINUTE is set, and not known here: did you mean LIMITS_REFUSED_TOKENS_PER_MINUTE?",
+    ],
+    [
+      "lower case",
+      { ...PRE_REGISTERED, vendor_scopes: "a" },
+      "vendor_scopes is set, and not known here: did you mean VENDOR_SCOPES?",
+    ],
+    ["half a name", { ...PRE_REGISTERED, DB_TABLE: "a" }, "DB_TABLE is set, and not known here"],
+    [
       "misspelt origins",
       { ...PRE_REGISTERED, ALLOWED_ORIGIN: "https://a.example.com" },
       "ALLOWED_ORIGIN is set, and not known here: did you mean ALLOWED_ORIGINS?",
@@ -97,6 +113,11 @@ describe("a warning reports", () => {
       DB_TABLE_REGION: "eu-west-1",
       TOKEN_ENCRYPTION_MODE: "encrypted",
       PATH: "/bin",
+      HOME: "/root",
+      POST: "1",
+      DATADIR: "/data",
+      DATABASE_URL: "x",
+      SERVICE_NAME: "x",
     };
     expect(loadSettings({ ...PRE_REGISTERED, ...platform }).warnings).toEqual([]);
   });

@@ -68,6 +68,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
     tool,
     named: vendorsOf(tool, policy.signIn),
     inputSchema: convertedOnce(tool.input),
+    outputSchema: tool.outputSchema && convertedOnce(tool.outputSchema),
   }));
   const calls = createRunningCalls();
   const serverDeps: ServerDeps = { ...deps, calls, policy };
@@ -123,6 +124,7 @@ interface PreparedTool {
   readonly tool: Tool;
   readonly named: readonly NamedVendor[];
   readonly inputSchema: ReturnType<typeof convertedOnce<Tool["input"]>>;
+  readonly outputSchema: PreparedTool["inputSchema"] | undefined;
 }
 
 //= bar#RS-6
@@ -157,15 +159,19 @@ const ERAS: readonly Era[] = ["modern", "legacy"];
 
 function requireSound(definition: ServerDefinition, tools: readonly PreparedTool[], deps: ServerDeps): void {
   for (const era of ERAS) createServer(definition, tools, { era, from: undefined }, deps);
-  for (const prepared of tools) requireInputSchema(prepared);
+  for (const { tool, inputSchema, outputSchema } of tools) {
+    const dialect = { target: SCHEMA_DIALECT } as const;
+    requireShown(`tool ${tool.name}: its input`, () => inputSchema["~standard"].jsonSchema.input(dialect));
+    requireShown(`tool ${tool.name}: its outputSchema`, () => outputSchema?.["~standard"].jsonSchema.output(dialect));
+  }
 }
 
-function requireInputSchema({ tool: { name }, inputSchema }: PreparedTool): void {
+function requireShown(what: string, show: () => unknown): void {
   try {
-    inputSchema["~standard"].jsonSchema.input({ target: SCHEMA_DIALECT });
+    show();
   } catch (cause) {
     const why = cause instanceof Error ? `: ${cause.message}` : "";
-    throw new Error(`tool ${name}: its input cannot be shown as JSON Schema${why}`, { cause });
+    throw new Error(`${what} cannot be shown as JSON Schema${why}`, { cause });
   }
 }
 
@@ -184,8 +190,8 @@ function announceNoChanges({ server }: McpServer): void {
 }
 
 function register(prepared: PreparedTool, server: McpServer, era: Era, deps: ServerDeps): void {
-  const { tool, named, inputSchema } = prepared;
-  const { name, title, description, annotations, icons, outputSchema, _meta } = tool;
+  const { tool, named, inputSchema, outputSchema } = prepared;
+  const { name, title, description, annotations, icons, _meta } = tool;
   const scopeChallenge = challengeOf(prepared, deps);
   server.registerTool(
     name,

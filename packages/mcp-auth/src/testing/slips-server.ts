@@ -8,7 +8,16 @@ await runServer({
   name: "slips",
   version: "1.0.0",
   tools: [
-    defineTool({ name: "fine", description: "f", input, scopes, run: async () => "fine" }),
+    defineTool({
+      name: "fine",
+      description: "f",
+      input,
+      scopes,
+      run: async () => {
+        console.log("printed by the tool");
+        return "fine";
+      },
+    }),
     defineTool({
       name: "floating",
       description: "f",

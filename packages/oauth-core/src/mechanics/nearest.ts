@@ -1,10 +1,18 @@
 /** Typing errors: the known word that was probably meant. */
 
-/** The known word closest to the given one, if close enough to be a typing error. */
-export function nearest(written: string, known: Iterable<string>): string | undefined {
+/**
+ * The known word closest to the given one, if close enough to be a typing error.
+ *
+ * @param most how many letters may be wrong
+ */
+export function nearest(
+  written: string,
+  known: Iterable<string>,
+  most: number = Math.max(1, Math.floor(written.length / 3)),
+): string | undefined {
   const text = written.toLowerCase().slice(0, LONGEST);
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(written.length / 3)) + 1;
+  let least = most + 1;
   for (const word of known) {
     // A stranger may ask for it among hundreds: words that cannot be nearer are not compared.
     if (Math.abs(word.length - text.length) >= least) continue;

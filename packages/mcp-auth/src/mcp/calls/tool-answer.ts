@@ -10,7 +10,10 @@ import { isToolResult } from "../../tool.ts";
 /** For a tool that only does something: its vendor's API may answer 204. */
 const NOTHING = "Done. The tool has no answer.";
 
-/** @throws TypeError for what JSON cannot say: a function, a symbol, an object that contains itself */
+/**
+ * @throws TypeError for what JSON cannot say: a function, a symbol, an object that contains itself,
+ *   and one of which it would show nothing, as of a Response, a Map or a Promise within it
+ */
 export function toResult(answer: unknown): CallToolResult {
   if (answer === undefined) return textResult(NOTHING);
   if (typeof answer === "string") return textResult(answer.toWellFormed());
@@ -36,11 +39,20 @@ const PLAIN_MEMBERS: ReadonlySet<string> = new Set(["content", "structuredConten
 
 /** A bigint becomes its digits, as text: a number of JSON would lose some. */
 function fitJson(value: unknown): JsonValue {
-  const json = JSON.stringify(value, (_, member: unknown) => (typeof member === "bigint" ? String(member) : member)) as
-    | string
-    | undefined;
+  const json = JSON.stringify(value, (_, member: unknown) => {
+    if (typeof member === "bigint") return String(member);
+    if (isUnseen(member)) throw new TypeError(`the tool returned a ${member.constructor.name}, which JSON shows as {}`);
+    return member;
+  }) as string | undefined;
   if (json === undefined) throw new TypeError(`the tool returned a ${typeof value}`);
   return JSON.parse(replaceHalfPairs(json)) as JsonValue;
+}
+
+/** An object of a class, without a member of its own: what it holds is elsewhere. */
+function isUnseen(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Object.keys(value).length > 0) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null && !Array.isArray(value);
 }
 
 /**

@@ -28,13 +28,17 @@ const ANSWERS: Record<string, () => unknown> = {
   function: () => () => 1,
   symbol: () => Symbol("s"),
   cycle: () => around,
+  response: () => new Response("canary"),
+  error: () => ({ ok: false, error: new Error("canary") }),
+  map: () => new Map([["canary", 1]]),
+  promise: () => ({ items: Promise.resolve(["canary"]) }),
   throwing: () => ({
     get secret() {
       throw new Error("canary");
     },
   }),
 };
-const FAILING = new Set(["function", "symbol", "cycle", "throwing"]);
+const FAILING = new Set(["function", "symbol", "cycle", "response", "error", "map", "promise", "throwing"]);
 
 const tools = [
   defineTool({

@@ -1,16 +1,16 @@
 /**
- * The input of a tool as JSON Schema, converted once. A server object lives for one request, and
+ * The input or output of a tool as JSON Schema, converted once. A server object lives for one request, and
  * the SDK makes it convert the schema of the called tool, or of all listed ones; the schema belongs
  * to the release and to no user, so it can be shared.
  */
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 
-/** @returns the same schema for the SDK: it validates as `input` does */
-export function convertedOnce<Input extends z.ZodObject>(
-  input: Input,
-): StandardSchemaWithJSON<z.input<Input>, z.output<Input>> {
-  const standard = input["~standard"];
+/** @returns the same schema for the SDK: it validates as the given one does */
+export function convertedOnce<Schema extends z.ZodObject>(
+  schema: Schema,
+): StandardSchemaWithJSON<z.input<Schema>, z.output<Schema>> {
+  const standard = schema["~standard"];
   return {
     "~standard": {
       ...standard,

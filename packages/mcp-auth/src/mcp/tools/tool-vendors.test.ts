@@ -143,6 +143,16 @@ it.each<[string, Partial<ServerDefinition>, RegExp]>([
     /^tool when: its input cannot be shown as JSON Schema: Date cannot/,
   ],
   [
+    "an output that is no JSON",
+    { tools: [tool("when", { outputSchema: z.object({ at: z.date() }) })] },
+    /^tool when: its outputSchema cannot be shown as JSON Schema: Date cannot/,
+  ],
+  [
+    "scopes in one text",
+    { tools: [tool("a", { scopes: ["read write"] }), tool("b", { vendors: { "my-vendor": { scopes: [""] } } })] },
+    /\n {2}tool a has the scope "read write", which is not one scope\n[^]*\n {2}tool b has the scope "", /,
+  ],
+  [
     "a configure that throws",
     {
       configure: () => {
@@ -167,6 +177,13 @@ it("warns of a tool whose scope no client can ask for", () => {
   expect(toolWarnings(tools, one)).toEqual([`tool gist ${why}`, `tool named ${why}`]);
   expect(toolWarnings(tools, plain)).toEqual([]);
   expect(toolWarnings(tools, several)).toEqual([]);
+});
+
+it("warns in every mode of a name that clients refuse", () => {
+  const tools = [tool("fine_1.a-b"), tool("my tool"), tool(""), tool("x".repeat(129))];
+  const why = "which clients may refuse: at most 128 letters, digits, _, - and .";
+  const warnings = ["my tool", "", "x".repeat(129)].map((name) => `tool ${name} has a name ${why}`);
+  for (const settings of [plain, several]) expect(toolWarnings(tools, settings)).toEqual(warnings);
 });
 
 it("a tool says what a scope means before the vendor's entry does, and the first tool before others", () => {

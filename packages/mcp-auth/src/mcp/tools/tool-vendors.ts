@@ -4,6 +4,7 @@
  * endpoint.ts for the names of each tool.
  */
 import { defined } from "@oauth-broker/oauth-core";
+import { isScopeToken } from "@oauth-broker/oauth-core/protocol";
 import { type ConfigError, configError, type Problem } from "@oauth-broker/service/configuration";
 import { prefixOf } from "../../config/reader.ts";
 import type { ScopeMeaning, ScopeMeanings } from "../../presentation/presentation.ts";
@@ -93,11 +94,24 @@ function knownVendors(settings: Settings): KnownVendors {
   return { signIn, scopes: new Map([...vendors].map(([id, { scopes }]) => [id, scopes])) };
 }
 
+/** As MCP says that names should be; the SDK takes any. */
+const NAME = /^[\w.-]{1,128}$/;
+
 /**
- * With plain `VENDOR` in hosted mode: of the tools for which no client can ask. The vendor may
- * grant more than it was asked for, so the tools are not refused.
+ * Of names that clients may refuse. With plain `VENDOR` in hosted mode also of the tools for which
+ * no client can ask: the vendor may grant more than it was asked for, so the tools are not refused.
  */
 export function toolWarnings(tools: readonly Tool[], settings: Settings): readonly string[] {
+  const unfit = tools.filter(({ name }) => !NAME.test(name));
+  return [
+    ...unfit.map(
+      ({ name }) => `tool ${name} has a name which clients may refuse: at most 128 letters, digits, _, - and .`,
+    ),
+    ...scopeWarnings(tools, settings),
+  ];
+}
+
+function scopeWarnings(tools: readonly Tool[], settings: Settings): readonly string[] {
   if (settings.mode !== "hosted" || settings.links.kind === "several") return [];
   const { vendor, scopes: asked } = settings.vendor;
   return tools.flatMap((tool) => {
@@ -119,7 +133,13 @@ function problemsOf(tool: Tool, known: KnownVendors): string[] {
   const named = vendorsOf(tool, signIn);
   const ids = named.map(({ id }) => id);
   const doubled = [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))];
-  const problems = doubled.map((id) => `names ${id} twice, once as the vendor that signs users in`);
+  const malformed = [tool.scopes, ...named.map(({ scopes }) => scopes)]
+    .flatMap((scopes) => scopes ?? [])
+    .filter((scope) => !isScopeToken(scope));
+  const problems = [
+    ...doubled.map((id) => `names ${id} twice, once as the vendor that signs users in`),
+    ...new Set(malformed.map((scope) => `has the scope ${JSON.stringify(scope)}, which is not one scope`)),
+  ];
   if (known.scopes === undefined) {
     const others = ids.filter((id) => id !== signIn);
     return [...problems, ...others.map((id) => `names the vendor ${id}, and VENDOR is ${signIn}`)];
