@@ -40,8 +40,8 @@ vi.mock("../../packages/oauth-core/src/egress/exchange.ts", async (original) => 
   return { ...actual, exchange };
 });
 
-vi.mock("../../packages/oauth-core/src/egress/addresses.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/egress/addresses.ts")>();
+vi.mock("../../packages/oauth-core/src/egress/address-ranges.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/egress/address-ranges.ts")>();
   const isPublicAddress: typeof actual.isPublicAddress = (address) =>
     off.has("isPublicAddress") || actual.isPublicAddress(address);
   return { ...actual, isPublicAddress };

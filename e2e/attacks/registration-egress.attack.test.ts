@@ -19,8 +19,8 @@ import { answerOf, createFixture, requestOf } from "./support/fixture.ts";
 const off = vi.hoisted(() => new Set<string>());
 afterEach(() => off.clear());
 
-vi.mock("../../packages/oauth-core/src/egress/addresses.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/egress/addresses.ts")>();
+vi.mock("../../packages/oauth-core/src/egress/address-ranges.ts", async (original) => {
+  const actual = await original<typeof import("../../packages/oauth-core/src/egress/address-ranges.ts")>();
   const isPublicAddress: typeof actual.isPublicAddress = (address) =>
     off.has("isPublicAddress") || actual.isPublicAddress(address);
   return { ...actual, isPublicAddress };

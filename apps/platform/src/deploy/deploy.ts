@@ -8,7 +8,7 @@ import { type Clock, defined, type Fetch, OAuthError } from "@oauth-broker/oauth
 import { splitList } from "@oauth-broker/service/configuration";
 import { listen, type Listening, type Log } from "@oauth-broker/service";
 import type { Connector, Deployment } from "../connectors/connector.ts";
-import type { Upstream } from "../ingress/gate.ts";
+import type { Upstream } from "../ingress/authenticate.ts";
 import { callbackWarning, redirectUriOf } from "../oauth/redirect-uri.ts";
 import { createIngress, freePort } from "../routes/ingress.ts";
 import type { Storage } from "../storage.ts";

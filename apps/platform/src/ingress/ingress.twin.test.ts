@@ -1,19 +1,19 @@
 /**
- * The attacks of ingress.test.ts without the gate: they reach the server, so the gate is what stops
+ * The attacks of ingress.test.ts without the check: they reach the server, so the check is what stops
  * them.
  */
 import { afterEach, expect, it, vi } from "vitest";
 import { sendRaw, startIngress, type TestIngress } from "../testing/test-ingress.ts";
 
-vi.mock("./gate.ts", async (original) => ({
-  ...(await original<typeof import("./gate.ts")>()),
+vi.mock("./authenticate.ts", async (original) => ({
+  ...(await original<typeof import("./authenticate.ts")>()),
   refusalOf: () => undefined,
 }));
 
 let ingress: TestIngress;
 afterEach(() => ingress.close());
 
-it("bar#RS-7 without the gate a request with a foreign Host and no token reaches the server", async () => {
+it("bar#RS-7 without the check a request with a foreign Host and no token reaches the server", async () => {
   const seen: (string | undefined)[] = [];
   ingress = await startIngress((request, response) => {
     seen.push(request.headers.host, request.headers.authorization);

@@ -24,7 +24,7 @@ import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import { isVendorId, vendorOfSettings } from "../connectors/vendor.ts";
-import { enteredClient, registeredClient } from "./hosted-server/client.ts";
+import { enteredClient, registeredClient } from "./hosted-server/client-registration.ts";
 import { discoverServer, type Whereabouts } from "./hosted-server/discover.ts";
 import { redirectUriOf } from "./redirect-uri.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The ingress of one deployed server as a Hono app: the gate, then the forwarding. Each server has
+ * The ingress of one deployed server as a Hono app: the check, then the forwarding. Each server has
  * its own origin.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -8,7 +8,7 @@ import { createCors, foreignHostDetail } from "@oauth-broker/service/http";
 import { errorFields, listen, type Log } from "@oauth-broker/service";
 import { type Context, Hono } from "hono";
 import { DEFAULT_LIMITS, forward, type ForwardLimits } from "../ingress/forward.ts";
-import { isForUpstream, keepsAuthorization, refusalOf, type Upstream } from "../ingress/gate.ts";
+import { isForUpstream, keepsAuthorization, refusalOf, type Upstream } from "../ingress/authenticate.ts";
 
 export interface IngressOptions {
   readonly log: Log;

@@ -6,7 +6,7 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { createLog, listen } from "@oauth-broker/service";
 import { createIngress } from "../routes/ingress.ts";
 import type { ForwardLimits } from "../ingress/forward.ts";
-import type { Upstream } from "../ingress/gate.ts";
+import type { Upstream } from "../ingress/authenticate.ts";
 
 export const PLATFORM_TOKEN = "platform-token-of-the-tests";
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { EGRESS_CORPUS } from "../testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
-import { isPublicAddress } from "./addresses.ts";
+import { isPublicAddress } from "./address-ranges.ts";
 import { createEgress, requireEgressUrl } from "./index.ts";
 
 const OPTIONS = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };

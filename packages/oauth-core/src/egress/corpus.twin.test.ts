@@ -5,10 +5,10 @@
 import { expect, it, vi } from "vitest";
 import { EGRESS_CORPUS } from "../testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
-import type * as addresses from "./addresses.ts";
+import type * as addresses from "./address-ranges.ts";
 import { createEgress } from "./index.ts";
 
-vi.mock("./addresses.ts", async (original) => ({
+vi.mock("./address-ranges.ts", async (original) => ({
   ...(await original<typeof addresses>()),
   isPublicAddress: () => true,
   isPrivateName: () => false,

@@ -6,7 +6,7 @@
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { buildConnector } from "undici";
-import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
+import { isLoopbackAddress, isPrivateName, isPublicAddress } from "./address-ranges.ts";
 import { type EgressError, egressError } from "./errors.ts";
 import type { Lookup } from "./lookup.ts";
 import { type EgressProxy, openTunnel, wayTo } from "./proxy.ts";

@@ -23,7 +23,7 @@ import { callerName, CONNECTIONS_PER_ORIGIN, createOriginTurns } from "./share.t
 import { createTrust } from "./trust-anchors.ts";
 import { egressUrlRules, operatorsHosts, parseEgressUrl, urlFault } from "./url.ts";
 
-export { createCidrMatcher } from "./addresses.ts";
+export { createCidrMatcher } from "./address-ranges.ts";
 export type { AnswerBounds } from "./answer-budget.ts";
 export { type EgressError, type EgressErrorKind, isEgressError } from "./errors.ts";
 export { type Caller, callerName, onBehalfOf } from "./share.ts";

@@ -6,7 +6,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext } from "node:tls";
 import type { Secret } from "../protocol/secret.ts";
-import { isPrivateName } from "./addresses.ts";
+import { isPrivateName } from "./address-ranges.ts";
 import { egressError } from "./errors.ts";
 import { bareHost, isLoopbackHost } from "./url.ts";
 

@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import { OAuthError } from "../protocol/errors.ts";
-import { createCidrMatcher, isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
+import { createCidrMatcher, isLoopbackAddress, isPrivateName, isPublicAddress } from "./address-ranges.ts";
 
 export interface EgressUrlOptions {
   /** Also http, and any port, on 127.0.0.0/8, ::1 and `localhost`. */

@@ -31,7 +31,7 @@ import {
   activeRecord,
 } from "./context.ts";
 import { isAlive, refreshDue } from "./due.ts";
-import { type Backlog, createBacklog, createGate, type Gate } from "./gate.ts";
+import { type Backlog, createBacklog, createVendorLimit, type VendorLimit } from "./vendor-limit.ts";
 import { createFlights, type Flights } from "./flights.ts";
 import { createOrphans, settleDeadAttempt } from "./orphans.ts";
 import { shareReads } from "./reads.ts";
@@ -95,7 +95,7 @@ export interface RefreshLeases {
 interface Deps extends CommitDeps {
   readonly clockWatch: (current: CurrentRecord) => void;
   readonly sharedRead: TokenRecords["read"];
-  readonly gate: Gate;
+  readonly vendorLimit: VendorLimit;
   readonly backlog: Backlog;
 }
 
@@ -116,8 +116,8 @@ export function createRefreshLeases(options: RefreshLeasesOptions, given: Refres
     JSON.stringify([user, vendor, issuer, signIn?.vendor, signIn?.issuer]),
   );
   const backlog = createBacklog({ now, onEvent });
-  const gate = createGate(options.concurrency ?? CONCURRENCY, { timer, backlog });
-  const deps: Deps = { ...shared, orphans, clockWatch, sharedRead, gate, backlog };
+  const vendorLimit = createVendorLimit(options.concurrency ?? CONCURRENCY, { timer, backlog });
+  const deps: Deps = { ...shared, orphans, clockWatch, sharedRead, vendorLimit, backlog };
   const flights = createFlights<StoredTokens | undefined>({ now, times });
 
   let calls = 0;
@@ -149,7 +149,7 @@ async function freshTokens(
   flights: Flights<StoredTokens | undefined>,
   deps: Deps,
 ): Promise<StoredTokens | undefined> {
-  const { now, times, clockWatch, sharedRead, gate, backlog } = deps;
+  const { now, times, clockWatch, sharedRead, vendorLimit, backlog } = deps;
   const current = activeRecord(await sharedRead(call.key));
   if (current === undefined) return undefined;
   clockWatch(current);
@@ -161,7 +161,7 @@ async function freshTokens(
     return stored;
   }
   const refresh = async (waitMs: number): Promise<StoredTokens | undefined> => {
-    const fresh = await gate.run(call.key.vendor, waitMs, () => refreshOnce(current, call, waitMs, deps));
+    const fresh = await vendorLimit.run(call.key.vendor, waitMs, () => refreshOnce(current, call, waitMs, deps));
     backlog.remove(call.key.vendor, row.key);
     return fresh;
   };

@@ -58,7 +58,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#CB-7 A request_uri is used once, and again only by the browser that started":
       '[-(stage === "started" &&-]{+stage === "failed" || (stage === "started" || +}',
   },
-  "egress/addresses.ts": {
+  "egress/address-ranges.ts": {
     "bar#EG-3 IPv4 addresses of special ranges are not public": '[-  "169.254.0.0/16",\n-]',
     "bar#EG-2 IPv6 addresses outside 2000::/3 are not public":
       'if ([-!globalV6.check(address, "ipv6")-]{+globalV6.rules.length === 0+}',

@@ -42,7 +42,7 @@ export const PLATFORM_DEFENCES: Defences = {
       ".add(OF_THE_HOST{+.slice(1)+});",
     "ingress: bar#HT-6 A caller's forwarded headers are removed": "!OF_PROXIES.test([-name-]{+`${name} `+}) &&",
   },
-  "ingress/gate.ts": {
+  "ingress/authenticate.ts": {
     "ingress: The ingress passes OPTIONS /mcp alone without a token, not every method":
       'method [-=== "OPTIONS-]{+!== "+}" && path === MCP &&',
     "ingress: The ingress passes OPTIONS /mcp alone without a token, not every path":

@@ -1,7 +1,7 @@
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type ScriptedAnswer, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { registerAt } from "./client.ts";
+import { registerAt } from "./client-registration.ts";
 import { discoverServer } from "./discover.ts";
 
 const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });

@@ -1,7 +1,7 @@
 /**
  * Discovers the authorization server of a server as MCP clients do. For a server that the platform
  * deployed, no URL may leave the server's own origin, because codes and tokens of its users are
- * sent there. Before it: protected-resource.ts. After it: client.ts, client-of-connector.ts.
+ * sent there. Before it: protected-resource.ts. After it: client-registration.ts, client-of-connector.ts.
  */
 import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
 import { defined, type Fetch } from "@oauth-broker/oauth-core";

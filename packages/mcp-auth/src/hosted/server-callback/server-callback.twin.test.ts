@@ -2,7 +2,7 @@
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import type * as Server from "@oauth-broker/oauth-core/server";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type * as Addresses from "../../../../oauth-core/src/egress/addresses.ts";
+import type * as Addresses from "../../../../oauth-core/src/egress/address-ranges.ts";
 import type * as Pkce from "../../../../oauth-core/src/protocol/pkce.ts";
 import { recordingNetwork } from "../../../../oauth-core/src/testing/network/recording-network.ts";
 import { ASK, openStubServerFixture } from "../../testing/server-fixture.ts";
@@ -62,7 +62,7 @@ vi.mock("./consent-page.ts", async (original) => {
     off.has("shown text") ? consentPage(page, headers, (text) => text) : consentPage(page, headers);
   return { consentPage: unfiltered };
 });
-vi.mock("../../../../oauth-core/src/egress/addresses.ts", async (original) => {
+vi.mock("../../../../oauth-core/src/egress/address-ranges.ts", async (original) => {
   const real = await original<typeof Addresses>();
   return { ...real, isPublicAddress: (address: string) => off.has("isPublicAddress") || real.isPublicAddress(address) };
 });

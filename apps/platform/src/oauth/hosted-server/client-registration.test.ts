@@ -1,7 +1,7 @@
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openTestConnect, REDIRECT_URI, type TestConnect } from "../../testing/test-connect.ts";
-import { enteredClient, registeredClient } from "./client.ts";
+import { enteredClient, registeredClient } from "./client-registration.ts";
 import type { HostedServer } from "./discover.ts";
 
 const SECRET = "secret-of-the-registered-canary";

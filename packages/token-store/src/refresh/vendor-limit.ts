@@ -8,7 +8,7 @@ import { type Clock, createTurns, OAuthError, type Timer } from "@oauth-broker/o
 import type { RefreshEvent } from "./context.ts";
 import { rowId, type RowKey } from "../storage/token-rows.ts";
 
-export interface Gate {
+export interface VendorLimit {
   /**
    * Runs the work when there is a place.
    *
@@ -31,10 +31,10 @@ const PAUSE_MS = 250;
  * @param deps.backlog says which vendors have a queue
  */
 //= bar#8.2
-export function createGate(
+export function createVendorLimit(
   most: number,
   { timer, backlog }: { readonly timer: Timer; readonly backlog: Pick<Backlog, "isQueue"> },
-): Gate {
+): VendorLimit {
   // By vendor, from its refusal until it takes a refresh again.
   const closedUntil = new Map<string, number>();
   const requireOpen = (vendor: string): void => {

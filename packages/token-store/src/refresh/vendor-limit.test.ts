@@ -1,10 +1,10 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { createBacklog, createGate, type Gate } from "./gate.ts";
+import { createBacklog, createVendorLimit, type VendorLimit } from "./vendor-limit.ts";
 import { virtualTime } from "../testing/refresh/time.ts";
 
 interface Fixture {
-  readonly gate: Gate;
+  readonly vendorLimit: VendorLimit;
   readonly started: string[];
   /** Starts work of that name; it ends on request. */
   begin(name: string, options?: { readonly vendor?: string; readonly waitMs?: number }): Promise<string>;
@@ -16,14 +16,14 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 function fixture(most: number): Fixture {
   const time = virtualTime(0);
-  const gate = createGate(most, { timer: time.timer, backlog: { isQueue: () => false } });
+  const vendorLimit = createVendorLimit(most, { timer: time.timer, backlog: { isQueue: () => false } });
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   return {
-    gate,
+    vendorLimit,
     started,
     begin: (name, { vendor = "a", waitMs = Infinity } = {}) =>
-      gate
+      vendorLimit
         .run(vendor, waitMs, async () => {
           started.push(name);
           await new Promise<void>((resolve) => ends.set(name, resolve));
@@ -91,8 +91,8 @@ describe("places at a vendor", () => {
   });
 
   it("a place is free again after work that failed", async () => {
-    const { gate, begin, end } = fixture(1);
-    await expect(gate.run("a", 0, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
+    const { vendorLimit, begin, end } = fixture(1);
+    await expect(vendorLimit.run("a", 0, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
     const next = begin("1", { waitMs: 0 });
     await end("1");
     expect(await next).toBe("done");
@@ -104,16 +104,16 @@ describe("a vendor that refuses", () => {
 
   function refusing(hasQueue: boolean) {
     const time = virtualTime(0);
-    const gate = createGate(50, { timer: time.timer, backlog: { isQueue: () => hasQueue } });
+    const vendorLimit = createVendorLimit(50, { timer: time.timer, backlog: { isQueue: () => hasQueue } });
     const calls: string[] = [];
     const ask = (vendor: string, error: Error | undefined = refusal): Promise<unknown> =>
-      gate
+      vendorLimit
         .run(vendor, Infinity, async () => {
           calls.push(vendor);
           if (error !== undefined) throw error;
         })
         .catch((thrown: OAuthError) => [thrown.extras.reason, thrown.retryAfterSeconds]);
-    return { ...time, gate, calls, ask };
+    return { ...time, vendorLimit, calls, ask };
   }
 
   it("is asked again a quarter of a second later, while it has a queue", async () => {
@@ -128,13 +128,13 @@ describe("a vendor that refuses", () => {
   });
 
   it("is asked by one refresh at a time, until it takes one", async () => {
-    const { gate, ask, timer } = refusing(true);
+    const { vendorLimit, ask, timer } = refusing(true);
     await ask("a");
     await timer.sleep(250);
     const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let begun = 0;
     const asked = [0, 1, 2].map(() =>
-      gate.run("a", 15_000, async () => {
+      vendorLimit.run("a", 15_000, async () => {
         begun += 1;
         await answers[begun - 1]?.promise;
       }),

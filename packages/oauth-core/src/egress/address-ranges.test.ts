@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createCidrMatcher, isLoopbackAddress, isPrivateName, isPublicAddress } from "./addresses.ts";
+import { createCidrMatcher, isLoopbackAddress, isPrivateName, isPublicAddress } from "./address-ranges.ts";
 
 fc.configureGlobal({ seed: 1 });
 
