@@ -4,11 +4,13 @@
  *
  * - Each file finds the globals as Node.js made them, although a file before it in the same worker
  *   replaced some.
+ * - What modules export can be replaced for a test (`weaken`).
  * - A test that fails, also by running into its limit, ends the processes it started; a file ends
  *   all that its tests left.
  */
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
+import { makeExportsReplaceable } from "../packages/oauth-core/src/testing/weaken.ts";
 import { afterAll, afterEach, beforeEach, vi } from "vitest";
 
 interface Worker {
@@ -22,6 +24,7 @@ const shared = globalThis as { [KEY]?: Worker };
 
 /** A worker that is shared loads this file once for each test file. */
 function newWorker(): Worker {
+  makeExportsReplaceable();
   const children = new Set<ChildProcess>();
   subscribe("child_process", (message) => {
     const { process: child } = message as { readonly process: ChildProcess };

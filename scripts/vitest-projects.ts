@@ -1,12 +1,7 @@
 /**
- * How the tests of a workspace run: the vitest.config.ts of each calls this. There are two kinds of
- * test files:
- *
- * - `shared` leaves the modules as they are. Such files run one after the other in the same worker,
- *   which loads what they import once.
- * - `replacing` replaces modules (`vi.mock`), or imports a fixture that does. Such files share a
- *   worker, too, but each loads the modules of this repository again: those replaced for the file
- *   before it are gone.
+ * How the tests of a workspace run: the vitest.config.ts of each calls this. Test files run one after
+ * the other in the same worker, which loads what they import once, as Node.js loads the product. A
+ * test that takes a defence off replaces a function (`weaken`), not a module.
  *
  * With SOAK=1 only the files run whose size is a `volume`, at full size (docs/testing.md).
  */
@@ -18,7 +13,6 @@ import { patience } from "../packages/oauth-core/src/testing/time-limits.ts";
 
 type TestOptions = NonNullable<ViteUserConfig["test"]>;
 
-const REPLACES_MODULES = /\bvi\.(?:mock|doMock|resetModules)\(/;
 const HAS_VOLUME = /\bvolume(?:<[^(]+>)?\(\{/;
 const RELATIVE_IMPORT = /\bfrom "(\.[^"]*)"/g;
 
@@ -37,21 +31,11 @@ export const AWS_ENVIRONMENT = {
 /** @param options what the workspace adds, for all its files */
 export function testProjects(options: TestOptions = {}): ViteUserConfig {
   const isSoak = process.env.SOAK === "1";
-  const files = globSync("**/*.test.ts", { exclude: ["node_modules", "dist"] })
-    .map((path) => ({ path: path.replaceAll("\\", "/"), text: textOf(path) }))
-    .filter(({ text }) => !isSoak || HAS_VOLUME.test(text));
-  const kinds = Object.groupBy(files, ({ text }) => (REPLACES_MODULES.test(text) ? "replacing" : "shared"));
-  const projects = Object.entries(kinds).map(([name, ofKind]) => ({
-    extends: true as const,
-    test: {
-      name,
-      include: ofKind.map(({ path }) => path),
-      isolate: false,
-      // Node.js loads the files as it loads the product. Only Vite can replace a module.
-      experimental: { viteModuleRunner: name === "replacing" },
-      setupFiles: name === "replacing" ? [join(import.meta.dirname, "test-setup-fresh-modules.ts")] : [],
-    },
-  }));
+  const include = globSync("**/*.test.ts", { exclude: ["node_modules", "dist"] })
+    .filter((path) => !isSoak || HAS_VOLUME.test(textOf(path)))
+    .map((path) => path.replaceAll("\\", "/"));
+  // Without Vite: it would transform and load each module once more.
+  const loading = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } };
   const setupFiles = [join(import.meta.dirname, "test-setup.ts"), ...[options.setupFiles ?? []].flat()];
   const provide = { isSoak };
   // Properties over hundreds of inputs, whole processes and browsers take longer than vitest's five
@@ -59,7 +43,11 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
   const limits = { testTimeout: patience(9_000), hookTimeout: patience(9_000) };
   const expect = { poll: { timeout: patience(2_000) } };
   const workers = { maxWorkers: availableParallelism() };
-  return defineConfig({ test: { ...limits, expect, ...workers, provide, ...options, setupFiles, projects } });
+  // First the one that the modules of tests are loaded after.
+  const sequence = { setupFiles: "list", ...options.sequence } as const;
+  return defineConfig({
+    test: { include, ...loading, ...limits, expect, ...workers, provide, ...options, setupFiles, sequence },
+  });
 }
 
 /** The text of a test file and of the fixtures it imports. */

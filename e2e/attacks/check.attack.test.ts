@@ -6,33 +6,34 @@
  * connection pinned when it was issued, and the connection opens for its own client alone.
  */
 import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { keptOf } from "@oauth-broker/oauth-core/client";
+import * as grantContextModule from "@oauth-broker/broker/src/grants/grant-context.ts";
+import * as connectionModule from "@oauth-broker/broker/src/grants/connection.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("@oauth-broker/broker/src/grants/grant-context.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/grants/grant-context.ts")>();
-  const { keptOf } = await import("@oauth-broker/oauth-core/client");
-  const readGrantContext: typeof actual.readGrantContext = async (...call) => {
-    const context = await actual.readGrantContext(...call);
-    const { connection, vendor } = context;
-    return off.has("pinned hosts")
-      ? { ...context, connection: { ...connection, checkHosts: keptOf(vendor).checkHosts } }
-      : context;
-  };
-  return { ...actual, readGrantContext };
-});
-
-vi.mock("@oauth-broker/broker/src/grants/connection.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/grants/connection.ts")>();
-  const openConnection: typeof actual.openConnection = (value, clientId, deps) =>
-    actual.openConnection(value, off.has("client") ? "platform" : clientId, deps);
-  return { ...actual, openConnection };
+beforeEach(() => {
+  weaken(grantContextModule, (actual) => {
+    const readGrantContext: typeof actual.readGrantContext = async (...call) => {
+      const context = await actual.readGrantContext(...call);
+      const { connection, vendor } = context;
+      return off.has("pinned hosts")
+        ? { ...context, connection: { ...connection, checkHosts: keptOf(vendor).checkHosts } }
+        : context;
+    };
+    return { readGrantContext };
+  });
+  weaken(connectionModule, (actual) => {
+    const openConnection: typeof actual.openConnection = (value, clientId, deps) =>
+      actual.openConnection(value, off.has("client") ? "platform" : clientId, deps);
+    return { openConnection };
+  });
 });
 
 const HONEST = "https://honest.example";

@@ -7,21 +7,23 @@
  */
 import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as issuerModule from "../../packages/oauth-core/src/vendor-client/issuer.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type BouncingVendor, createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, type Browser, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/issuer.ts")>();
-  const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
-    off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
-  return { ...actual, requireIssuer };
+beforeEach(() => {
+  weaken(issuerModule, (actual) => {
+    const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
+      off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
+    return { requireIssuer };
+  });
 });
 
 const EVIL = "https://evil.example";

@@ -5,7 +5,11 @@
  * its vendor (requireIssuer), and every leg compares the context of the flow (flowContextHash).
  */
 import { createFakeVendor, type FakeVendorOptions, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as issuerModule from "../../packages/oauth-core/src/vendor-client/issuer.ts";
+import * as keptModule from "../../packages/oauth-core/src/vendor-client/kept.ts";
+import * as encodingModule from "../../packages/token-store/src/crypto/encoding.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
@@ -20,30 +24,26 @@ import {
 } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/issuer.ts")>();
-  const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
-    off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
-  return { ...actual, requireIssuer };
-});
-
-vi.mock("../../packages/oauth-core/src/vendor-client/kept.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/kept.ts")>();
-  const flowContextHash: typeof actual.flowContextHash = (input) =>
-    off.has("flowContextHash")
-      ? "the same for all"
-      : actual.flowContextHash(off.has("client of flowContextHash") ? { ...input, platformClientId: "any" } : input);
-  return { ...actual, flowContextHash };
-});
-
-vi.mock("../../packages/token-store/src/crypto/encoding.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/token-store/src/crypto/encoding.ts")>();
-  const associatedData: typeof actual.associatedData = (version, context) =>
-    actual.associatedData(version, off.has("associatedData") ? ["anywhere"] : context);
-  return { ...actual, associatedData };
+beforeEach(() => {
+  weaken(issuerModule, (actual) => {
+    const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
+      off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
+    return { requireIssuer };
+  });
+  weaken(keptModule, (actual) => {
+    const flowContextHash: typeof actual.flowContextHash = (input) =>
+      off.has("flowContextHash")
+        ? "the same for all"
+        : actual.flowContextHash(off.has("client of flowContextHash") ? { ...input, platformClientId: "any" } : input);
+    return { flowContextHash };
+  });
+  weaken(encodingModule, (actual) => {
+    const associatedData: typeof actual.associatedData = (version, context) =>
+      actual.associatedData(version, off.has("associatedData") ? ["anywhere"] : context);
+    return { associatedData };
+  });
 });
 
 const EVIL = "https://evil.example";

@@ -5,8 +5,9 @@
  * name the vendor of its flow (requireIssuer).
  */
 import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { volume } from "@oauth-broker/oauth-core/testing";
-import { afterEach, expect, it, vi } from "vitest";
+import { volume, weaken } from "@oauth-broker/oauth-core/testing";
+import * as issuerModule from "../../packages/oauth-core/src/vendor-client/issuer.ts";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { without } from "./support/outcomes.ts";
 import {
   atCallback,
@@ -22,14 +23,14 @@ import { createSeeded } from "../support/seeded.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/vendor-client/issuer.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/issuer.ts")>();
-  const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
-    off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
-  return { ...actual, requireIssuer };
+beforeEach(() => {
+  weaken(issuerModule, (actual) => {
+    const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
+      off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
+    return { requireIssuer };
+  });
 });
 
 /** What can go wrong between the vendors and the callback. */

@@ -8,62 +8,59 @@
  * not know (callbackContext) and where alone its answers count.
  */
 import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as callersPartModule from "@oauth-broker/broker/src/vendor-choice/callers-part.ts";
+import * as requestModule from "@oauth-broker/broker/src/vendor-choice/request.ts";
+import * as callbackPathModule from "@oauth-broker/broker/src/vendor-choice/callback-path.ts";
+import * as policyModule from "@oauth-broker/broker/src/flows/policy.ts";
+import * as registrationsModule from "@oauth-broker/broker/src/vendor-choice/registrations.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
-import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { expectRefusalPage, onAnyPath, without } from "./support/outcomes.ts";
 import { awayFromBroker, createBackend, createBrowser, parameter, withParameters } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("@oauth-broker/broker/src/vendor-choice/callers-part.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/callers-part.ts")>();
-  const requireAllowedPart: typeof actual.requireAllowedPart = (part, rules) =>
-    off.has("requireAllowedPart") ? undefined : actual.requireAllowedPart(part, rules);
-  return { ...actual, requireAllowedPart };
-});
-
-vi.mock("@oauth-broker/broker/src/vendor-choice/request.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/request.ts")>();
-  const readVendorRequest: typeof actual.readVendorRequest = (parameters) => {
-    if (!off.has("readTarget")) return actual.readVendorRequest(parameters);
-    return {
-      target: {
-        vendor: "custom",
-        issuer: parameters.require("issuer"),
-        tokenEndpoint: parameters.require("token_endpoint"),
-      },
-      ownCredentials: actual.readOwnCredentials(parameters),
-      asked: actual.readAskedParameters(parameters),
+beforeEach(() => {
+  weaken(callersPartModule, (actual) => {
+    const requireAllowedPart: typeof actual.requireAllowedPart = (part, rules) =>
+      off.has("requireAllowedPart") ? undefined : actual.requireAllowedPart(part, rules);
+    return { requireAllowedPart };
+  });
+  weaken(requestModule, (actual) => {
+    const readVendorRequest: typeof actual.readVendorRequest = (parameters) => {
+      if (!off.has("readTarget")) return actual.readVendorRequest(parameters);
+      return {
+        target: {
+          vendor: "custom",
+          issuer: parameters.require("issuer"),
+          tokenEndpoint: parameters.require("token_endpoint"),
+        },
+        ownCredentials: actual.readOwnCredentials(parameters),
+        asked: actual.readAskedParameters(parameters),
+      };
     };
-  };
-  return { ...actual, readVendorRequest };
-});
-
-vi.mock("@oauth-broker/broker/src/vendor-choice/callback-path.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/callback-path.ts")>();
-  const callbackContext: typeof actual.callbackContext = (context, key) => {
-    // One path for all callers.
-    if (off.has("callbackContext")) return ONE_FOR_ALL;
-    const isForAnyClient = off.has("client of callbackContext");
-    return actual.callbackContext(isForAnyClient ? { ...context, clientId: "any" } : context, key);
-  };
-  return { ...actual, callbackContext };
-});
-
-vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/flows/policy.ts")>();
-  const { onAnyPath } = await import("./support/outcomes.ts");
-  return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
-});
-
-vi.mock("@oauth-broker/broker/src/vendor-choice/registrations.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/registrations.ts")>();
-  const requireForeignClient: typeof actual.requireForeignClient = (credentials, registrations) =>
-    off.has("requireForeignClient") ? undefined : actual.requireForeignClient(credentials, registrations);
-  return { ...actual, requireForeignClient };
+    return { readVendorRequest };
+  });
+  weaken(callbackPathModule, (actual) => {
+    const callbackContext: typeof actual.callbackContext = (context, key) => {
+      // One path for all callers.
+      if (off.has("callbackContext")) return ONE_FOR_ALL;
+      const isForAnyClient = off.has("client of callbackContext");
+      return actual.callbackContext(isForAnyClient ? { ...context, clientId: "any" } : context, key);
+    };
+    return { callbackContext };
+  });
+  weaken(policyModule, (actual) => {
+    return { createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
+  });
+  weaken(registrationsModule, (actual) => {
+    const requireForeignClient: typeof actual.requireForeignClient = (credentials, registrations) =>
+      off.has("requireForeignClient") ? undefined : actual.requireForeignClient(credentials, registrations);
+    return { requireForeignClient };
+  });
 });
 
 const EVIL = "https://evil.example";

@@ -8,7 +8,10 @@
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { createFakeVendor, type FakeVendor, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { Pool } from "undici";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import * as exchangeModule from "../../packages/oauth-core/src/egress/exchange.ts";
+import * as addressRangesModule from "../../packages/oauth-core/src/egress/address-ranges.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
@@ -17,34 +20,32 @@ import { atCallback, createBackend, createBrowser, parameter } from "./support/a
 import { IAT, register } from "./support/registration-fixture.ts";
 import { answerOf, createFixture, idOf, requestOf } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/egress/exchange.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/egress/exchange.ts")>();
-  const exchange: typeof actual.exchange = async (pool, request, limits) => {
-    const answer = await actual.exchange(pool, request, limits);
-    const location = answer.headers["location"];
-    if (!off.has("exchange") || answer.status !== 307 || typeof location !== "string") return answer;
-    // As most HTTP clients do by default.
-    const { origin, pathname } = new URL(location);
-    const elsewhere = new Pool(origin);
-    try {
-      // The first answer has given its room back.
-      const held = { ...limits.held, grow: () => true };
-      return await actual.exchange(elsewhere, { ...request, path: pathname }, { ...limits, held });
-    } finally {
-      await elsewhere.close();
-    }
-  };
-  return { ...actual, exchange };
-});
-
-vi.mock("../../packages/oauth-core/src/egress/address-ranges.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/egress/address-ranges.ts")>();
-  const isPublicAddress: typeof actual.isPublicAddress = (address) =>
-    off.has("isPublicAddress") || actual.isPublicAddress(address);
-  return { ...actual, isPublicAddress };
+beforeEach(() => {
+  weaken(exchangeModule, (actual) => {
+    const exchange: typeof actual.exchange = async (pool, request, limits) => {
+      const answer = await actual.exchange(pool, request, limits);
+      const location = answer.headers["location"];
+      if (!off.has("exchange") || answer.status !== 307 || typeof location !== "string") return answer;
+      // As most HTTP clients do by default.
+      const { origin, pathname } = new URL(location);
+      const elsewhere = new Pool(origin);
+      try {
+        // The first answer has given its room back.
+        const held = { ...limits.held, grow: () => true };
+        return await actual.exchange(elsewhere, { ...request, path: pathname }, { ...limits, held });
+      } finally {
+        await elsewhere.close();
+      }
+    };
+    return { exchange };
+  });
+  weaken(addressRangesModule, (actual) => {
+    const isPublicAddress: typeof actual.isPublicAddress = (address) =>
+      off.has("isPublicAddress") || actual.isPublicAddress(address);
+    return { isPublicAddress };
+  });
 });
 
 /** A host on loopback that redirects everything, or answers tokens to every caller. */

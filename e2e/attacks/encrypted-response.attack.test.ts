@@ -8,31 +8,32 @@
 import { createFakeVendor, type FakeVendor } from "@oauth-broker/simulators";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, type JWK } from "jose";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as encryptedResponseModule from "../../packages/oauth-core/src/authorization-server/encrypted-response.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/authorization-server/encrypted-response.ts", async (original) => {
-  const actual =
-    await original<typeof import("../../packages/oauth-core/src/authorization-server/encrypted-response.ts")>();
-  const createResponseEncryption: typeof actual.createResponseEncryption = (deps) => {
-    const { prepare } = actual.createResponseEncryption(deps);
-    return {
-      prepare: async (registered) => {
-        if (off.has("createResponseEncryption")) return async (body) => JSON.stringify(body);
-        if (off.has("key before code")) return async (body) => (await prepare(registered))(body);
-        return prepare(registered);
-      },
+beforeEach(() => {
+  weaken(encryptedResponseModule, (actual) => {
+    const createResponseEncryption: typeof actual.createResponseEncryption = (deps) => {
+      const { prepare } = actual.createResponseEncryption(deps);
+      return {
+        prepare: async (registered) => {
+          if (off.has("createResponseEncryption")) return async (body) => JSON.stringify(body);
+          if (off.has("key before code")) return async (body) => (await prepare(registered))(body);
+          return prepare(registered);
+        },
+      };
     };
-  };
-  const findEncryptionKey: typeof actual.findEncryptionKey = (keys, alg, alsoSigns) =>
-    off.has("findEncryptionKey") ? keys[0] : actual.findEncryptionKey(keys, alg, alsoSigns);
-  return { ...actual, createResponseEncryption, findEncryptionKey };
+    const findEncryptionKey: typeof actual.findEncryptionKey = (keys, alg, alsoSigns) =>
+      off.has("findEncryptionKey") ? keys[0] : actual.findEncryptionKey(keys, alg, alsoSigns);
+    return { createResponseEncryption, findEncryptionKey };
+  });
 });
 
 const { secret, redirectUri } = PLATFORMS.platform;

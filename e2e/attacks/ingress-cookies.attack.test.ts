@@ -7,7 +7,9 @@
  */
 import { startIngress, type TestIngress } from "@oauth-broker/platform/src/testing/test-ingress.ts";
 import { type CookieJar, createCookieJar } from "@oauth-broker/simulators";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import * as cookiesModule from "../../apps/platform/src/ingress/cookies.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   createVisitor,
   type PlatformHarness,
@@ -16,16 +18,16 @@ import {
 } from "../support/reference-platform/harness.ts";
 import { without } from "./support/outcomes.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../apps/platform/src/ingress/cookies.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/platform/src/ingress/cookies.ts")>();
-  const incomingCookies: typeof actual.incomingCookies = (header, connectorId) =>
-    off.has("incomingCookies") ? header : actual.incomingCookies(header, connectorId);
-  const outgoingCookie: typeof actual.outgoingCookie = (setCookie, connectorId) =>
-    off.has("outgoingCookie") ? setCookie : actual.outgoingCookie(setCookie, connectorId);
-  return { ...actual, incomingCookies, outgoingCookie };
+beforeEach(() => {
+  weaken(cookiesModule, (actual) => {
+    const incomingCookies: typeof actual.incomingCookies = (header, connectorId) =>
+      off.has("incomingCookies") ? header : actual.incomingCookies(header, connectorId);
+    const outgoingCookie: typeof actual.outgoingCookie = (setCookie, connectorId) =>
+      off.has("outgoingCookie") ? setCookie : actual.outgoingCookie(setCookie, connectorId);
+    return { incomingCookies, outgoingCookie };
+  });
 });
 
 const FLOW_COOKIE = "flow-1";

@@ -8,30 +8,30 @@
  * (callbackPath).
  */
 import { createFakeVendor, type FakeVendorOptions, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as callbackPathModule from "@oauth-broker/broker/src/vendor-choice/callback-path.ts";
+import * as policyModule from "@oauth-broker/broker/src/flows/policy.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createBouncingVendor, HONEST } from "./support/bouncing-vendor.ts";
-import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { expectRefusalPage, onAnyPath, without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, type Form } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("@oauth-broker/broker/src/vendor-choice/callback-path.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/callback-path.ts")>();
-  // Beneath the path of every other vendor, as in release 0.1.0.
-  const callbackPath: typeof actual.callbackPath = (context) =>
-    context !== undefined && off.has("callbackPath")
-      ? `${actual.CALLBACK_PATH}/${context}`
-      : actual.callbackPath(context);
-  return { ...actual, callbackPath };
-});
-
-vi.mock("@oauth-broker/broker/src/flows/policy.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/flows/policy.ts")>();
-  const { onAnyPath } = await import("./support/outcomes.ts");
-  return { ...actual, createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
+beforeEach(() => {
+  weaken(callbackPathModule, (actual) => {
+    // Beneath the path of every other vendor, as in release 0.1.0.
+    const callbackPath: typeof actual.callbackPath = (context) =>
+      context !== undefined && off.has("callbackPath")
+        ? `${actual.CALLBACK_PATH}/${context}`
+        : actual.callbackPath(context);
+    return { callbackPath };
+  });
+  weaken(policyModule, (actual) => {
+    return { createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
+  });
 });
 
 const EVIL = "https://evil.example";

@@ -11,23 +11,25 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { readTimeline } from "@oauth-broker/broker/src/cli/timeline.ts";
 import { deriveKey, localKeyWrapper, open } from "@oauth-broker/token-store";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as envelopeModule from "../../packages/token-store/src/crypto/envelope.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { textMember } from "../support/text-member.ts";
 import { without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/token-store/src/crypto/envelope.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/token-store/src/crypto/envelope.ts")>();
-  const seal: typeof actual.seal = (key, plaintext, context) =>
-    off.has("seal") ? String(plaintext) : actual.seal(key, plaintext, context);
-  const deriveKey: typeof actual.deriveKey = (secret, info) =>
-    actual.deriveKey(off.has("deriveKey") ? "any secret" : secret, info);
-  return { ...actual, seal, deriveKey };
+beforeEach(() => {
+  weaken(envelopeModule, (actual) => {
+    const seal: typeof actual.seal = (key, plaintext, context) =>
+      off.has("seal") ? String(plaintext) : actual.seal(key, plaintext, context);
+    const deriveKey: typeof actual.deriveKey = (secret, info) =>
+      actual.deriveKey(off.has("deriveKey") ? "any secret" : secret, info);
+    return { seal, deriveKey };
+  });
 });
 
 async function setUp({ entry = {} }: { entry?: object } = {}) {

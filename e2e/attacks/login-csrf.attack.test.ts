@@ -5,7 +5,9 @@
  * it recognizes by a cookie per flow (readBindingCookie).
  */
 import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as browserBindingModule from "../../packages/oauth-core/src/authorization-server/browser-binding.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
   atCallback,
@@ -20,21 +22,20 @@ import {
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/authorization-server/browser-binding.ts", async (original) => {
-  const actual =
-    await original<typeof import("../../packages/oauth-core/src/authorization-server/browser-binding.ts")>();
-  const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) => {
-    // Every browser seems to hold the same cookie.
-    if (off.has("readBindingCookie"))
-      return actual.readBindingCookie(`__Host-flow-${flowId}=${"A".repeat(43)}`, issuer, flowId);
-    // The name counts without its prefix too.
-    const unprefixed = off.has("__Host-") ? actual.readBindingCookie(header, "http://", flowId) : undefined;
-    return actual.readBindingCookie(header, issuer, flowId) ?? unprefixed;
-  };
-  return { ...actual, readBindingCookie };
+beforeEach(() => {
+  weaken(browserBindingModule, (actual) => {
+    const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) => {
+      // Every browser seems to hold the same cookie.
+      if (off.has("readBindingCookie"))
+        return actual.readBindingCookie(`__Host-flow-${flowId}=${"A".repeat(43)}`, issuer, flowId);
+      // The name counts without its prefix too.
+      const unprefixed = off.has("__Host-") ? actual.readBindingCookie(header, "http://", flowId) : undefined;
+      return actual.readBindingCookie(header, issuer, flowId) ?? unprefixed;
+    };
+    return { readBindingCookie };
+  });
 });
 
 interface Harness {

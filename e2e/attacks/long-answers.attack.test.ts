@@ -6,22 +6,24 @@
 import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as replayShareModule from "@oauth-broker/broker/src/grants/replay-share.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("@oauth-broker/broker/src/grants/replay-share.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/grants/replay-share.ts")>();
-  const createReplayShare: typeof actual.createReplayShare = (now) => {
-    const share = actual.createReplayShare(now);
-    return { take: (...call) => off.has("replay share") || share.take(...call) };
-  };
-  return { ...actual, createReplayShare };
+beforeEach(() => {
+  weaken(replayShareModule, (actual) => {
+    const createReplayShare: typeof actual.createReplayShare = (now) => {
+      const share = actual.createReplayShare(now);
+      return { take: (...call) => off.has("replay share") || share.take(...call) };
+    };
+    return { createReplayShare };
+  });
 });
 
 const HONEST = "https://honest.example";

@@ -5,22 +5,24 @@
  * the broker together. Defence: a limit per client and minute (createRateLimit).
  */
 import { createFakeVendor } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as rateLimitModule from "../../packages/service/src/http/rate-limit.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/service/src/http/rate-limit.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/service/src/http/rate-limit.ts")>();
-  const createRateLimit: typeof actual.createRateLimit = (perMinute, now) => {
-    const limit = actual.createRateLimit(perMinute, now);
-    return { ...limit, take: (caller) => (off.has("limit") ? undefined : limit.take(caller)) };
-  };
-  return { ...actual, createRateLimit };
+beforeEach(() => {
+  weaken(rateLimitModule, (actual) => {
+    const createRateLimit: typeof actual.createRateLimit = (perMinute, now) => {
+      const limit = actual.createRateLimit(perMinute, now);
+      return { ...limit, take: (caller) => (off.has("limit") ? undefined : limit.take(caller)) };
+    };
+    return { createRateLimit };
+  });
 });
 
 const HONEST = "https://honest.example";

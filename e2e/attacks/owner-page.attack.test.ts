@@ -6,7 +6,11 @@
  * its own, and that only the browser it was shown to can answer it (isFormToken).
  */
 import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as registrationsModule from "../../apps/broker/src/vendor-choice/registrations.ts";
+import * as policyModule from "../../apps/broker/src/flows/policy.ts";
+import * as serverModule from "@oauth-broker/oauth-core/server";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
@@ -20,38 +24,34 @@ import {
 } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../apps/broker/src/vendor-choice/registrations.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/vendor-choice/registrations.ts")>();
-  const requireBrowserBinding: typeof actual.requireBrowserBinding = (...given) =>
-    off.has("requireBrowserBinding") ? undefined : actual.requireBrowserBinding(...given);
-  const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, registrations) => {
-    const isLetThrough = off.has("needsOwnerPage") || (off.has("of BYOC") && choice.credentials.source === "byoc");
-    return !isLetThrough && actual.needsOwnerPage(choice, client, registrations);
-  };
-  return { ...actual, needsOwnerPage, requireBrowserBinding };
-});
-
-vi.mock("../../apps/broker/src/flows/policy.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/flows/policy.ts")>();
-  const createFlows: typeof actual.createFlows = (deps) => {
-    const flows = actual.createFlows(deps);
-    const start: typeof flows.start = (request, choice, cookie, trace, set = {}) => {
-      const { binding: _, ...rest } = set;
-      return flows.start(request, choice, cookie, trace, off.has("binding") ? rest : set);
+beforeEach(() => {
+  weaken(registrationsModule, (actual) => {
+    const requireBrowserBinding: typeof actual.requireBrowserBinding = (...given) =>
+      off.has("requireBrowserBinding") ? undefined : actual.requireBrowserBinding(...given);
+    const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, registrations) => {
+      const isLetThrough = off.has("needsOwnerPage") || (off.has("of BYOC") && choice.credentials.source === "byoc");
+      return !isLetThrough && actual.needsOwnerPage(choice, client, registrations);
     };
-    return { ...flows, start };
-  };
-  return { ...actual, createFlows };
-});
-
-vi.mock("@oauth-broker/oauth-core/server", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/oauth-core/server")>();
-  const isFormToken: typeof actual.isFormToken = (sent, form, cookie) =>
-    off.has("isFormToken") || actual.isFormToken(sent, form, cookie);
-  return { ...actual, isFormToken };
+    return { needsOwnerPage, requireBrowserBinding };
+  });
+  weaken(policyModule, (actual) => {
+    const createFlows: typeof actual.createFlows = (deps) => {
+      const flows = actual.createFlows(deps);
+      const start: typeof flows.start = (request, choice, cookie, trace, set = {}) => {
+        const { binding: _, ...rest } = set;
+        return flows.start(request, choice, cookie, trace, off.has("binding") ? rest : set);
+      };
+      return { ...flows, start };
+    };
+    return { createFlows };
+  });
+  weaken(serverModule, (actual) => {
+    const isFormToken: typeof actual.isFormToken = (sent, form, cookie) =>
+      off.has("isFormToken") || actual.isFormToken(sent, form, cookie);
+    return { isFormToken };
+  });
 });
 
 interface Harness {

@@ -6,32 +6,33 @@
  * however spelt (isReservedAuthorizationParameter).
  */
 import { createFakeVendor } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as pkceModule from "../../packages/oauth-core/src/protocol/pkce.ts";
+import * as parametersModule from "../../packages/oauth-core/src/protocol/parameters.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { createBackend, type Form } from "./support/actors.ts";
 import { createSeeded } from "../support/seeded.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/protocol/pkce.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/pkce.ts")>();
-  const requireS256Challenge: typeof actual.requireS256Challenge = (codeChallenge, method) =>
-    off.has("requireS256Challenge") ? (codeChallenge ?? "") : actual.requireS256Challenge(codeChallenge, method);
-  return { ...actual, requireS256Challenge };
-});
-
-vi.mock("../../packages/oauth-core/src/protocol/parameters.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/parameters.ts")>();
-  const isReservedAuthorizationParameter: typeof actual.isReservedAuthorizationParameter = (name) =>
-    !off.has("isReservedAuthorizationParameter") && actual.isReservedAuthorizationParameter(name);
-  const parseParameters: typeof actual.parseParameters = (encoded) => {
-    const lenient = (): string => new URLSearchParams(Object.fromEntries(new URLSearchParams(encoded))).toString();
-    return actual.parseParameters(off.has("parseParameters") ? lenient() : encoded);
-  };
-  return { ...actual, isReservedAuthorizationParameter, parseParameters };
+beforeEach(() => {
+  weaken(pkceModule, (actual) => {
+    const requireS256Challenge: typeof actual.requireS256Challenge = (codeChallenge, method) =>
+      off.has("requireS256Challenge") ? (codeChallenge ?? "") : actual.requireS256Challenge(codeChallenge, method);
+    return { requireS256Challenge };
+  });
+  weaken(parametersModule, (actual) => {
+    const isReservedAuthorizationParameter: typeof actual.isReservedAuthorizationParameter = (name) =>
+      !off.has("isReservedAuthorizationParameter") && actual.isReservedAuthorizationParameter(name);
+    const parseParameters: typeof actual.parseParameters = (encoded) => {
+      const lenient = (): string => new URLSearchParams(Object.fromEntries(new URLSearchParams(encoded))).toString();
+      return actual.parseParameters(off.has("parseParameters") ? lenient() : encoded);
+    };
+    return { isReservedAuthorizationParameter, parseParameters };
+  });
 });
 
 async function setUp() {

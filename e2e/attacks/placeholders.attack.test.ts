@@ -8,25 +8,27 @@
  */
 import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as placeholdersModule from "../../packages/oauth-core/src/protocol/placeholders.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/protocol/placeholders.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/placeholders.ts")>();
-  // Simple replacement, as most templates are filled.
-  const expandTemplate: typeof actual.expandTemplate = (template, values, specs) =>
-    off.has("expandTemplate")
-      ? template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? specs[name]?.default ?? "")
-      : actual.expandTemplate(template, values, off.has("suffix") ? withoutSuffix(specs) : specs);
-  const fillsRegistrableDomain: typeof actual.fillsRegistrableDomain = (template, specs) =>
-    off.has("fillsRegistrableDomain") ? false : actual.fillsRegistrableDomain(template, specs);
-  return { ...actual, expandTemplate, fillsRegistrableDomain };
+beforeEach(() => {
+  weaken(placeholdersModule, (actual) => {
+    // Simple replacement, as most templates are filled.
+    const expandTemplate: typeof actual.expandTemplate = (template, values, specs) =>
+      off.has("expandTemplate")
+        ? template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? specs[name]?.default ?? "")
+        : actual.expandTemplate(template, values, off.has("suffix") ? withoutSuffix(specs) : specs);
+    const fillsRegistrableDomain: typeof actual.fillsRegistrableDomain = (template, specs) =>
+      off.has("fillsRegistrableDomain") ? false : actual.fillsRegistrableDomain(template, specs);
+    return { expandTemplate, fillsRegistrableDomain };
+  });
 });
 
 const withoutSuffix = (specs: PlaceholderSpecs): PlaceholderSpecs =>

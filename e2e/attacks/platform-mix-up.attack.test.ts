@@ -7,28 +7,29 @@
  * (redirectUriOf), and an answer elsewhere is not redeemed (queryOfCallback).
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import * as redirectUriModule from "../../apps/platform/src/oauth/redirect-uri.ts";
+import * as callbackModule from "../../packages/broker-client/src/callback.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type PlatformHarness, startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
 import { type BouncingServer, startBouncingServer } from "./support/bouncing-server.ts";
 import { without } from "./support/outcomes.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../apps/platform/src/oauth/redirect-uri.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/platform/src/oauth/redirect-uri.ts")>();
-  const redirectUriOf: typeof actual.redirectUriOf = (connector, platformUrl) =>
-    off.has("redirectUriOf") ? platformUrl + actual.SHARED_CALLBACK : actual.redirectUriOf(connector, platformUrl);
-  return { ...actual, redirectUriOf };
-});
-
-vi.mock("../../packages/broker-client/src/callback.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/broker-client/src/callback.ts")>();
-  const queryOfCallback: typeof actual.queryOfCallback = (callbackUrl, redirectUri) =>
-    off.has("queryOfCallback")
-      ? new URL(callbackUrl).search.slice(1)
-      : actual.queryOfCallback(callbackUrl, redirectUri);
-  return { ...actual, queryOfCallback };
+beforeEach(() => {
+  weaken(redirectUriModule, (actual) => {
+    const redirectUriOf: typeof actual.redirectUriOf = (connector, platformUrl) =>
+      off.has("redirectUriOf") ? platformUrl + actual.SHARED_CALLBACK : actual.redirectUriOf(connector, platformUrl);
+    return { redirectUriOf };
+  });
+  weaken(callbackModule, (actual) => {
+    const queryOfCallback: typeof actual.queryOfCallback = (callbackUrl, redirectUri) =>
+      off.has("queryOfCallback")
+        ? new URL(callbackUrl).search.slice(1)
+        : actual.queryOfCallback(callbackUrl, redirectUri);
+    return { queryOfCallback };
+  });
 });
 
 /**

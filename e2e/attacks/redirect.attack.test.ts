@@ -5,7 +5,10 @@
  * redirects to comes from configuration.
  */
 import { createFakeVendor } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as redirectUriModule from "../../packages/oauth-core/src/authorization-server/redirect-uri.ts";
+import * as answersModule from "../../packages/oauth-core/src/http/answers.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../packages/oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
 import { faultsOf } from "./support/every-answer.ts";
 import { without } from "./support/outcomes.ts";
@@ -13,23 +16,21 @@ import { atCallback, createBackend, createBrowser, parameter, withParameters } f
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/authorization-server/redirect-uri.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/authorization-server/redirect-uri.ts")>();
-  const verifyRedirectUri: typeof actual.verifyRedirectUri = (requested, registered) =>
-    actual.verifyRedirectUri(requested, off.has("verifyRedirectUri") ? [requested] : registered);
-  return { ...actual, verifyRedirectUri };
-});
-
-vi.mock("../../packages/oauth-core/src/http/answers.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/http/answers.ts")>();
-  const redirectAnswer: typeof actual.redirectAnswer = (location, headers) => {
-    const answer = actual.redirectAnswer(location, headers);
-    return off.has("redirectAnswer") ? { ...answer, status: 307 } : answer;
-  };
-  return { ...actual, redirectAnswer };
+beforeEach(() => {
+  weaken(redirectUriModule, (actual) => {
+    const verifyRedirectUri: typeof actual.verifyRedirectUri = (requested, registered) =>
+      actual.verifyRedirectUri(requested, off.has("verifyRedirectUri") ? [requested] : registered);
+    return { verifyRedirectUri };
+  });
+  weaken(answersModule, (actual) => {
+    const redirectAnswer: typeof actual.redirectAnswer = (location, headers) => {
+      const answer = actual.redirectAnswer(location, headers);
+      return off.has("redirectAnswer") ? { ...answer, status: 307 } : answer;
+    };
+    return { redirectAnswer };
+  });
 });
 
 const { redirectUri } = PLATFORMS.platform;

@@ -9,38 +9,37 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { createFakeVendor } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as addressRangesModule from "../../packages/oauth-core/src/egress/address-ranges.ts";
+import * as endpointModule from "../../packages/oauth-core/src/vendor-client/registration/endpoint.ts";
+import * as entryModule from "@oauth-broker/broker/src/vendor-choice/entry.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
 import { without } from "./support/outcomes.ts";
 import { hostOf, IAT, register, setUpRegistration } from "./support/registration-fixture.ts";
 import { answerOf, createFixture, requestOf } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/egress/address-ranges.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/egress/address-ranges.ts")>();
-  const isPublicAddress: typeof actual.isPublicAddress = (address) =>
-    off.has("isPublicAddress") || actual.isPublicAddress(address);
-  return { ...actual, isPublicAddress };
-});
-
-vi.mock("../../packages/oauth-core/src/vendor-client/registration/endpoint.ts", async (original) => {
-  const actual =
-    await original<typeof import("../../packages/oauth-core/src/vendor-client/registration/endpoint.ts")>();
-  const requireHostOfVendor: typeof actual.requireHostOfVendor = (...call) => {
-    if (!off.has("requireHostOfVendor")) actual.requireHostOfVendor(...call);
-  };
-  return { ...actual, requireHostOfVendor };
-});
-
-vi.mock("@oauth-broker/broker/src/vendor-choice/entry.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/entry.ts")>();
-  const configuredToken: typeof actual.configuredToken = (client, entry) =>
-    // As a broker with one token for all owners.
-    off.has("configuredToken") ? new Secret(IAT) : actual.configuredToken(client, entry);
-  return { ...actual, configuredToken };
+beforeEach(() => {
+  weaken(addressRangesModule, (actual) => {
+    const isPublicAddress: typeof actual.isPublicAddress = (address) =>
+      off.has("isPublicAddress") || actual.isPublicAddress(address);
+    return { isPublicAddress };
+  });
+  weaken(endpointModule, (actual) => {
+    const requireHostOfVendor: typeof actual.requireHostOfVendor = (...call) => {
+      if (!off.has("requireHostOfVendor")) actual.requireHostOfVendor(...call);
+    };
+    return { requireHostOfVendor };
+  });
+  weaken(entryModule, (actual) => {
+    const configuredToken: typeof actual.configuredToken = (client, entry) =>
+      // As a broker with one token for all owners.
+      off.has("configuredToken") ? new Secret(IAT) : actual.configuredToken(client, entry);
+    return { configuredToken };
+  });
 });
 
 describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behind the broker", () => {

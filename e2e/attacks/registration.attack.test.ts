@@ -5,46 +5,44 @@
  * Defence: the broker registers only its own metadata (clientMetadata), a request has one reading
  * (parseJsonObject), and each registration is new (registerClient).
  */
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as clientMetadataModule from "../../packages/oauth-core/src/vendor-client/registration/client-metadata.ts";
+import * as strictJsonModule from "../../packages/oauth-core/src/protocol/strict-json.ts";
+import * as registerModule from "../../packages/oauth-core/src/vendor-client/registration/register.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { hostOf, IAT, setUpRegistration } from "./support/registration-fixture.ts";
 import type { OutboundRequest } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 /** What the caller sent, for the twin that forwards it. */
-const caller = vi.hoisted(() => ({ members: {} as Record<string, unknown> }));
+const caller = { members: {} as Record<string, unknown> };
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/vendor-client/registration/client-metadata.ts", async (original) => {
-  const actual =
-    await original<typeof import("../../packages/oauth-core/src/vendor-client/registration/client-metadata.ts")>();
-  const clientMetadata: typeof actual.clientMetadata = (...call) => ({
-    ...actual.clientMetadata(...call),
-    ...(off.has("clientMetadata") ? (caller.members as object) : {}),
+beforeEach(() => {
+  weaken(clientMetadataModule, (actual) => {
+    const clientMetadata: typeof actual.clientMetadata = (...call) => ({
+      ...actual.clientMetadata(...call),
+      ...(off.has("clientMetadata") ? (caller.members as object) : {}),
+    });
+    return { clientMetadata };
   });
-  return { ...actual, clientMetadata };
-});
-
-vi.mock("../../packages/oauth-core/src/protocol/strict-json.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/strict-json.ts")>();
-  const parseJsonObject: typeof actual.parseJsonObject = (text) =>
-    off.has("parseJsonObject") ? JSON.parse(text) : actual.parseJsonObject(text);
-  return { ...actual, parseJsonObject };
-});
-
-vi.mock("../../packages/oauth-core/src/vendor-client/registration/register.ts", async (original) => {
-  const actual =
-    await original<typeof import("../../packages/oauth-core/src/vendor-client/registration/register.ts")>();
-  const saved = new Map<string, ReturnType<typeof actual.registerClient>>();
-  const registerClient: typeof actual.registerClient = (vendor, ...rest) => {
-    if (!off.has("registerClient")) return actual.registerClient(vendor, ...rest);
-    // As a broker that saves itself, and the vendor, a request.
-    const known = saved.get(vendor.id) ?? actual.registerClient(vendor, ...rest);
-    saved.set(vendor.id, known);
-    return known;
-  };
-  return { ...actual, registerClient };
+  weaken(strictJsonModule, (actual) => {
+    const parseJsonObject: typeof actual.parseJsonObject = (text) =>
+      off.has("parseJsonObject") ? JSON.parse(text) : actual.parseJsonObject(text);
+    return { parseJsonObject };
+  });
+  weaken(registerModule, (actual) => {
+    const saved = new Map<string, ReturnType<typeof actual.registerClient>>();
+    const registerClient: typeof actual.registerClient = (vendor, ...rest) => {
+      if (!off.has("registerClient")) return actual.registerClient(vendor, ...rest);
+      // As a broker that saves itself, and the vendor, a request.
+      const known = saved.get(vendor.id) ?? actual.registerClient(vendor, ...rest);
+      saved.set(vendor.id, known);
+      return known;
+    };
+    return { registerClient };
+  });
 });
 
 const redirectUrisOf = (request: OutboundRequest | undefined): unknown =>

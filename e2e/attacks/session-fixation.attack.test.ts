@@ -7,7 +7,11 @@
  * which the platform has to prevent.
  */
 import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as browserBindingModule from "../../packages/oauth-core/src/authorization-server/browser-binding.ts";
+import * as pkceModule from "../../packages/oauth-core/src/protocol/pkce.ts";
+import * as handleModule from "../../packages/oauth-core/src/authorization-server/handle.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFlowId, createHandle } from "../../packages/oauth-core/src/authorization-server/handle.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
@@ -23,38 +27,30 @@ import { createSeeded } from "../support/seeded.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/authorization-server/browser-binding.ts", async (original) => {
-  const actual =
-    await original<typeof import("../../packages/oauth-core/src/authorization-server/browser-binding.ts")>();
-  const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) =>
-    actual.readBindingCookie(
-      off.has("readBindingCookie") ? `__Host-flow-${flowId}=${"A".repeat(43)}` : header,
-      issuer,
-      flowId,
-    );
-  return { ...actual, readBindingCookie };
-});
-
-vi.mock("../../packages/oauth-core/src/protocol/pkce.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/pkce.ts")>();
-  const verifyCodeVerifier: typeof actual.verifyCodeVerifier = (codeVerifier, codeChallenge) =>
-    off.has("verifyCodeVerifier") ? undefined : actual.verifyCodeVerifier(codeVerifier, codeChallenge);
-  return { ...actual, verifyCodeVerifier };
-});
-
-vi.mock("../../packages/oauth-core/src/authorization-server/handle.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/authorization-server/handle.ts")>();
-  const guessable: typeof actual.createHandle = (flowId) => {
-    const value = guessOf(flowId, GUESSABLE - 1);
-    return { flowId, value, hash: actual.hashOf(value) };
-  };
-  return {
-    ...actual,
-    createHandle: (flowId: string) => (off.has("createHandle") ? guessable : actual.createHandle)(flowId),
-  };
+beforeEach(() => {
+  weaken(browserBindingModule, (actual) => {
+    const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) =>
+      actual.readBindingCookie(
+        off.has("readBindingCookie") ? `__Host-flow-${flowId}=${"A".repeat(43)}` : header,
+        issuer,
+        flowId,
+      );
+    return { readBindingCookie };
+  });
+  weaken(pkceModule, (actual) => {
+    const verifyCodeVerifier: typeof actual.verifyCodeVerifier = (codeVerifier, codeChallenge) =>
+      off.has("verifyCodeVerifier") ? undefined : actual.verifyCodeVerifier(codeVerifier, codeChallenge);
+    return { verifyCodeVerifier };
+  });
+  weaken(handleModule, (actual) => {
+    const guessable: typeof actual.createHandle = (flowId) => {
+      const value = guessOf(flowId, GUESSABLE - 1);
+      return { flowId, value, hash: actual.hashOf(value) };
+    };
+    return { createHandle: (flowId: string) => (off.has("createHandle") ? guessable : actual.createHandle)(flowId) };
+  });
 });
 
 /** The number of codes in the twin. */

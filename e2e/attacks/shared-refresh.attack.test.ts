@@ -7,26 +7,28 @@
  */
 import { createFakeVendor, type FakeVendor, type FakeVendorOptions, ownerOf, tokenOf } from "@oauth-broker/simulators";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as singleFlightModule from "@oauth-broker/broker/src/grants/single-flight.ts";
+import * as validateModule from "../../packages/oauth-core/src/vendor-client/id-token/validate.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK, NOW, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { type Backend, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("@oauth-broker/broker/src/grants/single-flight.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/grants/single-flight.ts")>();
-  const singleFlightId: typeof actual.singleFlightId = (parts) =>
-    actual.singleFlightId(off.has("client") ? parts.slice(1) : parts);
-  return { ...actual, singleFlightId };
-});
-vi.mock("../../packages/oauth-core/src/vendor-client/id-token/validate.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/id-token/validate.ts")>();
-  const requireSameSubject: typeof actual.requireSameSubject = (...call) =>
-    off.has("subject") ? undefined : actual.requireSameSubject(...call);
-  return { ...actual, requireSameSubject };
+beforeEach(() => {
+  weaken(singleFlightModule, (actual) => {
+    const singleFlightId: typeof actual.singleFlightId = (parts) =>
+      actual.singleFlightId(off.has("client") ? parts.slice(1) : parts);
+    return { singleFlightId };
+  });
+  weaken(validateModule, (actual) => {
+    const requireSameSubject: typeof actual.requireSameSubject = (...call) =>
+      off.has("subject") ? undefined : actual.requireSameSubject(...call);
+    return { requireSameSubject };
+  });
 });
 
 const HONEST = "https://honest.example";

@@ -4,27 +4,29 @@
  * store's advance).
  */
 import { createFakeVendor } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as brokerRecordsModule from "../../apps/broker/src/keys/broker-records.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../apps/broker/src/keys/broker-records.ts", async (original) => {
-  const actual = await original<typeof import("../../apps/broker/src/keys/broker-records.ts")>();
-  const brokerRecords: typeof actual.brokerRecords = (options) => {
-    const store = actual.brokerRecords(options);
-    const advance: typeof store.advance = async (...call) => {
-      const { outcome, ...rest } = await store.advance(...call);
-      // The second request gets the answer of the first.
-      return { outcome: outcome === "replayed" && off.has("advance") ? "moved" : outcome, ...rest } as never;
+beforeEach(() => {
+  weaken(brokerRecordsModule, (actual) => {
+    const brokerRecords: typeof actual.brokerRecords = (options) => {
+      const store = actual.brokerRecords(options);
+      const advance: typeof store.advance = async (...call) => {
+        const { outcome, ...rest } = await store.advance(...call);
+        // The second request gets the answer of the first.
+        return { outcome: outcome === "replayed" && off.has("advance") ? "moved" : outcome, ...rest } as never;
+      };
+      return { ...store, advance };
     };
-    return { ...store, advance };
-  };
-  return { ...actual, brokerRecords };
+    return { brokerRecords };
+  });
 });
 
 async function setUp() {

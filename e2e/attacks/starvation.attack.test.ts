@@ -9,18 +9,20 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import * as shareModule from "../../packages/oauth-core/src/egress/share.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { without } from "./support/outcomes.ts";
 import { type Answer, createBackend, type Form } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/egress/share.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/egress/share.ts")>();
-  const callerName: typeof actual.callerName = () => (off.has("callerName") ? "" : actual.callerName());
-  return { ...actual, callerName };
+beforeEach(() => {
+  weaken(shareModule, (actual) => {
+    const callerName: typeof actual.callerName = () => (off.has("callerName") ? "" : actual.callerName());
+    return { callerName };
+  });
 });
 
 /** More than a client's share of an origin's connections. */

@@ -4,7 +4,10 @@
  * Replayed states: single-use.attack.test.ts.
  */
 import { createFakeVendor } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as macModule from "../../packages/oauth-core/src/protocol/mac.ts";
+import * as keptModule from "../../packages/oauth-core/src/vendor-client/kept.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/corpora/state-corpus.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, type Browser, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";
@@ -12,23 +15,21 @@ import { CUT, openWire } from "./support/wire.ts";
 import { CALLBACK, type Exchange, NOW, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("../../packages/oauth-core/src/protocol/mac.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/protocol/mac.ts")>();
-  const isSameText: typeof actual.isSameText = (a, b) => off.has("isSameText") || actual.isSameText(a, b);
-  return { ...actual, isSameText };
+beforeEach(() => {
+  weaken(macModule, (actual) => {
+    const isSameText: typeof actual.isSameText = (a, b) => off.has("isSameText") || actual.isSameText(a, b);
+    return { isSameText };
+  });
+  weaken(keptModule, (actual) => {
+    const flowContextHash: typeof actual.flowContextHash = (input) =>
+      off.has("the corpus") ? CORPUS_CONTEXT : actual.flowContextHash(input);
+    return { flowContextHash };
+  });
 });
-
 // Not the tested defence: the states of the corpus name their own context, and only the state
 // itself must be refused.
-vi.mock("../../packages/oauth-core/src/vendor-client/kept.ts", async (original) => {
-  const actual = await original<typeof import("../../packages/oauth-core/src/vendor-client/kept.ts")>();
-  const flowContextHash: typeof actual.flowContextHash = (input) =>
-    off.has("the corpus") ? CORPUS_CONTEXT : actual.flowContextHash(input);
-  return { ...actual, flowContextHash };
-});
 
 /** The flow and the context that every state of the corpus names. */
 const CORPUS_FLOW = "Zm9vYmFyYmF6cXV4Zm9vYg";

@@ -7,26 +7,28 @@
  * the client too (openSealedGrant).
  */
 import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as tokenBindingModule from "@oauth-broker/broker/src/grants/token-binding.ts";
+import * as sealedRefreshTokenModule from "@oauth-broker/broker/src/grants/sealed-refresh-token.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, type PlatformId, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { type Answer, createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("@oauth-broker/broker/src/grants/token-binding.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/grants/token-binding.ts")>();
-  const requireItsToken: typeof actual.requireItsToken = async (...call) =>
-    off.has("requireItsToken") ? undefined : actual.requireItsToken(...call);
-  return { ...actual, requireItsToken };
-});
-vi.mock("@oauth-broker/broker/src/grants/sealed-refresh-token.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/grants/sealed-refresh-token.ts")>();
-  const readSealedGrant: typeof actual.readSealedGrant = (token, clientId, ...rest) =>
-    actual.readSealedGrant(token, off.has("client") ? "platform" : clientId, ...rest);
-  return { ...actual, readSealedGrant };
+beforeEach(() => {
+  weaken(tokenBindingModule, (actual) => {
+    const requireItsToken: typeof actual.requireItsToken = async (...call) =>
+      off.has("requireItsToken") ? undefined : actual.requireItsToken(...call);
+    return { requireItsToken };
+  });
+  weaken(sealedRefreshTokenModule, (actual) => {
+    const readSealedGrant: typeof actual.readSealedGrant = (token, clientId, ...rest) =>
+      actual.readSealedGrant(token, off.has("client") ? "platform" : clientId, ...rest);
+    return { readSealedGrant };
+  });
 });
 
 const HONEST = "https://honest.example";

@@ -7,30 +7,31 @@
  * vendor does not know.
  */
 import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import * as trustModule from "@oauth-broker/broker/src/vendor-choice/trust.ts";
+import * as tenantsModule from "@oauth-broker/broker/src/vendor-choice/tenants.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, type Form, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const off = vi.hoisted(() => new Set<string>());
+const off = new Set<string>();
 afterEach(() => off.clear());
-
-vi.mock("@oauth-broker/broker/src/vendor-choice/trust.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/trust.ts")>();
-  // As it was: the hosts of the vendor are the vendor's, for every request that fills them.
-  const resolveTrusted: typeof actual.resolveTrusted = async (...given) => {
-    const trusted = await actual.resolveTrusted(...given);
-    return off.has("foreignEndpoints") && trusted.callersPart === "endpoint" ? { ...trusted, tier: 1 } : trusted;
-  };
-  return { ...actual, resolveTrusted };
-});
-
-vi.mock("@oauth-broker/broker/src/vendor-choice/tenants.ts", async (original) => {
-  const actual = await original<typeof import("@oauth-broker/broker/src/vendor-choice/tenants.ts")>();
-  const isOfTenant: typeof actual.isOfTenant = (...given) => off.has("isOfTenant") || actual.isOfTenant(...given);
-  return { ...actual, isOfTenant };
+beforeEach(() => {
+  weaken(trustModule, (actual) => {
+    // As it was: the hosts of the vendor are the vendor's, for every request that fills them.
+    const resolveTrusted: typeof actual.resolveTrusted = async (...given) => {
+      const trusted = await actual.resolveTrusted(...given);
+      return off.has("foreignEndpoints") && trusted.callersPart === "endpoint" ? { ...trusted, tier: 1 } : trusted;
+    };
+    return { resolveTrusted };
+  });
+  weaken(tenantsModule, (actual) => {
+    const isOfTenant: typeof actual.isOfTenant = (...given) => off.has("isOfTenant") || actual.isOfTenant(...given);
+    return { isOfTenant };
+  });
 });
 
 /** The attacker's own registration at its own tenant. */

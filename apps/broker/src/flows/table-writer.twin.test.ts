@@ -1,10 +1,12 @@
 /** The twin of table-writer.test.ts: over records without a MAC, the attacks succeed. */
 import { createHash } from "node:crypto";
-import { expect, it, vi } from "vitest";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, expect, it } from "vitest";
+import * as recordsOfBroker from "../keys/broker-records.ts";
 import { flowIdOf } from "../testing/test-broker.ts";
 import { writtenStore } from "../testing/written-store.ts";
 
-vi.mock(import("../keys/broker-records.ts"), () => ({ brokerRecords: ({ records }) => records }));
+beforeEach(() => weaken(recordsOfBroker, () => ({ brokerRecords: ({ records }) => records })));
 
 it("a flow that was made to need no cookie comes back in any browser (twin of bar#TS-3)", async () => {
   const { broker, write } = await writtenStore();

@@ -54,7 +54,7 @@ describe("a keyset of another base_url or table", () => {
 
   it("is refused as a key file, too, and a copy of it on another machine is not", async () => {
     const path = join(fixture.folder, "keys.json");
-    const at = await keysetsInFile(path);
+    const at = keysetsInFile(path);
     await at(STAGING.baseUrl).load();
     await expect(at(PRODUCTION.baseUrl).load()).rejects.toMatchObject(refusedWith("main.js keys adopt 1"));
     await at(STAGING.baseUrl).load();
@@ -68,17 +68,17 @@ describe("a keyset of another base_url or table", () => {
 describe("an older keyset put back", () => {
   it.each(FLOORS)("is refused after a restart by $name (#11)", async ({ floorOf }) => {
     const records = await rotatedAndPutBack(fixture, floorOf(fixture));
-    const restarted = await keysetOn(records, fixture, floorOf(fixture));
+    const restarted = keysetOn(records, fixture, floorOf(fixture));
     await expect(restarted.load()).rejects.toMatchObject(refusedWith("of revision 1, and 2 was in use"));
     await expect(restarted.load()).rejects.toMatchObject(refusedWith("main.js keys adopt 1"));
     // A backup restored on purpose gets a revision above all that were in use.
     expect(await restarted.adopt(1)).toBe(3);
-    await (await keysetOn(records, fixture, floorOf(fixture))).load();
+    await keysetOn(records, fixture, floorOf(fixture)).load();
   });
 
   it("is refused by the process that has seen a newer one, which keeps that", async () => {
     const records = newStore();
-    const keyset = await keysetOn(records, fixture);
+    const keyset = keysetOn(records, fixture);
     await keyset.load();
     const old = await dataIn(records);
     await keyset.rotate();
@@ -90,10 +90,10 @@ describe("an older keyset put back", () => {
 
   it("does not pass for a newer one with another number in its record", async () => {
     const records = newStore();
-    const keyset = await keysetOn(records, fixture);
+    const keyset = keysetOn(records, fixture);
     await keyset.load();
     await putInto(records, { ...(await dataIn(records)), revision: 9 });
-    await expect((await keysetOn(records, fixture, { minimum: 9 })).load()).rejects.toMatchObject(
+    await expect(keysetOn(records, fixture, { minimum: 9 }).load()).rejects.toMatchObject(
       refusedWith("sealed under another key"),
     );
     // A process that has opened it before refuses it too.
@@ -103,9 +103,9 @@ describe("an older keyset put back", () => {
   it("fails closed on a floor file without a revision; a read-only folder works", async () => {
     const file = join(fixture.folder, "key.revision");
     writeFileSync(file, "many");
-    const keyset = await keysetOn(newStore(), fixture, { file });
+    const keyset = keysetOn(newStore(), fixture, { file });
     await expect(keyset.load()).rejects.toMatchObject(refusedWith("holds no revision"));
-    await (await keysetOn(newStore(), fixture, { file: join(fixture.folder, "nowhere", "key.revision") })).load();
+    await keysetOn(newStore(), fixture, { file: join(fixture.folder, "nowhere", "key.revision") }).load();
   });
 });
 
@@ -113,7 +113,7 @@ describe("a keyset that is gone", () => {
   it.each(FLOORS)("bar#TS-19 is an outage after a restart, not a first start, by $name", async ({ floorOf }) => {
     const records = await rotatedAndPutBack(fixture, floorOf(fixture));
     await records.delete(KEYSET);
-    const restarted = await keysetOn(records, fixture, floorOf(fixture));
+    const restarted = keysetOn(records, fixture, floorOf(fixture));
     await expect(restarted.load()).rejects.toMatchObject(refusedWith("one of revision 2 was in use"));
     await expect(restarted.load()).rejects.toMatchObject(refusedWith("main.js keys new"));
     await expect(restarted.rotate()).rejects.toMatchObject(refusedWith("is gone"));
@@ -121,12 +121,12 @@ describe("a keyset that is gone", () => {
     expect(await records.get(KEYSET)).toBeUndefined();
     // The operator decides that it is lost.
     expect(await restarted.startOver()).toBe(3);
-    await (await keysetOn(records, fixture, floorOf(fixture))).load();
+    await keysetOn(records, fixture, floorOf(fixture)).load();
   });
 
   it("is kept by the process that has it, which reports it at every load", async () => {
     const records = newStore();
-    const keyset = await keysetOn(records, fixture);
+    const keyset = keysetOn(records, fixture);
     await keyset.load();
     const { kid } = keyset.active("state");
     await records.delete(KEYSET);
@@ -136,7 +136,7 @@ describe("a keyset that is gone", () => {
 
   it("is not replaced while there is one, whoever it belongs to", async () => {
     const records = newStore();
-    const keyset = await keysetOn(records, fixture);
+    const keyset = keysetOn(records, fixture);
     await keyset.load();
     const data = await dataIn(records);
     await expect(keyset.startOver()).rejects.toMatchObject(refusedWith("nothing was changed"));
@@ -149,7 +149,7 @@ describe("a keyset that is gone", () => {
 describe("a keyset of release 0.1.0, bound to nothing", () => {
   async function unbound(): Promise<{ records: RecordStore; data: JsonObject; kid: string }> {
     const model = newStore();
-    const modelKeyset = await keysetOn(model, fixture);
+    const modelKeyset = keysetOn(model, fixture);
     await modelKeyset.load();
     const { createKeyset } = await import("./keyset.ts");
     let text = "";
@@ -169,20 +169,20 @@ describe("a keyset of release 0.1.0, bound to nothing", () => {
   it("opens, is bound at the first start, and is not taken back then", async () => {
     const { records, data, kid } = await unbound();
     const file = join(fixture.folder, "key.revision");
-    const keyset = await keysetOn(records, fixture, { file });
+    const keyset = keysetOn(records, fixture, { file });
     await keyset.load();
     expect([keyset.active("state").kid, keyset.revision()]).toEqual([kid, 1]);
     expect(await dataIn(records)).toMatchObject({ v: 2, revision: 1, ...PRODUCTION });
     expect(readFileSync(file, "utf8")).toBe("1\n");
     await putInto(records, data);
-    const restarted = await keysetOn(records, fixture, { file });
+    const restarted = keysetOn(records, fixture, { file });
     await expect(restarted.load()).rejects.toMatchObject(refusedWith("main.js keys adopt 0"));
     expect(await restarted.adopt(0)).toBe(2);
   });
 
   it("is looked at without being bound", async () => {
     const { records, data } = await unbound();
-    expect(await (await keysetOn(records, fixture)).look()).toBe(true);
+    expect(await keysetOn(records, fixture).look()).toBe(true);
     expect(await dataIn(records)).toEqual(data);
   });
 
@@ -190,7 +190,7 @@ describe("a keyset of release 0.1.0, bound to nothing", () => {
     const { records, kid } = await unbound();
     const { newDataKey } = fixture.wrapper;
     fixture.wrapper.newDataKey = () => Promise.reject(new Error("away"));
-    const keyset = await keysetOn(records, fixture);
+    const keyset = keysetOn(records, fixture);
     await keyset.load();
     expect([keyset.active("state").kid, keyset.revision()]).toEqual([kid, 0]);
     fixture.wrapper.newDataKey = newDataKey;

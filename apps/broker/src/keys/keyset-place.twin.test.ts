@@ -1,6 +1,9 @@
 /** The twins of keyset-place.test.ts: each removes one defence, and the keyset is accepted. */
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
+import * as bindings from "./keyset-binding.ts";
+import * as floors from "./keyset-floor.ts";
 import {
   FLOORS,
   KEYSET,
@@ -16,50 +19,34 @@ import {
 const fixture = keysetFixture();
 
 it("opens when it is bound to nothing (twin of bar#TS-3)", async () => {
-  vi.doMock("./keyset-binding.ts", async (original) => {
-    const module = await original<typeof import("./keyset-binding.ts")>();
-    return { ...module, bindingOf: () => module.UNBOUND };
-  });
+  weaken(bindings, ({ UNBOUND }) => ({ bindingOf: () => UNBOUND }));
   const { ours, staging } = await stagingInProduction(fixture);
-  vi.doUnmock("./keyset-binding.ts");
   await ours.load();
   expect(ours.active("state")).toEqual(staging.active("state"));
 });
 
 it("opens as a key file when nothing compares the place (twin)", async () => {
-  vi.doMock("./keyset-binding.ts", async (original) => ({
-    ...(await original<object>()),
-    requireSameBaseUrl: () => undefined,
-  }));
+  weaken(bindings, () => ({ requireSameBaseUrl: () => {} }));
   const path = join(fixture.folder, "keys.json");
-  const at = await keysetsInFile(path);
-  vi.doUnmock("./keyset-binding.ts");
+  const at = keysetsInFile(path);
   const [staging, production] = [at(STAGING.baseUrl), at(PRODUCTION.baseUrl)];
   await staging.load();
   await production.load();
   expect(production.active("state")).toEqual(staging.active("state"));
 });
 it.each(FLOORS)("is accepted when nothing checks the floor in $name (twin)", async ({ floorOf }) => {
-  vi.doMock("./keyset-floor.ts", async (original) => ({
-    ...(await original<object>()),
-    requireRevision: () => undefined,
-  }));
+  weaken(floors, () => ({ requireRevision: () => {} }));
   const records = await rotatedAndPutBack(fixture, floorOf(fixture));
-  const restarted = await keysetOn(records, fixture, floorOf(fixture));
-  vi.doUnmock("./keyset-floor.ts");
+  const restarted = keysetOn(records, fixture, floorOf(fixture));
   await restarted.load();
   expect(restarted.describe()).toHaveLength(1);
 });
 
 it.each(FLOORS)("is made anew without a word when nothing asks $name (twin)", async ({ floorOf }) => {
-  vi.doMock("./keyset-floor.ts", async (original) => ({
-    ...(await original<object>()),
-    requireNoneInUse: () => undefined,
-  }));
+  weaken(floors, () => ({ requireNoneInUse: () => {} }));
   const records = await rotatedAndPutBack(fixture, floorOf(fixture));
   await records.delete(KEYSET);
-  const restarted = await keysetOn(records, fixture, floorOf(fixture));
-  vi.doUnmock("./keyset-floor.ts");
+  const restarted = keysetOn(records, fixture, floorOf(fixture));
   await restarted.load();
   expect(restarted.describe()).toHaveLength(1);
 });

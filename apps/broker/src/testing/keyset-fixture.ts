@@ -7,10 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { LocalKeyWrapper } from "@oauth-broker/token-store";
+import { type LocalKeyWrapper, localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { afterEach, beforeEach, vi } from "vitest";
-import type { Keyset } from "../keys/keyset.ts";
+import { afterEach, beforeEach } from "vitest";
+import { createRevisionFloor } from "../keys/keyset-floor.ts";
+import { fileKeysetStorage, recordKeysetStorage } from "../keys/keyset-storage.ts";
+import { createKeyset, type Keyset } from "../keys/keyset.ts";
 
 export const now = fixedClock(1_700_000_000);
 export const KEYSET = { kind: "keyset", id: "broker" };
@@ -39,13 +41,10 @@ export const FLOORS: readonly FloorCase[] = [
   { name: "the configuration", floorOf: () => ({ minimum: 2 }) },
 ];
 
-/** Created again for each test of the file that calls it, together with the tested modules. */
+/** Created again for each test of the file that calls it. */
 export function keysetFixture(): KeysetFixture {
   const fixture = { folder: "", wrapper: undefined as unknown as LocalKeyWrapper };
-  beforeEach(async () => {
-    vi.resetModules();
-    // From the same module instances as the tested code, because errors are compared by class.
-    const { localKeyWrapper } = await import("@oauth-broker/token-store");
+  beforeEach(() => {
     fixture.folder = mkdtempSync(join(tmpdir(), "keyset-place-"));
     fixture.wrapper = localKeyWrapper({ path: join(fixture.folder, "key") });
   });
@@ -58,26 +57,17 @@ export function newStore(): RecordStore {
 }
 
 /** As a process starts: nothing read yet. */
-export async function keysetOn(
+export function keysetOn(
   records: RecordStore,
   { wrapper }: KeysetFixture,
   { place = PRODUCTION, ...floor }: Floor & { readonly place?: typeof PRODUCTION } = {},
-): Promise<Keyset> {
-  const [{ createKeyset }, { recordKeysetStorage }, { createRevisionFloor }] = await Promise.all([
-    import("../keys/keyset.ts"),
-    import("../keys/keyset-storage.ts"),
-    import("../keys/keyset-floor.ts"),
-  ]);
+): Keyset {
   const storage = recordKeysetStorage({ records, place, wrapper, otherwise: "another key" });
   return createKeyset({ storage, floor: createRevisionFloor(floor), now });
 }
 
 /** @returns keysets on one key file, by base_url */
-export async function keysetsInFile(path: string): Promise<(baseUrl: string) => Keyset> {
-  const [{ createKeyset }, { fileKeysetStorage }] = await Promise.all([
-    import("../keys/keyset.ts"),
-    import("../keys/keyset-storage.ts"),
-  ]);
+export function keysetsInFile(path: string): (baseUrl: string) => Keyset {
   return (baseUrl) => createKeyset({ storage: fileKeysetStorage({ path, baseUrl }), now });
 }
 
@@ -97,16 +87,16 @@ export async function stagingInProduction(
   change: Partial<JsonObject> = {},
 ): Promise<{ readonly ours: Keyset; readonly staging: Keyset }> {
   const [stagingStore, store] = [newStore(), newStore()];
-  const staging = await keysetOn(stagingStore, fixture, { place: STAGING });
+  const staging = keysetOn(stagingStore, fixture, { place: STAGING });
   await staging.load();
   await putInto(store, { ...(await dataIn(stagingStore)), ...change } as JsonObject);
-  return { ours: await keysetOn(store, fixture), staging };
+  return { ours: keysetOn(store, fixture), staging };
 }
 
 /** Puts the record from before a rotation back after it. */
 export async function rotatedAndPutBack(fixture: KeysetFixture, { file }: Floor): Promise<RecordStore> {
   const records = newStore();
-  const first = await keysetOn(records, fixture, file === undefined ? {} : { file });
+  const first = keysetOn(records, fixture, file === undefined ? {} : { file });
   await first.load();
   const old = await dataIn(records);
   await first.rotate();

@@ -2,19 +2,17 @@
  * The attack of store-on-records.test.ts without the binding: a secret opens for an endpoint it was
  * not entered for.
  */
-import { afterEach, expect, it, vi } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, expect, it } from "vitest";
 import { openTestStorage, type TestStorage } from "../testing/test-storage.ts";
-
-vi.mock("./settings.ts", async (original) => ({
-  ...(await original<typeof import("./settings.ts")>()),
-  secretRecipient: () => [],
-}));
+import * as settingsOfConnectors from "./settings.ts";
 
 let storage: TestStorage;
 afterEach(() => storage.close());
 
 it("without the binding, a sealed secret that was moved to another token endpoint opens", async () => {
+  weaken(settingsOfConnectors, () => ({ secretRecipient: () => [] }));
   storage = await openTestStorage();
   const { connectors, records } = storage;
   const settings = {

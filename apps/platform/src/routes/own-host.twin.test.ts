@@ -2,15 +2,13 @@
  * Twin of routes.test.ts: if any Host were accepted, a site whose name resolves to loopback could
  * sign in as the administrator.
  */
-import { expect, it, vi } from "vitest";
+import * as server from "@oauth-broker/oauth-core/server";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
 import { openTestPlatform } from "../testing/test-visitor.ts";
 
-vi.mock("@oauth-broker/oauth-core/server", async (original) => ({
-  ...(await original<typeof import("@oauth-broker/oauth-core/server")>()),
-  isOwnHost: () => true,
-}));
-
 it("a rebound name is served the pages, and its script can use them", async () => {
+  weaken(server, () => ({ isOwnHost: () => true }));
   const test = await openTestPlatform("http://127.0.0.1:8789");
   const { app } = test.platform;
   const site = "http://rebound.example:8789";

@@ -4,20 +4,11 @@
  * browser request it. `requireState` stops this; the vendor here has neither PKCE nor ID tokens, so
  * that no other check does.
  */
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import * as session from "../session.ts";
 import type { Tokens } from "../types.ts";
 import { defineVendor, direct } from "./index.ts";
-
-const off = vi.hoisted(() => new Set<string>());
-afterEach(() => off.clear());
-
-vi.mock("../session.ts", async (original) => {
-  const actual = await original<typeof import("../session.ts")>();
-  const requireState: typeof actual.requireState = (session, state) =>
-    off.has("requireState") ? undefined : actual.requireState(session, state);
-  return { ...actual, requireState };
-});
 
 const REDIRECT_URI = "https://platform.example/oauth/callback";
 
@@ -48,7 +39,7 @@ describe("an attacker's callback in the victim's browser", () => {
   });
 
   it("twin: without requireState the victim works with the attacker's account", async () => {
-    off.add("requireState");
+    weaken(session, () => ({ requireState: () => {} }));
     expect(await attack()).toMatchObject({ accessToken: "token of the attacker" });
   });
 });

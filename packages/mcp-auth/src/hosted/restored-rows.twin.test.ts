@@ -1,39 +1,25 @@
 /** The twins of restored-rows.test.ts and of the generations: with one defence off, the attack succeeds. */
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type * as Generations from "./sessions/sign-in-generation.ts";
-import type * as Index from "./sessions/user-sessions.ts";
-
-const INDEX = "./sessions/user-sessions.ts";
-const GENERATIONS = "./sessions/sign-in-generation.ts";
-
-beforeEach(() => vi.resetModules());
-afterEach(() => {
-  vi.doUnmock(INDEX);
-  vi.doUnmock(GENERATIONS);
-});
+import { expect, it } from "vitest";
+import { AUDIENCE, NOW, SAME, SOURCE, testSessions, testSignIns, WHO } from "../testing/test-sessions.ts";
+import * as generations from "./sessions/sign-in-generation.ts";
+import { claimSignIn } from "./sessions/sign-in-source.ts";
+import * as index from "./sessions/user-sessions.ts";
 
 it.each(["its row put back", "its index removed"])(
   "without the look into the index a session lives on with %s (twin of bar#TS-19)",
   async (how) => {
-    vi.doMock(INDEX, async (original) => {
-      const real = await original<typeof Index>();
-      const createUserSessions = (deps: Index.UserSessionsDeps): Index.UserSessions => ({
-        ...real.createUserSessions(deps),
-        listedUntil: async () => 4_000_000_000,
-      });
-      return { ...real, createUserSessions };
-    });
-    const { testSessions, AUDIENCE, SOURCE, WHO, SAME } = await import("../testing/test-sessions.ts");
-    const { indexKey } = await import("./sessions/user-sessions.ts");
+    weaken(index, ({ createUserSessions }) => ({
+      createUserSessions: (deps) => ({ ...createUserSessions(deps), listedUntil: async () => 4_000_000_000 }),
+    }));
     const { sessions, records, serverKey } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
     const key = { kind: "session", id: session.id };
     const row = await records.get(key);
     if (row === undefined) throw new Error("there is no row");
     if (how === "its index removed") {
-      await records.delete(await indexKey(WHO.user, { audience: AUDIENCE, source: SOURCE, serverKey }));
+      await records.delete(await index.indexKey(WHO.user, { audience: AUDIENCE, source: SOURCE, serverKey }));
       expect(await sessions.endAll(WHO.user)).toBe(0);
     } else {
       expect(await sessions.endAll(WHO.user)).toBe(1);
@@ -46,7 +32,6 @@ it.each(["its row put back", "its index removed"])(
 );
 
 it("a sign-in lives again when the record of its end is removed (twin of bar#TS-19)", async () => {
-  const { NOW, testSignIns } = await import("../testing/test-sessions.ts");
   const now = fixedClock(NOW);
   const table = memoryRecordStore({ now });
   const ends = new Map<string, { kind: string; id: string }>();
@@ -67,12 +52,7 @@ it("a sign-in lives again when the record of its end is removed (twin of bar#TS-
 });
 
 it("without the generation a session revives with its sign-in vendor (twin of bar#RS-2)", async () => {
-  vi.doMock(GENERATIONS, async (original) => ({
-    ...(await original<typeof Generations>()),
-    isOfPresentSignIn: async () => true,
-  }));
-  const { testSessions, AUDIENCE, SOURCE, WHO, SAME } = await import("../testing/test-sessions.ts");
-  const { claimSignIn } = await import("./sessions/sign-in-source.ts");
+  weaken(generations, () => ({ isOfPresentSignIn: async () => true }));
   const { sessions, again, authenticated: records } = testSessions();
   const claim = (source = SOURCE) => claimSignIn({ records, audience: AUDIENCE, source }, { adopt: true });
   await claim();

@@ -4,23 +4,19 @@
  */
 import { randomBytes } from "node:crypto";
 import type { KeyWrapper } from "@oauth-broker/oauth-core";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type * as RecordMac from "../../../token-store/src/crypto/record-mac.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { memoryRecordStore } from "@oauth-broker/token-store/memory";
+import { expect, it } from "vitest";
+import * as recordMac from "../../../token-store/src/crypto/record-mac.ts";
 import { overwriteRow } from "../testing/record-stores.ts";
+import { AUDIENCE, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
 import { SESSIONS_OF_ONE } from "./link-policy/link-policy.ts";
-
-const MAC = "../../../token-store/src/crypto/record-mac.ts";
-const SOURCE_CHECK = "./records/identity-source.ts";
-
-beforeEach(() => vi.resetModules());
-afterEach(() => {
-  vi.doUnmock(MAC);
-  vi.doUnmock(SOURCE_CHECK);
-});
+import * as sources from "./records/identity-source.ts";
+import { createServerRecords } from "./records/server-key.ts";
+import { createSessions } from "./sessions/sessions.ts";
 
 it("without sources user `T1:U1` of one vendor is that of the next (twin of bar#RS-2)", async () => {
-  vi.doMock(SOURCE_CHECK, async (original) => ({ ...(await original<object>()), isSameSource: () => true }));
-  const { testSessions, WHO } = await import("../testing/test-sessions.ts");
+  weaken(sources, () => ({ isSameSource: () => true }));
   const { sessions, again } = testSessions();
   const { tokens } = await sessions.start(WHO);
   const after = again({ source: { vendor: "another", issuer: "https://another.example" } });
@@ -28,11 +24,7 @@ it("without sources user `T1:U1` of one vendor is that of the next (twin of bar#
 });
 
 it("without the MAC a writer of the table is any user (twin of bar#TS-3)", async () => {
-  vi.doMock(MAC, async (original) => ({
-    ...(await original<typeof RecordMac>()),
-    isRecordMac: (mac: unknown) => mac !== undefined,
-  }));
-  const { testSessions, WHO } = await import("../testing/test-sessions.ts");
+  weaken(recordMac, () => ({ isRecordMac: (mac) => mac !== undefined }));
   const { sessions, records } = testSessions();
   const { session, tokens } = await sessions.start(WHO);
   const key = { kind: "session", id: session.id };
@@ -42,10 +34,6 @@ it("without the MAC a writer of the table is any user (twin of bar#TS-3)", async
 
 it("a planted server key that is taken over makes any user (twin of bar#TS-7)", async () => {
   const planted = randomBytes(32);
-  const { testSessions, AUDIENCE, SOURCE, WHO } = await import("../testing/test-sessions.ts");
-  const { createServerRecords } = await import("./records/server-key.ts");
-  const { createSessions } = await import("./sessions/sessions.ts");
-  const { memoryRecordStore } = await import("@oauth-broker/token-store/memory");
   const keys: KeyWrapper = {
     newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),
     unwrap: async () => Buffer.alloc(32, 5),

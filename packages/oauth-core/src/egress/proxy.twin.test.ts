@@ -1,17 +1,11 @@
 /** The twin of proxy.test.ts: asked for addresses too, the proxy connects to one. */
 import { createServer } from "node:net";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { startForwardProxy } from "../testing/network/forward-proxy.ts";
 import { startLoopbackServer } from "../testing/network/loopback-server.ts";
+import { weaken } from "../testing/weaken.ts";
 import { createEgress } from "./index.ts";
-import type * as proxies from "./proxy.ts";
-
-const off = vi.hoisted(() => new Set<string>());
-vi.mock("./proxy.ts", async (original) => {
-  const known = await original<typeof proxies>();
-  const wayTo: typeof known.wayTo = (hostname) => (off.has("names") ? "proxy" : known.wayTo(hostname));
-  return { ...known, wayTo };
-});
+import * as proxies from "./proxy.ts";
 
 it("bar#EG-11 without the rule on names the proxy is led to an address inside", async () => {
   const inside = await startLoopbackServer(() => undefined, { server: createServer((socket) => socket.end()) });
@@ -24,7 +18,7 @@ it("bar#EG-11 without the rule on names the proxy is led to an address inside", 
   };
   await expect(ask()).resolves.toMatchObject({ kind: "refused" });
   expect(proxy.asked).toEqual([]);
-  off.add("names");
+  weaken(proxies, () => ({ wayTo: () => "proxy" }));
   await expect(ask()).resolves.toMatchObject({ kind: "connect" });
   expect(proxy.asked).toEqual(["8.8.8.8:443"]);
   await proxy.close();

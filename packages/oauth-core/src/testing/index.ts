@@ -21,3 +21,4 @@ export { temporaryFolder } from "./temporary-folder.ts";
 export { patience, soonerThan } from "./time-limits.ts";
 export { readWitnesses } from "./vendor-witnesses/witnesses.ts";
 export { volume } from "./volume.ts";
+export { weaken } from "./weaken.ts";

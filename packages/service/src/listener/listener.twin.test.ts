@@ -2,42 +2,20 @@
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { Hono } from "hono";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
+import { weaken } from "@oauth-broker/oauth-core/testing";
 import { endSurplusCookies, setBindingCookie } from "@oauth-broker/oauth-core/server";
 import { type HttpLayer, mount, type Route } from "../http/http-layer.ts";
 import { createLog } from "../log.ts";
 import { type Listening, listen } from "../serve.ts";
-
-const off = vi.hoisted(() => new Set<string>());
-vi.mock("./chopped-bodies.ts", async (original) => {
-  const actual = await original<typeof import("./chopped-bodies.ts")>();
-  const endChoppedBody: typeof actual.endChoppedBody = (request) =>
-    off.has("endChoppedBody") ? undefined : actual.endChoppedBody(request);
-  return { endChoppedBody };
-});
-vi.mock("./connections.ts", async (original) => {
-  const actual = await original<typeof import("./connections.ts")>();
-  const shareConnections: typeof actual.shareConnections = (...call) =>
-    off.has("shareConnections") ? undefined : actual.shareConnections(...call);
-  return { ...actual, shareConnections };
-});
-vi.mock("./request-target.ts", async (original) => {
-  const actual = await original<typeof import("./request-target.ts")>();
-  const isPlainTarget: typeof actual.isPlainTarget = (target) =>
-    off.has("isPlainTarget") || actual.isPlainTarget(target);
-  return { ...actual, isPlainTarget };
-});
-
-vi.mock("./prefetch.ts", async (original) => {
-  const actual = await original<typeof import("./prefetch.ts")>();
-  const isPrefetch: typeof actual.isPrefetch = (header) => !off.has("isPrefetch") && actual.isPrefetch(header);
-  return { isPrefetch };
-});
+import * as bodies from "./chopped-bodies.ts";
+import * as connections from "./connections.ts";
+import * as prefetch from "./prefetch.ts";
+import * as target from "./request-target.ts";
 
 let server: Listening | undefined;
 const sockets: Socket[] = [];
 afterEach(async () => {
-  off.clear();
   for (const socket of sockets.splice(0)) socket.destroy();
   await server?.stop(0);
 });
@@ -53,18 +31,18 @@ function send(bytes: string, from = "127.0.0.1"): Promise<string> {
 }
 
 it("twin: without the end of chopped bodies each byte becomes a buffer", async () => {
-  const bodies: IncomingMessage[] = [];
+  const received: IncomingMessage[] = [];
   const app = new Hono().post("/", async (c) => {
-    bodies.push((c.env as { readonly incoming: IncomingMessage }).incoming);
+    received.push((c.env as { readonly incoming: IncomingMessage }).incoming);
     return new Promise<Response>(() => undefined);
   });
   const attack = `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${"1\r\na\r\n".repeat(20_000)}`;
   server = await listen(app, { host: "127.0.0.1", port: 0 }, { drainMs: 0 });
   await send(attack);
-  expect(bodies[0]?.readableLength).toBeLessThanOrEqual(257);
-  off.add("endChoppedBody");
+  expect(received[0]?.readableLength).toBeLessThanOrEqual(257);
+  weaken(bodies, () => ({ endChoppedBody: () => {} }));
   void send(attack);
-  await expect.poll(() => bodies[1]?.readableLength).toBe(20_000);
+  await expect.poll(() => received[1]?.readableLength).toBe(20_000);
 });
 
 it("twin: without shares one address takes all connections, and another one is shut out", async () => {
@@ -77,7 +55,7 @@ it("twin: without shares one address takes all connections, and another one is s
     return served;
   };
   expect(await attack()).toMatch(/200 OK/);
-  off.add("shareConnections");
+  weaken(connections, () => ({ shareConnections: () => {} }));
   expect(await attack()).toBe("");
 });
 
@@ -86,7 +64,7 @@ it("twin: without a look at the target a path outside of a published prefix is s
   server = await listen(app, { host: "127.0.0.1", port: 0 });
   const attack = "GET /v1/%2e%2e/metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
   expect(await send(attack)).toMatch(/^HTTP\/1\.1 404 /);
-  off.add("isPlainTarget");
+  weaken(target, () => ({ isPlainTarget: () => true }));
   expect(await send(attack)).toMatch(/for the operator$/);
 });
 
@@ -109,7 +87,7 @@ it("twin: without a look at its purpose a prefetch spends what the user's own re
     return [ahead.status, (await app.request("/callback")).status];
   };
   expect(await attack()).toEqual([403, 303]);
-  off.add("isPrefetch");
+  weaken(prefetch, () => ({ isPrefetch: () => false }));
   expect(await attack()).toEqual([303, 400]);
 });
 

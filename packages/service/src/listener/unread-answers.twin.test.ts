@@ -2,18 +2,10 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Listening, listen } from "../serve.ts";
-
-const off = vi.hoisted(() => new Set<string>());
-vi.mock("./unread-answers.ts", async (original) => {
-  const actual = await original<typeof import("./unread-answers.ts")>();
-  const endStalledWrites: typeof actual.endStalledWrites = (...call) =>
-    off.has("endStalledWrites") ? undefined : actual.endStalledWrites(...call);
-  const createTurnTaking: typeof actual.createTurnTaking = () =>
-    off.has("createTurnTaking") ? (_request, _response, answer) => answer() : actual.createTurnTaking();
-  return { ...actual, endStalledWrites, createTurnTaking };
-});
+import * as unread from "./unread-answers.ts";
 
 const LARGE = 16 * 1024 * 1024;
 const STALLED_MS = 400;
@@ -28,7 +20,6 @@ beforeEach(() => {
   asking = [];
 });
 afterEach(async () => {
-  off.clear();
   for (const socket of sockets.splice(0)) socket.destroy();
   await server?.stop(0);
 });
@@ -58,7 +49,7 @@ it("twin: without an end to stalled writes an unread connection stays with its d
   await ask(get("/large"));
   expect(asking[0]?.destroyed).toBe(true);
   await server?.stop(0);
-  off.add("endStalledWrites");
+  weaken(unread, () => ({ endStalledWrites: () => {} }));
   asking = [];
   await ask(get("/large"));
   expect(asking[0]?.destroyed).toBe(false);
@@ -70,7 +61,7 @@ it("twin: without turns all that a connection asks ahead is answered into memory
   await ask(bytes);
   expect(begun).toBe(0);
   await server?.stop(0);
-  off.add("createTurnTaking");
+  weaken(unread, () => ({ createTurnTaking: () => (_request, _response, answer) => answer() }));
   asking = [];
   await ask(bytes);
   expect(begun).toBe(100);

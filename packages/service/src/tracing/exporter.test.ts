@@ -5,14 +5,18 @@ import type { AddressInfo } from "node:net";
 import { trace } from "@opentelemetry/api";
 import { afterEach, expect, it, vi } from "vitest";
 import type { TracingSettings } from "../configuration/tracing.ts";
+import { createLog } from "../log.ts";
+import { inContext } from "../request-context.ts";
 import type { Tracing } from "./exporter.ts";
-import type { SpanFacts } from "./spans.ts";
+import type * as Spans from "./spans.ts";
+import { startTracing } from "./start.ts";
 
 const SETTINGS: TracingSettings = { sampler: "parentbased_always_on", ratio: 1 };
 /** As many as make the SDK send without waiting. */
 const BATCH = 512;
 const SECRET = "canary-of-the-collector";
 
+let starts = 0;
 let server: Server | undefined;
 let tracing: Tracing | undefined;
 
@@ -24,7 +28,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-/** With fresh modules: a tracer keeps the provider that it found first. */
+/** With a copy of the module of spans: its tracer keeps the provider that it found first. */
 async function start(
   answer: RequestListener,
   { isDown = false, sampler = SETTINGS.sampler }: { isDown?: boolean; sampler?: TracingSettings["sampler"] } = {},
@@ -35,14 +39,11 @@ async function start(
   if (isDown) await new Promise((resolve) => server?.close(resolve));
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", `http://127.0.0.1:${port}`);
   vi.stubEnv("OTEL_EXPORTER_OTLP_TIMEOUT", "300");
-  vi.resetModules();
-  const { createLog } = await import("../log.ts");
-  const { inContext } = await import("../request-context.ts");
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
-  const { startTracing } = await import("./start.ts");
   tracing = await startTracing({ ...SETTINGS, sampler }, "default", log);
-  const spans = await import("./spans.ts");
+  starts += 1;
+  const spans = (await import(`./spans.ts?start=${starts}`)) as typeof Spans;
   const record = (count: number, traceparent?: string): void => {
     for (let made = 0; made < count; made += 1) {
       const { span, traceId } = spans.startRequestSpan("GET /", traceparent);
@@ -50,7 +51,8 @@ async function start(
     }
   };
   const warnings = (): Readonly<Record<string, unknown>>[] => lines.map((line) => JSON.parse(line) as never);
-  const end = (facts: SpanFacts): void => spans.endSpan(spans.startRequestSpan("GET /", undefined).span, facts, false);
+  const end = (facts: Spans.SpanFacts): void =>
+    spans.endSpan(spans.startRequestSpan("GET /", undefined).span, facts, false);
   return { record, end, warnings };
 }
 

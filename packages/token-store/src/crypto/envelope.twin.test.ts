@@ -2,33 +2,25 @@
  * The twins of envelope.test.ts and key-commitment.test.ts: with one defence off, the attack
  * succeeds.
  */
-import { beforeEach, describe, expect, it, vi } from "vitest";
-import type * as AssociatedData from "./encoding.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import * as encoding from "./encoding.ts";
+import { open, seal } from "./envelope.ts";
+import * as commitment from "./key-commitment.ts";
 import { twoKeyCiphertext } from "../testing/rows/two-key-ciphertext.ts";
 
 const KEY = Buffer.alloc(32, 1);
 
-beforeEach(() => {
-  vi.resetModules();
-});
-
 describe("with a defence off", () => {
   it("without the commitment one envelope opens under two keys (twin of bar#TS-5)", async () => {
-    vi.doMock("./key-commitment.ts", async (original) => ({
-      ...(await original<object>()),
-      requireCommitment: () => {},
-    }));
-    const { open } = await import("./envelope.ts");
-    const { deriveSubkeys } = await import("./key-commitment.ts");
-    const { associatedData } = await import("./encoding.ts");
-    vi.doUnmock("./key-commitment.ts");
+    weaken(commitment, () => ({ requireCommitment: () => {} }));
     const keys = [KEY, Buffer.alloc(32, 2)] as const;
-    const subkeys = keys.map((key) => deriveSubkeys(key));
+    const subkeys = keys.map((key) => commitment.deriveSubkeys(key));
     const iv = Buffer.alloc(12, 3);
     const ciphertext = twoKeyCiphertext(
       [subkeys[0]!.encryption, subkeys[1]!.encryption],
       iv,
-      associatedData(1, ["a place"]),
+      encoding.associatedData(1, ["a place"]),
     );
     const sealed = Buffer.concat([Buffer.of(1), subkeys[0]!.commitment, iv, ciphertext]).toString("base64url");
     const texts = keys.map((key) => open(key, sealed, ["a place"]).toString("hex"));
@@ -50,22 +42,12 @@ describe("with a defence off", () => {
       ["tenant/user", "1"],
     ],
   ])("%s (twin of bar#TS-3)", async (_what, associatedData, from, to) => {
-    vi.doMock("./encoding.ts", async (original) => ({
-      ...(await original<typeof AssociatedData>()),
-      associatedData,
-    }));
-    const { open, seal } = await import("./envelope.ts");
-    vi.doUnmock("./encoding.ts");
+    weaken(encoding, () => ({ associatedData }));
     expect(open(KEY, seal(KEY, "moved", from), to).toString()).toBe("moved");
   });
 
   it("with Node's own decoder one envelope has many spellings (twin of bar#TS-1)", async () => {
-    vi.doMock("./encoding.ts", async (original) => ({
-      ...(await original<object>()),
-      decodeCanonical: (text: string) => Buffer.from(text, "base64url"),
-    }));
-    const { open, seal } = await import("./envelope.ts");
-    vi.doUnmock("./encoding.ts");
+    weaken(encoding, () => ({ decodeCanonical: (text) => Buffer.from(text, "base64url") }));
     const sealed = seal(KEY, "text", ["a place"]);
     for (const respelled of [`${sealed}=`, `${sealed}\n`, `!${sealed}`]) {
       expect(open(KEY, respelled, ["a place"]).toString()).toBe("text");

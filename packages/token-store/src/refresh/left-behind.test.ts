@@ -1,29 +1,31 @@
+import files from "node:fs/promises";
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RefreshLeases } from "./refresh.ts";
 import { type Fixture, dueFixture, fresh, KEY, newest, storeDown, tokenOf } from "../testing/refresh/fixture.ts";
 
-const held = vi.hoisted(() => ({ listing: undefined as Promise<void> | undefined, reading: false }));
-vi.mock("node:fs/promises", async (original) => {
-  const files = await original<typeof import("node:fs/promises")>();
-  return {
-    ...files,
-    readdir: async (path: string) => {
-      await held.listing;
-      return files.readdir(path);
-    },
-    readFile: async (path: string, encoding: "utf8") =>
-      held.reading ? new Promise<never>(() => undefined) : files.readFile(path, encoding),
-  };
-});
+const { readdir, readFile } = files;
+let held: { listing?: Promise<void>; reading?: true };
 
 let folder: string;
 beforeEach(() => {
   folder = join(temporaryFolder(), "journal");
-  held.listing = undefined;
-  held.reading = false;
+  held = {};
+  vi.spyOn(files, "readdir").mockImplementation(async (path) => {
+    await held.listing;
+    return readdir(path) as never;
+  });
+  vi.spyOn(files, "readFile").mockImplementation(async (...args) =>
+    held.reading ? new Promise<never>(() => undefined) : readFile(...args),
+  );
+  syncBuiltinESMExports();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
 });
 
 /**

@@ -1,16 +1,12 @@
 /** The twin of authenticated-records.test.ts: without `isRecordMac` a table writer is any user. */
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { expect, it, vi } from "vitest";
-import type * as RecordMac from "../crypto/record-mac.ts";
+import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
+import * as recordMac from "../crypto/record-mac.ts";
 import { authenticatedRecords, oneMacKey } from "./authenticated-records.ts";
 import { memoryRecordStore } from "./memory/record-store.ts";
 
-vi.mock(import("../crypto/record-mac.ts"), async (original) => ({
-  ...(await original<typeof RecordMac>()),
-  isRecordMac: (mac): mac is string => mac !== undefined,
-}));
-
 it("without the MAC a row is what a table writer made it (twin of bar#TS-3)", async () => {
+  weaken(recordMac, () => ({ isRecordMac: (mac) => mac !== undefined }));
   const now = fixedClock(1_700_000_000);
   const table = memoryRecordStore({ now });
   const store = authenticatedRecords({ records: table, keys: oneMacKey(async () => Buffer.alloc(32, 7)) });

@@ -7,9 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Secret } from "@oauth-broker/oauth-core";
-import { afterEach, beforeEach, expect, vi } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import type { Result } from "../cli/report.ts";
-import type { CliFixture } from "./cli-fixture.ts";
+import { strip } from "../cli/strip.ts";
+import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
+import { type CliFixture, cliFixture, ISSUER, keyOf, olderRow, VENDOR } from "./cli-fixture.ts";
 
 const TOKENS = {
   // Longer than a page of the file: the rest is in its own pages.
@@ -26,12 +28,11 @@ export interface StripFile {
   closeLater(close: () => unknown): void;
 }
 
-/** Made again for each test of the file that calls it, and with it the modules under test. */
+/** Made again for each test of the file that calls it. */
 export function stripFile(): StripFile {
   let folder = "";
   const closing: (() => unknown)[] = [];
   beforeEach(() => {
-    vi.resetModules();
     folder = mkdtempSync(join(tmpdir(), "strip-"));
   });
   afterEach(async () => {
@@ -49,11 +50,6 @@ export function stripFile(): StripFile {
 }
 
 export async function fixtureOn(file: StripFile): Promise<CliFixture & { readonly strip: () => Promise<Result> }> {
-  const [{ cliFixture, keyOf, olderRow, VENDOR, ISSUER }, { sqliteTokenRows }, { strip }] = await Promise.all([
-    import("./cli-fixture.ts"),
-    import("../storage/sqlite/token-rows.ts"),
-    import("../cli/strip.ts"),
-  ]);
   const rows = sqliteTokenRows({ path: file.path });
   const fixture = cliFixture({ rows });
   file.closeLater(rows.close);
@@ -80,7 +76,6 @@ export async function fixtureOn(file: StripFile): Promise<CliFixture & { readonl
 
 /** Rows that were deleted or replaced. @returns which files hold tokens then */
 export async function filesAfterDeletion(file: StripFile): Promise<string[]> {
-  const { sqliteTokenRows } = await import("../storage/sqlite/token-rows.ts");
   const rows = sqliteTokenRows({ path: file.path });
   file.closeLater(rows.close);
   const keys = Array.from({ length: 20 }, (_, at) => ({ pk: `USER#${at}`, sk: "VENDOR#example" }));

@@ -3,21 +3,15 @@
  * damage.
  */
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { testServerKey } from "../../testing/test-sessions.ts";
-import type * as Registration from "./registration.ts";
+import * as registration from "./registration.ts";
+import { createUnusedClients } from "./unused-clients.ts";
 
 const METADATA = JSON.stringify({ redirect_uris: ["https://app.example/back"], client_name: "App" });
 const MOST = 5;
-
-beforeEach(() => {
-  vi.resetModules();
-});
-afterEach(() => {
-  vi.doUnmock("./registration.ts");
-});
 
 /**
  * The first client gets tokens, then as many register as there are slots.
@@ -27,12 +21,8 @@ afterEach(() => {
 async function flood(forgetUnused: (clientId: string, records: RecordStore) => Promise<void>): Promise<boolean[]> {
   const now = fixedClock(1_700_000_000);
   const records = memoryRecordStore({ now });
-  vi.doMock("./registration.ts", async (original) => ({
-    ...(await original<typeof Registration>()),
-    forgetUnused: (clientId: string) => forgetUnused(clientId, records),
-  }));
-  const { findRegistered, markUsed, registerClient } = await import("./registration.ts");
-  const { createUnusedClients } = await import("./unused-clients.ts");
+  weaken(registration, () => ({ forgetUnused: (clientId) => forgetUnused(clientId, records) }));
+  const { findRegistered, markUsed, registerClient } = registration;
   const { makeRoom } = createUnusedClients({ records, serverKey: testServerKey(now), now }, MOST);
   const ids: string[] = [];
   for (let index = 0; index < 2 * MOST; index += 1) {

@@ -2,26 +2,17 @@
  * The twins of shared-link.test.ts and narrow-request.test.ts: with one defence off, the attack
  * succeeds.
  */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
+import * as whole from "../../mcp/admission/whole-token.ts";
 import { SCOPES } from "../../testing/hosted-fixture.ts";
-
-const WHOLE = "../../mcp/admission/whole-token.ts";
-const LINK = "./link.ts";
-const NARROW = "../platform-callback/narrow-request.ts";
-
-beforeEach(() => vi.resetModules());
-afterEach(() => {
-  vi.doUnmock(WHOLE);
-  vi.doUnmock(LINK);
-  vi.doUnmock(NARROW);
-});
+import { openSharedLink } from "../../testing/linking/shared-link.ts";
+import { openSilentVendorFixture } from "../../testing/vendors/silent-vendor.ts";
+import * as narrowing from "../platform-callback/narrow-request.ts";
+import * as links from "./link.ts";
 
 it("a narrow session has the broad token in a tool without scopes (twin of bar#RS-3)", async () => {
-  vi.doMock(WHOLE, async (original) => ({
-    ...(await original<object>()),
-    requireWholeToken: () => () => undefined,
-  }));
-  const { openSharedLink } = await import("../../testing/linking/shared-link.ts");
+  weaken(whole, () => ({ requireWholeToken: () => () => undefined }));
   await using fixture = await openSharedLink();
   const broad = await fixture.signIn("read write", "read write");
   const narrow = await fixture.signIn("read", "read");
@@ -29,8 +20,7 @@ it("a narrow session has the broad token in a tool without scopes (twin of bar#R
 });
 
 it("a client that requests less takes from the others what they were granted", async () => {
-  vi.doMock(LINK, async (original) => ({ ...(await original<object>()), outlasts: () => false }));
-  const { openSharedLink } = await import("../../testing/linking/shared-link.ts");
+  weaken(links, () => ({ outlasts: () => false }));
   await using fixture = await openSharedLink();
   const broad = await fixture.signIn("read write", "read write");
   const narrow = await fixture.signIn("read", "read");
@@ -39,8 +29,7 @@ it("a client that requests less takes from the others what they were granted", a
 });
 
 it("a narrower request gets all, without a reported scope (twin of rfc6749#5.1)", async () => {
-  vi.doMock(NARROW, async (original) => ({ ...(await original<object>()), requestedScope: async () => SCOPES }));
-  const { openSilentVendorFixture } = await import("../../testing/vendors/silent-vendor.ts");
+  weaken(narrowing, () => ({ requestedScope: async () => SCOPES }));
   await using fixture = await openSilentVendorFixture();
   const broad = await fixture.signIn();
   const narrow = await fixture.signIn("openid api:read");

@@ -3,97 +3,36 @@
  * the attack succeeds.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { afterEach, expect, it, vi } from "vitest";
-import type * as BrokeredCode from "../../../../oauth-core/src/brokered-code/index.ts";
-import type * as Binding from "../../../../oauth-core/src/authorization-server/browser-binding.ts";
-import type * as RecordMac from "../../../../token-store/src/crypto/record-mac.ts";
-import type * as Links from "../../../../token-store/src/links.ts";
-import type * as Rows from "../../../../token-store/src/tokens/row-conditions.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
+import * as brokeredCode from "../../../../oauth-core/src/brokered-code/index.ts";
+import * as binding from "../../../../oauth-core/src/authorization-server/browser-binding.ts";
+import * as recordMac from "../../../../token-store/src/crypto/record-mac.ts";
+import * as links from "../../../../token-store/src/links.ts";
+import * as rows from "../../../../token-store/src/tokens/row-conditions.ts";
 import { openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { SOURCE, testSessions } from "../../testing/test-sessions.ts";
 import { atVendor, endLink } from "../links/link.ts";
-import type * as Source from "../records/identity-source.ts";
-import type * as Forms from "./form-token.ts";
+import * as sources from "../records/identity-source.ts";
+import * as forms from "./form-token.ts";
 import { createPendingTokens } from "./pending-tokens.ts";
-import type * as SignIns from "./sign-ins.ts";
-
-const { off, unless } = vi.hoisted(() => {
-  const off = new Set<string>();
-  /** The real function, or the other where the defence of that name is off. */
-  const unless =
-    <Args extends unknown[], Result>(name: string, real: (...args: Args) => Result, instead: NoInfer<typeof real>) =>
-    (...args: Args): Result =>
-      (off.has(name) ? instead : real)(...args);
-  return { off, unless };
-});
-afterEach(() => off.clear());
+import * as signIns from "./sign-ins.ts";
 
 const PLANTED = "A".repeat(43);
 const SERVER = "https://server.example";
 const HERE = new URL(SERVER);
 const OPERATOR = { account: "operator" } as const;
 
-vi.mock("../../../../oauth-core/src/authorization-server/browser-binding.ts", async (original) => {
-  const real = await original<typeof Binding>();
-  return {
-    ...real,
-    endSurplusCookies: unless("endSurplusCookies", real.endSurplusCookies, () => []),
-    isFormToken: unless("isFormToken", real.isFormToken, () => true),
-    createBindingCookie: unless("createBindingCookie", real.createBindingCookie, () => {
-      const cookie = real.readCookie(`x=${PLANTED}`, "x");
-      if (cookie === undefined) throw new Error("it is no cookie");
-      return cookie;
-    }),
-  };
-});
-vi.mock("../../../../oauth-core/src/brokered-code/index.ts", async (original) => {
-  const real = await original<typeof BrokeredCode>();
-  const createBrokeredCode: typeof real.createBrokeredCode = (deps, policy) => {
-    const legs = real.createBrokeredCode(
-      deps,
-      off.has("bindsBrowser") ? { ...policy, bindsBrowser: () => false } : policy,
-    );
-    if (!off.has("path")) return legs;
-    return {
-      ...legs,
-      callback: (request, trace) => legs.callback({ ...request, path: "/vendors/chat/callback" }, trace),
-    };
-  };
-  return { ...real, createBrokeredCode };
-});
-vi.mock("../../../../token-store/src/crypto/record-mac.ts", async (original) => {
-  const real = await original<typeof RecordMac>();
-  return { ...real, isRecordMac: unless("isRecordMac", real.isRecordMac, () => true) };
-});
-vi.mock("../../../../token-store/src/links.ts", async (original) => {
-  const real = await original<typeof Links>();
-  const readLink: typeof real.readLink = async (...args) => {
-    const link = await real.readLink(...args);
-    const { endedAtMilliseconds: _, ...undated } = link;
-    return off.has("endedAtMilliseconds") ? undated : link;
-  };
-  return { ...real, readLink };
-});
-vi.mock("../../../../token-store/src/tokens/row-conditions.ts", async (original) => {
-  const real = await original<typeof Rows>();
-  return { ...real, linkVersionOf: unless("linkVersionOf", real.linkVersionOf, () => 0) };
-});
-vi.mock("../records/identity-source.ts", async (original) => {
-  const real = await original<typeof Source>();
-  return { ...real, isSameSource: unless("isSameSource", real.isSameSource, () => true) };
-});
-vi.mock("./form-token.ts", async (original) => {
-  const real = await original<typeof Forms>();
-  return { ...real, requireShown: unless("requireShown", real.requireShown, async () => 0) };
-});
-vi.mock("./sign-ins.ts", async (original) => {
-  const real = await original<typeof SignIns>();
-  // Every browser counts as that of the ticket's user.
-  return { ...real, isOfUser: unless("isOfUser", real.isOfUser, () => true) };
-});
+/** No flow is bound to the browser that began it. */
+const bindNoBrowser = () =>
+  weaken(brokeredCode, ({ createBrokeredCode }) => ({
+    createBrokeredCode: (deps, policy) => createBrokeredCode(deps, { ...policy, bindsBrowser: () => false }),
+  }));
+/** Every browser counts as that of the ticket's user. */
+const takeAnyBrowser = () => weaken(signIns, () => ({ isOfUser: () => true }));
 
 it("a browser sends more cookies than a server reads (twin of bar#ST-8)", async () => {
-  off.add("endSurplusCookies");
+  weaken(binding, () => ({ endSurplusCookies: () => [] }));
   await using fixture = await openLinkingFixture();
   const visitor = fixture.visitor();
   for (let visit = 0; visit < 40; visit += 1) await visitor.get("/connect/x");
@@ -115,7 +54,8 @@ it("one user takes the places of all where nobody has a share (twin of bar#ST-8)
 });
 
 it("a ticket links the victim's account if any user may answer (twin of bar#CB-7, bar#LK-1)", async () => {
-  off.add("isOfUser").add("requireShown");
+  takeAnyBrowser();
+  weaken(forms, () => ({ requireShown: async () => 0 }));
   await using fixture = await openLinkingFixture();
   const ticket = await (await fixture.call("operator")).ask();
   await fixture.visitor().link(ticket);
@@ -123,7 +63,8 @@ it("a ticket links the victim's account if any user may answer (twin of bar#CB-7
 });
 
 it("a flow gets the victim's account if bound to no browser (twin of bar#AS-8, bar#LK-2)", async () => {
-  off.add("isOfUser").add("bindsBrowser");
+  takeAnyBrowser();
+  bindNoBrowser();
   await using fixture = await openLinkingFixture();
   const attacker = fixture.visitor();
   const begun = await attacker.send(await attacker.open("/connections", OPERATOR), "connect", "chat");
@@ -135,7 +76,7 @@ it("a flow gets the victim's account if bound to no browser (twin of bar#AS-8, b
 });
 
 it("another browser's form starts a sign-in if its token is not compared (twin of bar#AS-7)", async () => {
-  off.add("isFormToken");
+  weaken(binding, () => ({ isFormToken: () => true }));
   await using fixture = await openLinkingFixture();
   const victim = fixture.visitor();
   await victim.get("/connections");
@@ -144,7 +85,7 @@ it("another browser's form starts a sign-in if its token is not compared (twin o
 });
 
 it("login CSRF: the victim is the attacker if bound to no browser (twin of bar#LK-5)", async () => {
-  off.add("bindsBrowser");
+  bindNoBrowser();
   await using fixture = await openLinkingFixture();
   const attacker = fixture.visitor();
   const back = await attacker.atVendor(await attacker.beginSignIn(), OPERATOR);
@@ -154,7 +95,7 @@ it("login CSRF: the victim is the attacker if bound to no browser (twin of bar#L
 });
 
 it("session fixation: the attacker is the victim if the cookie is old (twin of bar#LK-5)", async () => {
-  off.add("createBindingCookie");
+  weaken(binding, ({ readCookie }) => ({ createBindingCookie: () => readCookie(`x=${PLANTED}`, "x")! }));
   await using fixture = await openLinkingFixture();
   await fixture.visitor().open("/connections");
   const answer = await fixture.request("/connections", { headers: { cookie: `__Host-sign-in=${PLANTED}` } });
@@ -162,7 +103,13 @@ it("session fixation: the attacker is the victim if the cookie is old (twin of b
 });
 
 it("a redirect is taken at the other vendor's path (twin of bar#XA-1, bar#LK-3)", async () => {
-  off.add("path");
+  weaken(brokeredCode, ({ createBrokeredCode }) => ({
+    createBrokeredCode: (...args) => {
+      const legs = createBrokeredCode(...args);
+      const path = "/vendors/chat/callback";
+      return { ...legs, callback: (request, trace) => legs.callback({ ...request, path }, trace) };
+    },
+  }));
   await using fixture = await openLinkingFixture();
   const cookie = (await fixture.deps.signIns.start("user", "Ada")).split(";")[0] ?? "";
   const visitor = fixture.visitor();
@@ -174,7 +121,7 @@ it("a redirect is taken at the other vendor's path (twin of bar#XA-1, bar#LK-3)"
 });
 
 it("a writer of the table signs in as the victim when rows carry no MAC (twin of bar#TS-3)", async () => {
-  off.add("isRecordMac");
+  weaken(recordMac, () => ({ isRecordMac: () => true }));
   await using fixture = await openLinkingFixture();
   const [victim, attacker] = [fixture.visitor(), fixture.visitor()];
   const rowOf = async ({ jar }: typeof victim) => {
@@ -195,7 +142,7 @@ it("a writer of the table signs in as the victim when rows carry no MAC (twin of
 });
 
 it("if sources are not compared, another vendor's user gets in (twin of bar#LK-6)", async () => {
-  off.add("isSameSource");
+  weaken(sources, () => ({ isSameSource: () => true }));
   await using fixture = await openLinkingFixture();
   const { access, ask } = await fixture.call();
   const ticket = await ask();
@@ -207,7 +154,7 @@ it("if sources are not compared, another vendor's user gets in (twin of bar#LK-6
 });
 
 it("an old flow links again if link versions are not compared (twin of bar#LK-9)", async () => {
-  off.add("linkVersionOf");
+  weaken(rows, () => ({ linkVersionOf: () => 0 }));
   await using fixture = await openLinkingFixture();
   const visitor = fixture.visitor();
   const page = await visitor.open("/connections");
@@ -218,7 +165,12 @@ it("an old flow links again if link versions are not compared (twin of bar#LK-9)
 });
 
 it("an old sign-in links again if the time of the end is not read (twin of bar#LK-9)", async () => {
-  off.add("endedAtMilliseconds");
+  weaken(links, ({ readLink }) => ({
+    readLink: async (...args) => {
+      const { endedAtMilliseconds: _, ...undated } = await readLink(...args);
+      return undated;
+    },
+  }));
   await using fixture = await openLinkingFixture();
   const browser = fixture.browser();
   const back = await browser.consent(await browser.approve());

@@ -2,30 +2,20 @@
  * The twins of authorize.test.ts, redeem-vendor-code.test.ts and vendor-code.test.ts: with one
  * defence off, the attack succeeds.
  */
-import type * as Server from "@oauth-broker/oauth-core/server";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
+import * as server from "@oauth-broker/oauth-core/server";
+import { weaken } from "@oauth-broker/oauth-core/testing";
 import { startFakeVendor } from "@oauth-broker/simulators";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type * as VendorSecrets from "../authorization/vendor-secrets.ts";
-
-beforeEach(() => {
-  vi.resetModules();
-});
-afterEach(() => {
-  vi.doUnmock("@oauth-broker/oauth-core/server");
-  vi.doUnmock("../vendor-secrets.ts");
-  vi.doUnmock("./vendor-code.ts");
-});
+import { describe, expect, it } from "vitest";
+import { openHostedFixture, openOpenIdFixture } from "../../testing/hosted-fixture.ts";
+import * as secrets from "../authorization/vendor-secrets.ts";
+import * as codes from "./vendor-code.ts";
 
 const ELSEWHERE = "https://evil.example/callback";
 
 describe("with a defence off", () => {
   it("an unregistered redirect URI gets the error and the code (twin of bar#AS-1)", async () => {
-    vi.doMock("@oauth-broker/oauth-core/server", async (original) => {
-      const core = await original<typeof Server>();
-      return { ...core, verifyRedirectUri: (uri: string) => core.verifyRedirectUri(uri, [uri]) };
-    });
-    const { openHostedFixture } = await import("../../testing/hosted-fixture.ts");
+    weaken(server, ({ verifyRedirectUri }) => ({ verifyRedirectUri: (uri) => verifyRedirectUri(uri, [uri]) }));
     const vendor = defineVendor({
       id: "example",
       name: "Example",
@@ -40,20 +30,16 @@ describe("with a defence off", () => {
   });
 
   it("a code without its verifier yields tokens if PKCE #2 is independent (twin of bar#AS-3)", async () => {
-    vi.doMock("../authorization/vendor-secrets.ts", async (original) => {
-      const { vendorSecrets } = await original<typeof VendorSecrets>();
-      const constant: typeof vendorSecrets = (_challenge, ...rest) => vendorSecrets("A".repeat(43), ...rest);
-      return { vendorSecrets: constant };
-    });
-    const { openOpenIdFixture } = await import("../../testing/hosted-fixture.ts");
+    weaken(secrets, ({ vendorSecrets }) => ({
+      vendorSecrets: (_challenge, ...rest) => vendorSecrets("A".repeat(43), ...rest),
+    }));
     await using fixture = await openOpenIdFixture();
     const { code: stolen } = await fixture.consent();
     expect((await fixture.token({ code: stolen, code_verifier: "w".repeat(43) })).status).toBe(200);
   });
 
   it("a code yields tokens as often as the vendor accepts it (twin of bar#AS-4)", async () => {
-    vi.doMock("./vendor-code.ts", async (original) => ({ ...(await original<object>()), claimCode: async () => {} }));
-    const { openHostedFixture } = await import("../../testing/hosted-fixture.ts");
+    weaken(codes, () => ({ claimCode: async () => {} }));
     const stub = await startFakeVendor({ codes: "any" });
     const { authorizationEndpoint, tokenEndpoint } = stub;
     const fixture = openHostedFixture({

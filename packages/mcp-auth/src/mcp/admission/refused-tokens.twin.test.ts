@@ -2,29 +2,18 @@
  * The twins of refused-tokens.test.ts and of ../../pre-registered/authenticate.test.ts: with one defence off,
  * the attack succeeds.
  */
-import type * as Core from "@oauth-broker/oauth-core";
+import * as core from "@oauth-broker/oauth-core";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import type * as Service from "@oauth-broker/service/http";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-
-beforeEach(() => {
-  vi.resetModules();
-});
-afterEach(() => {
-  vi.doUnmock("@oauth-broker/service/http");
-  vi.doUnmock("@oauth-broker/oauth-core");
-});
+import * as service from "@oauth-broker/service/http";
+import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { createApp } from "../../app.ts";
+import { createAuthenticate } from "../../pre-registered/authenticate.ts";
+import { openRefusingVendor } from "../../testing/vendors/refusing-vendor.ts";
 
 describe("with a defence off", () => {
   it("every token that is tried out is a call at the vendor (twin of bar#ST-8)", async () => {
-    vi.doMock("@oauth-broker/service/http", async (original) => {
-      const actual = await original<typeof Service>();
-      const createRateLimit: typeof actual.createRateLimit = (_, now) => actual.createRateLimit(0, now);
-      return { ...actual, createRateLimit };
-    });
-    const { createApp } = await import("../../app.ts");
-    const { openRefusingVendor } = await import("../../testing/vendors/refusing-vendor.ts");
+    weaken(service, ({ createRateLimit }) => ({ createRateLimit: (_, now) => createRateLimit(0, now) }));
     const { present, asked, close } = await openRefusingVendor(createApp);
     for (let index = 0; index < 150; index += 1) expect(await present(`junk-${index}`)).toBe(401);
     expect(asked()).toBe(150);
@@ -32,12 +21,8 @@ describe("with a defence off", () => {
   });
 
   it("tokens that are tried out evict the result of a valid one, where both are in one map", async () => {
-    vi.doMock("@oauth-broker/oauth-core", async (original) => {
-      const actual = await original<typeof Core>();
-      const one = actual.createExpiringMap<never>(10_000, fixedClock(1_700_000_000));
-      return { ...actual, createExpiringMap: () => one };
-    });
-    const { createAuthenticate } = await import("../../pre-registered/authenticate.ts");
+    const one = core.createExpiringMap<never>(10_000, fixedClock(1_700_000_000));
+    weaken(core, () => ({ createExpiringMap: () => one }));
     const asked: string[] = [];
     const authenticate = createAuthenticate({
       settings: { credentials: undefined },

@@ -2,11 +2,13 @@
  * The twin of validate.test.ts: without the comparison of clients, another app's token for the same
  * user is good here.
  */
-import { expect, it, vi } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { ACCESS_TOKEN, SUBJECT } from "../../testing/network/faulty-vendor.ts";
 import { labOfEachTest } from "../../testing/network/vendor-lab.ts";
+import { weaken } from "../../testing/weaken.ts";
+import * as introspection from "./introspect.ts";
 
-vi.mock("./introspect.ts", async (original) => ({ ...(await original<object>()), isIssuedTo: () => true }));
+beforeEach(() => weaken(introspection, () => ({ isIssuedTo: () => true })));
 
 const lab = labOfEachTest();
 

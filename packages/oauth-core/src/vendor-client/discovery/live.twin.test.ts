@@ -3,29 +3,15 @@
  * the vendor's gets the user's code and our secret; with it on, nothing leaves.
  */
 import { systemTimer } from "../../mechanics/system-timer.ts";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import type { Fetch } from "../../ports.ts";
 import { Secret } from "../../protocol/secret.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
+import { weaken } from "../../testing/weaken.ts";
 import { defineVendor, type Vendor } from "../../registry/vendor.ts";
 import { createVendorClient } from "../index.ts";
-import type * as document from "./document.ts";
-import type * as live from "./live.ts";
-
-const off = vi.hoisted(() => new Set<"issuer" | "comparison">());
-vi.mock("./document.ts", async (original) => {
-  const known = await original<typeof document>();
-  const loadMetadata: typeof known.loadMetadata = (issuer, deps) =>
-    known.loadMetadata(issuer, deps, off.has("issuer") ? () => Promise.resolve() : undefined);
-  return { ...known, loadMetadata };
-});
-vi.mock("./live.ts", async (original) => {
-  const known = await original<typeof live>();
-  const requireStoredEndpoints: typeof known.requireStoredEndpoints = (vendor, metadata) => {
-    if (!off.has("comparison")) known.requireStoredEndpoints(vendor, metadata);
-  };
-  return { ...known, requireStoredEndpoints };
-});
+import * as document from "./document.ts";
+import * as live from "./live.ts";
 
 const ISSUER = "https://auth.v.example";
 const DISCOVERED = defineVendor({ id: "v", name: "V", issuer: ISSUER, issuesIdTokens: false });
@@ -65,17 +51,17 @@ async function attack(vendor: Vendor, changes: object): Promise<readonly string[
   return sent;
 }
 
-afterEach(() => off.clear());
-
 it("bar#DI-1 twin: without the check, metadata of another issuer takes the code", async () => {
   const evil = { issuer: "https://evil.example", token_endpoint: "https://evil.example/t" };
   expect(await attack(DISCOVERED, evil)).toEqual([]);
-  off.add("issuer");
+  weaken(document, ({ loadMetadata }) => ({
+    loadMetadata: (issuer, deps) => loadMetadata(issuer, deps, () => Promise.resolve()),
+  }));
   expect(await attack(DISCOVERED, evil)).toEqual(["https://evil.example/t"]);
 });
 
 it("bar#BY-4 twin: without the comparison, an endpoint that the vendor has left gets the code", async () => {
   expect(await attack(STORED, {})).toEqual([]);
-  off.add("comparison");
+  weaken(live, () => ({ requireStoredEndpoints: () => {} }));
   expect(await attack(STORED, {})).toEqual(["https://left.example/t"]);
 });

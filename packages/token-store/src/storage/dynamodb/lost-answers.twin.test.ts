@@ -1,13 +1,9 @@
 /** The twin: the same uses with a store that does not recognise its own writes. */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { weaken } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { type FaultyTable, startFaultyTable } from "../../testing/aws/dynamo-faults.ts";
 import { useWhileAnswersAreLost } from "../../testing/aws/dynamo-lost-answers.ts";
-import type * as Attempt from "./item.ts";
-
-vi.mock("./item.ts", async (original) => ({
-  ...(await original<typeof Attempt>()),
-  isOwnAttempt: () => false,
-}));
+import * as items from "./item.ts";
 
 let faulty: FaultyTable;
 beforeEach(async () => {
@@ -16,6 +12,7 @@ beforeEach(async () => {
 afterEach(() => faulty.close());
 
 it("bar#CB-4 twin: without the attempt id every lost answer makes the rightful user a replay", async () => {
+  weaken(items, () => ({ isOwnAttempt: () => false }));
   faulty.proxy.set({ loseAnswers: "conditional-writes-once" });
   const { falseReplays } = await useWhileAnswersAreLost(faulty.options, 2);
   // Two creations, and three moves: all but the deletion.
