@@ -3,10 +3,11 @@ import { parseServiceFile } from "./service-file.ts";
 
 describe("service.yaml", () => {
   it("gives the name, and the environment as text", () => {
-    const text = "name: my-server\nenable_db: true\nenvironment:\n  VENDOR: github\n  PORT: 8788\n  A: true\n  B:\n";
+    const text =
+      "name: my-server\nenable_db: true\nenvironment:\n  VENDOR: github\n  PORT: 8788\n  ID: 0123456789.1234567890\n  A: true\n  B:\n";
     expect(parseServiceFile(text, {})).toEqual({
       name: "my-server",
-      environment: { VENDOR: "github", PORT: "8788", A: "true", B: "" },
+      environment: { VENDOR: "github", PORT: "8788", ID: "0123456789.1234567890", A: "true", B: "" },
     });
     expect(parseServiceFile("name: x", {})).toEqual({ name: "x", environment: {} });
   });

@@ -2,7 +2,7 @@
  * The part of service.yaml that a server under development needs: its name, and the environment of
  * the deployment.
  */
-import { parse } from "yaml";
+import { parse, type Tags } from "yaml";
 import type { Environment } from "../config.ts";
 
 export interface ServiceFile {
@@ -28,7 +28,7 @@ export function parseServiceFile(text: string, own: Environment): ServiceFile {
   }
   const entries = Object.entries(environment as Record<string, unknown>).map(([key, value]): [string, string] => {
     if (value === null) return [key, ""];
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return [key, `${value}`];
+    if (typeof value === "string" || typeof value === "boolean") return [key, `${value}`];
     throw new Error(`${key} in service.yaml must be text: put it in quotation marks`);
   });
   return { name, environment: Object.fromEntries(entries.flatMap((entry) => resolveEntry(entry, own))) };
@@ -44,7 +44,7 @@ function resolveEntry([key, text]: [string, string], own: Environment): [string,
 function parseEntries(text: string): Readonly<Record<string, unknown>> {
   let file: unknown;
   try {
-    file = parse(text);
+    file = parse(text, { customTags: withoutNumbers });
   } catch (error) {
     throw new Error(`service.yaml cannot be read: ${error instanceof Error ? error.message : "no YAML"}`, {
       cause: error,
@@ -52,4 +52,9 @@ function parseEntries(text: string): Readonly<Record<string, unknown>> {
   }
   if (typeof file !== "object" || file === null) throw new Error("service.yaml is empty");
   return file as Readonly<Record<string, unknown>>;
+}
+
+/** As a deploy reads the file: a number is the text that was written, digit for digit. */
+function withoutNumbers(tags: Tags): Tags {
+  return tags.filter((tag) => typeof tag === "string" || !/:(?:int|float)$/.test(tag.tag));
 }

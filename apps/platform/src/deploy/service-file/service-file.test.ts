@@ -83,6 +83,12 @@ describe("service.yaml", () => {
     expect(parse("name: notes\nmode: none")).toMatchObject({ mode: "none" });
   });
 
+  it("a variable that looks like a number is the text that was written", () => {
+    const written = ["3336676569.3336676569", "12345678901234567890", "0123", "1.0", "0x1f"];
+    const text = `name: notes\nmode: none\nenvironment: {${written.map((value, at) => `A${at}: ${value}`).join(", ")}}`;
+    expect(Object.values(parse(text).environment)).toEqual(written);
+  });
+
   it("reports all problems at once, with path and example, and without values", () => {
     const text = `
 name: Canary Notes
@@ -179,6 +185,7 @@ environment: { A: env:NOTES_SECRET, B: env:AWS_SECRET_ACCESS_KEY, C: env:NOTES_S
 
   it.each([
     ["no YAML", "name: [", "line 1"],
+    ["an anchor", "name: notes\nmode: none\nenvironment:\n  A: &a x\n  B: *a", "line 5"],
     ["a repeated key", "name: a1\nname: b2\nmode: none", "line 2"],
     ["nothing", "", "service.yaml"],
     ["a list", "- name", "service.yaml"],

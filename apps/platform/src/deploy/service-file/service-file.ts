@@ -5,7 +5,7 @@
  */
 import { configError, type Problem } from "@oauth-broker/service/configuration";
 import { nearest } from "@oauth-broker/oauth-core";
-import { parseDocument } from "yaml";
+import { parseDocument, type Tags, visit } from "yaml";
 import type { Deployment } from "../../connectors/connector.ts";
 import { isConnectorId } from "../../connectors/store-on-records.ts";
 import type { Given } from "./allowed-variables.ts";
@@ -50,16 +50,22 @@ function nextStep(refused: readonly string[]): string {
 }
 
 function readFields(text: string, problems: Problem[]): Fields | undefined {
-  const document = parseDocument(text, { prettyErrors: false });
-  for (const { pos } of document.errors) {
-    const line = text.slice(0, pos[0]).split("\n").length;
-    problems.push({ path: `line ${line}`, problem: "is not valid YAML, or repeats a key" });
-  }
+  const document = parseDocument(text, { prettyErrors: false, customTags: withoutNumbers });
+  const refuse = (at: number | undefined, problem: string): void => {
+    problems.push({ path: `line ${text.slice(0, at).split("\n").length}`, problem });
+  };
+  for (const { pos } of document.errors) refuse(pos[0], "is not valid YAML, or repeats a key");
+  visit(document, { Alias: (_, { range }) => refuse(range?.[0], "refers to an anchor: write the value itself") });
   if (problems.length > 0) return undefined;
-  const value: unknown = document.toJS({ maxAliasCount: 0 });
+  const value: unknown = document.toJS();
   if (isFields(value)) return value;
   problems.push({ path: "service.yaml", problem: "is empty or not a mapping of keys", example: FIELDS.name.example });
   return undefined;
+}
+
+/** A variable is text: the client id `0123456789.1234567890` has lost digits once it was a number. */
+function withoutNumbers(tags: Tags): Tags {
+  return tags.filter((tag) => typeof tag === "string" || !/:(?:int|float)$/.test(tag.tag));
 }
 
 function readFile(fields: Fields, given: Given | undefined, problems: Problem[]): ServiceFile {
