@@ -45,11 +45,14 @@ interface Process<P> {
 }
 
 export async function startFleet<P extends Program>({ name, count, tell, start }: FleetParts<P>): Promise<Fleet<P>> {
+  const started: P[] = [];
   const startOne = async (index: number): Promise<Process<P>> => {
     const life: Life = { isOver: false };
     const crashed = Promise.withResolvers<never>();
     crashed.promise.catch(() => undefined);
-    return { program: await start(index, life), crashed, life };
+    const program = await start(index, life);
+    started.push(program);
+    return { program, crashed, life };
   };
   const running = await Promise.all(Array.from({ length: count }, (_, index) => startOne(index)));
   const at = (index: number): Process<P> => {
@@ -72,7 +75,7 @@ export async function startFleet<P extends Program>({ name, count, tell, start }
     },
     programs: () => running.map(({ program }) => program),
     close: async () => {
-      await Promise.all(running.map(({ program }) => program.close()));
+      await Promise.all(started.map((program) => program.close()));
     },
   };
 }
@@ -83,13 +86,13 @@ export function clockOf({ nowMs }: Scheduler, aheadSeconds = 0): Clock & { milli
   return Object.assign(() => Math.floor(milliseconds() / 1000), { milliseconds });
 }
 
-const NEVER = new Promise<never>(() => undefined);
+const never = (): Promise<never> => new Promise(() => undefined);
 
 /** What is answered after the crash never arrives. */
 async function whileAlive<T>(life: Life, answer: Promise<T>): Promise<T> {
   await answer.catch(() => undefined);
   await life.awake;
-  return life.isOver ? NEVER : answer;
+  return life.isOver ? never() : answer;
 }
 
 /** A port of a process: what it is answered after the crash never arrives. It may be closed at any time. */

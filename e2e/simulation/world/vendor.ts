@@ -237,6 +237,8 @@ export function createVendor({
       const end = (finish: () => void): void => {
         if (isOver) return;
         isOver = true;
+        // Otherwise Node.js keeps a signal of several, and this world with it.
+        init.signal?.removeEventListener("abort", timeOut);
         record.underWay -= 1;
         finish();
       };
@@ -248,7 +250,8 @@ export function createVendor({
           if (code !== undefined) code.isLost = true;
           reject(lost(kind, isSent));
         });
-      init.signal?.addEventListener("abort", () => fail("timeout", true), { once: true });
+      const timeOut = (): void => fail("timeout", true);
+      init.signal?.addEventListener("abort", timeOut, { once: true });
       const arrive = (): void => {
         if (isOver) return;
         if (fate === "unreached") return fail("connect", false);
@@ -279,7 +282,7 @@ export function createVendor({
       if (random === undefined) scheduler.later(0, arrive, { process, place: name, isRead: false });
       else scheduler.later(1 + random.below(300), arrive);
       // As the egress of production: ten seconds for the whole exchange.
-      if (random !== undefined) scheduler.later(10_000, () => fail("timeout", true));
+      if (random !== undefined) scheduler.later(10_000, timeOut);
     });
 
   return {
