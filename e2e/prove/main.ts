@@ -15,7 +15,6 @@ simulator made from its entry; then every fact of the broker's copy is made wron
   --sample COUNT   that many, chosen by the seed
   --seed TEXT      default: "fixed"
   --no-mutations   the journeys alone
-  --explain        a line for each wrong fact: which step noticed it, and by what
   -h, --help       this text
   -v, --version    the version
 `;
@@ -25,7 +24,6 @@ const OPTIONS = {
   sample: { type: "string" },
   seed: { type: "string", default: "fixed" },
   "no-mutations": { type: "boolean", default: false },
-  explain: { type: "boolean", default: false },
 } as const;
 
 const given = readProgram(OPTIONS, { program: "npm run vendors:prove --", help: HELP }, ({ values }) => ({
@@ -37,8 +35,7 @@ if (given !== undefined) {
   const on = vendorsThatAreOn();
   const { vendor: chosen = on, sample, seed } = given;
   const vendors = sample === undefined ? chosen : sampleOf(chosen, sample, seed);
-  const explain = given.explain ? { explain: (line: string) => void process.stdout.write(`${line}\n`) } : {};
-  const proof = await proveVendors({ vendors, mutations: !given["no-mutations"], say, ...explain });
+  const proof = await proveVendors({ vendors, mutations: !given["no-mutations"], say });
   process.stdout.write(`${report(proof)}\n`);
   process.exitCode = isGoodEnough(proof) ? 0 : 1;
 }

@@ -62,8 +62,6 @@ export interface ProofOptions {
   readonly mutations: boolean;
   /** Receives a line now and then. */
   readonly say?: (line: string) => void;
-  /** Receives a line for each wrong fact: which step noticed it, and by what. */
-  readonly explain?: (line: string) => void;
 }
 
 const CATALOGUE = join(ROOT, "packages/oauth-core/src/registry/catalogue.json");
@@ -94,7 +92,7 @@ function witnessedAccounts(): Map<string, AccountWitness> {
 
 /** @throws Error for a vendor that the registry does not have */
 export async function proveVendors(options: ProofOptions): Promise<Proof> {
-  const { vendors, mutations, say = () => undefined, explain = () => undefined } = options;
+  const { vendors, mutations, say = () => undefined } = options;
   const entries = readEntries(readFileSync(CATALOGUE, "utf8"), witnessedAccounts());
   const proxy = await startEntryProxy();
   const egress = createLoopbackEgress(proxy.port);
@@ -109,7 +107,7 @@ export async function proveVendors(options: ProofOptions): Promise<Proof> {
       const copy = { ...known, vendor: { ...known.vendor, enabled: true } };
       const failure = await travel(entry, copy, theatre);
       if (failure !== undefined) failures.push(failure);
-      else if (mutations) await mutate(entry, copy, theatre, counts, explain);
+      else if (mutations) await mutate(entry, copy, theatre, counts);
       if ((index + 1) % 20 === 0) say(`${index + 1} of ${vendors.length} vendors`);
     }
   } finally {
@@ -130,7 +128,6 @@ async function mutate(
   copy: RegistryEntry,
   theatre: Theatre,
   { kinds, steps, idle }: Counts,
-  explain: (line: string) => void,
 ): Promise<void> {
   idle.push(...idleFactsOf(entry));
   for (const mutant of mutantsOf(entry)) {
@@ -138,9 +135,6 @@ async function mutate(
     const { noticed, total, missed } = kinds.get(mutant.kind) ?? { noticed: 0, total: 0, missed: [] };
     if (failure !== undefined) steps.set(failure.step, (steps.get(failure.step) ?? 0) + 1);
     const name = `${entry.facts.id} ${mutant.fact}: ${mutant.what}`;
-    explain(
-      `${name} → ${failure === undefined ? "not noticed" : [failure.step, failure.why, ...failure.refused].join(" · ")}`,
-    );
     kinds.set(mutant.kind, {
       noticed: noticed + (failure === undefined ? 0 : 1),
       total: total + 1,

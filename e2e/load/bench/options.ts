@@ -13,7 +13,7 @@ The store: CPU time per call of the token store and the record store on DynamoDB
 how often KMS is asked. The engine is dynalite, or the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
 The MCP server: CPU time per tool call with a bearer token and a stored vendor token, hosted on SQLite and on DynamoDB, and
 pre-registered, beside the same server without auth; and how fast a refresh and a call are.
-The registry, only when it is named: how long its hundreds of vendors take to load, and what a look-up costs.
+The registry, only when it is named: how long its hundreds of vendors take to load.
 Prints tables and ratios with their quartiles. How cost grows: npm run scale.
 
   --against COMMIT     builds the broker of that commit too, and measures both alternately in one run

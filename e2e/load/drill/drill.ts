@@ -39,18 +39,6 @@ export const FULL: DrillSize = {
   calmSeconds: 5,
 };
 
-export const SHORT: DrillSize = {
-  brokers: 2,
-  servers: 1,
-  rollsBack: false,
-  clients: { flow: 1, refresh: 1, call: 1 },
-  pauseMs: 250,
-  outageSeconds: 2,
-  rotationSeconds: 0.5,
-  settleSeconds: 1,
-  calmSeconds: 0.5,
-};
-
 /** A call that has refreshed its vendor token waits up to 20 s for its new tokens to be stored. */
 const STORING_MS = 25_000;
 const STORING = ", 25 s for a call that has new tokens to store";

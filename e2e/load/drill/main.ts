@@ -6,7 +6,7 @@ import { buildAt } from "../against.ts";
 import { setup } from "../../support/setup/built-services.ts";
 import { readProgram, runProgram, say } from "../../support/program.ts";
 import { THIS_BUILD } from "./deployment.ts";
-import { FULL, runDrill, runRestoreDrill, SHORT } from "./drill.ts";
+import { FULL, runDrill, runRestoreDrill } from "./drill.ts";
 import { report, type Tally } from "./ledger.ts";
 
 /** The first commit whose records of the broker carry MACs: flows do not pass to it from earlier ones. */
@@ -19,37 +19,32 @@ and forward again; rotates its keys; takes away its table, then KMS; kills one p
 SQLite store. Prints what clients saw in each window, and what they were promised. Everything runs on loopback.
 
   --before COMMIT  the release before (default ${RELEASE_BEFORE}); it is built in a temporary folder
-  --short          few processes, outages of ${SHORT.outageSeconds} s, and this build in place of the release before
   -h, --help       this text
   -v, --version    the version
 
 Takes some 5 minutes. Exits with 1 when a promise was broken.`;
 
-async function run(before: string | undefined): Promise<readonly Tally[]> {
+async function run(before: string): Promise<readonly Tally[]> {
   say("building what is older than its sources");
   setup();
-  const other = before === undefined ? undefined : buildAt(before, say);
-  const size = other === undefined ? SHORT : FULL;
+  const { bundle, mcpBundle, remove } = buildAt(before, say);
   try {
-    const previous = other === undefined ? THIS_BUILD : { broker: other.bundle, mcp: other.mcpBundle };
-    const drilled = await runDrill({ previous, current: THIS_BUILD, size }, say);
+    const previous = { broker: bundle, mcp: mcpBundle };
+    const drilled = await runDrill({ previous, current: THIS_BUILD, size: FULL }, say);
     process.stdout.write(`${report(drilled)}\n\n`);
-    const restored = await runRestoreDrill(size, say);
+    const restored = await runRestoreDrill(FULL, say);
     process.stdout.write(`${report(restored)}\n`);
     return [...drilled, ...restored];
   } finally {
-    other?.remove();
+    remove();
   }
 }
 
-const options = {
-  before: { type: "string", default: RELEASE_BEFORE },
-  short: { type: "boolean", default: false },
-} as const;
+const options = { before: { type: "string", default: RELEASE_BEFORE } } as const;
 const given = readProgram(options, { program: "npm run drill --", help: HELP }, ({ values }) => values);
 if (given !== undefined) {
   await runProgram(async () => {
-    const tallies = await run(given.short ? undefined : given.before);
+    const tallies = await run(given.before);
     const broken = tallies.filter((one) => one.broken.length > 0);
     process.stdout.write(
       broken.length === 0 ? "\nEvery promise was kept.\n" : `\n${broken.length} promises were broken.\n`,

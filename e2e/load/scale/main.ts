@@ -4,11 +4,11 @@
  * because a busy machine is not a defect; with 1 when the run itself failed.
  */
 import { buildBroker } from "../../support/setup/built-services.ts";
-import { readProgram, runProgram, say, wholeNumber } from "../../support/program.ts";
+import { readProgram, runProgram, say } from "../../support/program.ts";
 import { describeMachine } from "../machine.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";
 import { sectionText } from "./section.ts";
-import { FULL, type Size, sizeOf, SMALL } from "./size.ts";
+import { FULL, type Size, SMALL } from "./size.ts";
 
 const HELP = `Usage: npm run scale -- [PART …] [OPTIONS]
 
@@ -20,22 +20,12 @@ ${Object.entries(PARTS)
   .map(([name, { about }]) => `  ${name.padEnd(16)}${about}`)
   .join("\n")}
 
-  --flows N    flows per subject and round (default ${FULL.flows}; 0.3 of it on the DynamoDB engine)
-  --rounds N   rounds (default ${FULL.rounds})
-  --warm-up N  flows per process beforehand, at most (default ${FULL.warmUp}; 0.4 of it on the DynamoDB engine)
   --small      small numbers: shows that it works, and says nothing about cost
   -h, --help   this text
   -v, --version
                the version
 
 DYNAMODB_LOCAL_ENDPOINT names a DynamoDB Local to use instead of dynalite. The machine should have nothing else to do.`;
-
-const OPTIONS = {
-  flows: { type: "string", default: String(FULL.flows) },
-  rounds: { type: "string", default: String(FULL.rounds) },
-  "warm-up": { type: "string", default: String(FULL.warmUp) },
-  small: { type: "boolean", default: false },
-} as const;
 
 async function run(parts: readonly Part[], size: Size): Promise<void> {
   say("building the broker where it is older than its sources");
@@ -53,12 +43,8 @@ async function run(parts: readonly Part[], size: Size): Promise<void> {
 }
 
 const about = { program: "npm run scale --", help: HELP, words: true };
-const chosen = readProgram(OPTIONS, about, ({ values, words }) => {
-  const parts = words.length === 0 ? (Object.keys(PARTS) as Part[]) : words.map(partNamed);
-  const flows = wholeNumber("--flows", values.flows, 1);
-  const rounds = wholeNumber("--rounds", values.rounds, 1);
-  const warmUp = wholeNumber("--warm-up", values["warm-up"], 0);
-  const size = values.small ? SMALL : sizeOf({ flows, rounds, warmUp });
-  return { parts, size };
-});
+const chosen = readProgram({ small: { type: "boolean" } }, about, ({ values, words }) => ({
+  parts: words.length === 0 ? (Object.keys(PARTS) as Part[]) : words.map(partNamed),
+  size: values.small === true ? SMALL : FULL,
+}));
 if (chosen !== undefined) await runProgram(() => run(chosen.parts, chosen.size));

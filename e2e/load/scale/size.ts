@@ -45,12 +45,6 @@ export type Size = Readonly<typeof FULL>;
 /** What a comparison of subjects needs of it. */
 export type Measured = Pick<Size, "flows" | "rounds" | "warmUp">;
 
-/** @returns `FULL`, measured more or less often */
-export function sizeOf({ flows, rounds, warmUp }: Measured): Size {
-  const onEngine = { ...FULL.onEngine, flows: Math.ceil(flows * 0.3), rounds, warmUp: Math.ceil(warmUp * 0.4) };
-  return { ...FULL, flows, rounds, warmUp, onEngine };
-}
-
 /** The size for the tests. */
 export const SMALL: Size = {
   flows: 20,

@@ -1,7 +1,6 @@
 /**
  * How long the registry of vendors takes to load, from its source and from a bundle made like the
- * broker's, and what one look-up costs a flow. The aim is for the bundle, because that is what is
- * deployed. Not one of the bench's four scenarios, so it runs only when it is named: decision 0040
+ * broker's. The aim is for the bundle, because that is what is deployed. Not one of the bench's four scenarios, so it runs only when it is named: decision 0040
  * kept the registry's aim of 20 ms, and this is how it is checked.
  */
 import { execFileSync } from "node:child_process";
@@ -15,13 +14,8 @@ import { aimLine, alignTable, type Spread, spreadOf } from "../../spread.ts";
 const FIGURES = {
   loadMilliseconds: "load, ms",
   loadCpuMilliseconds: "load, ms on a processor",
-  /** Of an entry that was not requested before. */
-  firstLookUpMicroseconds: "first look-up of an entry, µs",
-  lookUpNanoseconds: "further look-up, ns",
-  /** Every remaining entry. */
-  allMilliseconds: "make all entries, ms",
 } as const;
-export type RegistryFigure = keyof typeof FIGURES;
+type RegistryFigure = keyof typeof FIGURES;
 export type RegistryMeasurement = Readonly<Record<RegistryFigure, number>>;
 
 export const REGISTRY_SUBJECTS = ["source", "bundle"] as const;
