@@ -9,13 +9,14 @@ import { confidentialClient, memoryConfig } from "@oauth-broker/broker/src/testi
 import { Secret } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import { readAnswer } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
 import { type Entry, type EntryClient, keyPair } from "@oauth-broker/simulators/entry-vendor";
+import { type Answer, basic, createPlatform, type Form, type Platform } from "../support/broker/platform.ts";
 
 export const ISSUER = "https://broker.prove-vendors.com";
 const PLATFORM = "https://platform.prove-vendors.com/cb";
 const CLIENT_SECRET = "s".repeat(43);
-const AUTHORIZATION = `Basic ${Buffer.from(`platform:${CLIENT_SECRET}`).toString("base64")}`;
 // The pair printed in rfc7636 appendix B.
 const CODE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -81,32 +82,24 @@ function copyOf(key: KeyObject): KeyObject {
   return createPrivateKey(key.export({ format: "pem", type: "pkcs8" }));
 }
 
-/** The broker for one vendor. */
-export interface ProofBroker {
+/** The broker for one vendor, and its platform, which names the credentials in each request that takes them. */
+export interface ProofBroker extends Pick<Platform, "post"> {
   readonly deps: Broker["deps"];
-  /** @returns status and JSON body of an endpoint for clients */
-  post(path: string, form: Readonly<Record<string, string>>): Promise<ApiAnswer>;
-  register(vendor: string): Promise<ApiAnswer>;
+  register(vendor: string): Promise<Answer>;
   /** @returns what `/v1/vendors/{id}` says */
   view(vendor: string): Promise<Readonly<Record<string, unknown>>>;
   /** A pushed request, up to the redirect to the vendor. */
-  start(form: Readonly<Record<string, string>>): Promise<Started>;
+  start(form: Form): Promise<Started>;
   /** The browser comes back from the vendor with this request. */
   finish(callback: CallbackRequest, cookie: string): Promise<URL | string>;
-  redeem(code: string, form: Readonly<Record<string, string>>): Promise<ApiAnswer>;
-}
-
-/** An answer of the broker to its client. */
-export interface ApiAnswer {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly retryAfter: string | null;
+  redeem(code: string): Promise<Answer>;
+  refresh(tokens: Parameters<Platform["refresh"]>[0]): Promise<Answer>;
 }
 
 /** The browser is on its way to the vendor, or was refused before. */
 export type Started =
-  | { readonly pushed: ApiAnswer; readonly atVendor?: undefined }
-  | { readonly pushed: ApiAnswer; readonly atVendor: URL; readonly cookie: string };
+  | { readonly pushed: Answer; readonly atVendor?: undefined }
+  | { readonly pushed: Answer; readonly atVendor: URL; readonly cookie: string };
 
 /** The request that the vendor makes the browser send to the callback. */
 export interface CallbackRequest {
@@ -129,38 +122,33 @@ export async function startProofBroker(
   const options = { now, log, egress: { fetch, fetchUntrusted, close: async () => undefined } };
   const { app, deps } = await createBroker(configuration(copy, client), options);
   await deps.keyset.load();
-  const ask = async (path: string, init: RequestInit): Promise<ApiAnswer> => {
-    const response = await app.request(`${ISSUER}${path}`, init);
-    const text = await response.text();
-    const body = text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : { text };
-    return { status: response.status, body, retryAfter: response.headers.get("retry-after") };
-  };
-  const post = (path: string, form: Readonly<Record<string, string>>): Promise<ApiAnswer> =>
-    ask(path, {
-      method: "POST",
-      headers: { authorization: AUTHORIZATION, "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams(form).toString(),
-    });
-  const browse = async (path: string, init: RequestInit = {}) => {
-    const response = await app.request(`${ISSUER}${path}`, init);
+  const ask = async (url: string, init?: RequestInit): Promise<Answer> => readAnswer(await app.request(url, init));
+  const platform = createPlatform({
+    baseUrl: ISSUER,
+    clientSecret: CLIENT_SECRET,
+    redirectUri: PLATFORM,
+    scope: null,
+    send: ask,
+  });
+  const browse = async (place: string, init: RequestInit = {}) => {
+    const response = await app.request(new URL(place, ISSUER).href, init);
     return { response, location: response.headers.get("location") };
   };
   return {
     deps,
-    post,
+    post: platform.post,
     register: (vendor) =>
-      ask("/register", {
+      ask(`${ISSUER}/register`, {
         method: "POST",
-        headers: { authorization: AUTHORIZATION, "content-type": "application/json" },
+        headers: { authorization: basic("platform", CLIENT_SECRET), "content-type": "application/json" },
         body: JSON.stringify({ vendor }),
       }),
-    view: async (vendor) => (await ask(`/v1/vendors/${vendor}`, {})).body,
+    view: async (vendor) => (await ask(`${ISSUER}/v1/vendors/${vendor}`)).body,
     async start(form) {
-      const pushed = await post("/v1/par", { ...PUSHED, ...form });
+      const pushed = await platform.par({ code_challenge: CODE_CHALLENGE, ...form });
       const requestUri = pushed.body["request_uri"];
       if (typeof requestUri !== "string") return { pushed };
-      const query = new URLSearchParams({ client_id: "platform", request_uri: requestUri });
-      const { response, location } = await browse(`/v1/authorize?${query.toString()}`);
+      const { response, location } = await browse(platform.authorizeUrl({ requestUri }));
       const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
       return location === null ? { pushed } : { pushed, atVendor: new URL(location), cookie };
     },
@@ -172,25 +160,10 @@ export async function startProofBroker(
       const { response, location } = again === undefined ? first : await browse(again, { headers: { cookie } });
       return location === null ? `${response.status} ${textOf(await response.text())}` : new URL(location, ISSUER);
     },
-    redeem: (code, form) =>
-      post("/v1/token", {
-        grant_type: "authorization_code",
-        code,
-        redirect_uri: PLATFORM,
-        code_verifier: CODE_VERIFIER,
-        ...form,
-      }),
+    redeem: (code) => platform.redeem({ code, codeVerifier: CODE_VERIFIER }, client.form),
+    refresh: (tokens) => platform.refresh(tokens, client.form),
   };
 }
-
-const PUSHED = {
-  client_id: "platform",
-  response_type: "code",
-  redirect_uri: PLATFORM,
-  code_challenge: CODE_CHALLENGE,
-  code_challenge_method: "S256",
-  state: "the platform's own",
-};
 
 function posted(form: URLSearchParams): RequestInit {
   const headers = { "content-type": "application/x-www-form-urlencoded" };

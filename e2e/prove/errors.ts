@@ -8,7 +8,7 @@ import {
   type FaultPoint,
   LIFETIME_SECONDS,
 } from "@oauth-broker/simulators/entry-vendor";
-import type { ApiAnswer } from "./broker.ts";
+import type { Answer } from "../support/broker/platform.ts";
 import { describe, expectSame, type Stage, tokensOf, toToken } from "./stage.ts";
 
 /** What the platform has to receive. */
@@ -48,7 +48,7 @@ export async function errorTable(stage: Stage): Promise<void> {
   ];
   for (const one of ofCode) expectAnswer("code", one, await redeemWith(stage, one.fault));
   const own = refusals(facts.tokenErrors, "restart");
-  const tokens = tokensOf((await toToken(stage)).answer);
+  const tokens = tokensOf(await toToken(stage));
   if (tokens.refreshToken === undefined) {
     for (const one of own) expectAnswer("code", one, await redeemWith(stage, one.fault));
     return;
@@ -62,14 +62,9 @@ export async function errorTable(stage: Stage): Promise<void> {
     { what: "a lost answer", fault: { kind: "lose" }, expected: unavailable(lost) },
   ];
   await failedExchange(stage);
-  const { refreshToken, connection } = tokens;
   for (const one of ofRefresh) {
-    const form = { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...stage.client.form };
-    expectAnswer(
-      "refresh",
-      one,
-      await withFault(stage, "token", one.fault, () => stage.broker.post("/v1/token", form)),
-    );
+    const answer = await withFault(stage, "token", one.fault, () => stage.broker.refresh(tokens));
+    expectAnswer("refresh", one, answer);
   }
   await revocationErrors(stage, tokens);
 }
@@ -77,13 +72,12 @@ export async function errorTable(stage: Stage): Promise<void> {
 /** The first token is passed on, with the reason, and a refresh makes the exchange. */
 async function failedExchange(stage: Stage): Promise<void> {
   if (stage.entry.facts.longLivedToken === undefined) return;
-  const answer = await withFault(stage, "longLived", OUTAGE, async () => (await toToken(stage)).answer);
-  const { refreshToken, connection, body } = tokensOf(answer);
+  const first = tokensOf(await withFault(stage, "longLived", OUTAGE, () => toToken(stage)));
+  const { body } = first;
   const { long_lived_token_error: reason } = body["vendor_data"] as Readonly<Record<string, unknown>>;
   expectSame("the reason of a failed exchange", reason, "temporarily_unavailable");
   expectSame("that the first token lives for long", Number(body["expires_in"]) > LIFETIME_SECONDS, false);
-  const form = { grant_type: "refresh_token", refresh_token: refreshToken ?? "", connection, ...stage.client.form };
-  const later = tokensOf(await stage.broker.post("/v1/token", form));
+  const later = tokensOf(await stage.broker.refresh(first));
   expectSame("that the later token lives for long", Number(later.body["expires_in"]) > LIFETIME_SECONDS, true);
 }
 
@@ -127,16 +121,16 @@ function unavailable(more: Partial<Expected>): Expected {
   return { status: 503, error: "temporarily_unavailable", ...more };
 }
 
-async function redeemWith(stage: Stage, fault: EntryFault): Promise<ApiAnswer> {
-  return withFault(stage, "token", fault, async () => (await toToken(stage)).answer);
+async function redeemWith(stage: Stage, fault: EntryFault): Promise<Answer> {
+  return withFault(stage, "token", fault, () => toToken(stage));
 }
 
 async function withFault(
   { vendor, clock }: Stage,
   at: FaultPoint,
   fault: EntryFault,
-  ask: () => Promise<ApiAnswer>,
-): Promise<ApiAnswer> {
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
   vendor.failNext(at, fault);
   const answer = await ask();
   // Longer than an answer is replayed to an equal request.
@@ -166,15 +160,15 @@ async function revocationErrors(stage: Stage, tokens: ReturnType<typeof tokensOf
   }
 }
 
-function expectAnswer(leg: string, { what, expected }: Case, answer: ApiAnswer): void {
-  const { status, body, retryAfter } = answer;
+function expectAnswer(leg: string, { what, expected }: Case, answer: Answer): void {
+  const { status, body, headers } = answer;
   const { reason, retry, error } = body;
   const isRight =
     status === expected.status &&
     error === expected.error &&
     (expected.reason === undefined || reason === expected.reason) &&
     retry === expected.retry &&
-    (expected.retryAfter === undefined || retryAfter === expected.retryAfter);
+    (expected.retryAfter === undefined || headers.get("retry-after") === expected.retryAfter);
   if (isRight) return;
   const wanted = [expected.status, expected.error, expected.reason, expected.retry && `retry ${expected.retry}`];
   throw new Error(`${leg}, ${what}: ${describe(answer)}, not ${wanted.filter((part) => part !== undefined).join(" ")}`);

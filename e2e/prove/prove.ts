@@ -21,6 +21,7 @@ import {
   startEntryProxy,
 } from "@oauth-broker/simulators/entry-vendor";
 import { ROOT } from "../support/paths.ts";
+import { forgetSecrets } from "../support/secrets.ts";
 import { errorTable } from "./errors.ts";
 import { liveSteps } from "./live.ts";
 import { createLoopbackEgress } from "./loopback-network.ts";
@@ -183,7 +184,7 @@ async function travel(entry: Entry, copy: RegistryEntry, theatre: Theatre): Prom
     refusedBefore = 0;
     if (entry.facts.clientAssertion !== undefined) {
       stage = await setStage(entry, copy, theatre, "certificate");
-      tokensOf((await toToken(stage)).answer);
+      tokensOf(await toToken(stage));
     }
     return undefined;
   } catch (error) {
@@ -192,5 +193,8 @@ async function travel(entry: Entry, copy: RegistryEntry, theatre: Theatre): Prom
       ...theatre.proxy.strangers().map((host) => `${host} is no host of this vendor`),
     ];
     return { vendor: id, step, why: error instanceof Error ? error.message : String(error), refused };
+  } finally {
+    // No output is searched for those of a journey, and there are thousands.
+    forgetSecrets();
   }
 }

@@ -13,8 +13,8 @@ import {
   sampleValues,
 } from "@oauth-broker/simulators/entry-vendor";
 import { parseForms } from "../../packages/simulators/src/html-forms.ts";
+import type { Answer } from "../support/broker/platform.ts";
 import {
-  type ApiAnswer,
   type CallbackRequest,
   createClient,
   ISSUER,
@@ -82,13 +82,6 @@ async function ownCallback(broker: ProofBroker, form: Readonly<Record<string, st
   return String(body["redirect_uri"]);
 }
 
-/** Where one attempt to connect ended, at the latest at the broker's token endpoint. */
-export interface Connected {
-  readonly answer: ApiAnswer;
-  /** What the user's browser brought to the platform. */
-  readonly callback: URL;
-}
-
 /** @throws Error that says how far the user came */
 export async function toPlatform(
   stage: Stage,
@@ -114,18 +107,21 @@ function callbackOf(location: string | null, html: string): CallbackRequest | un
   return { url: new URL(form.action), form: new URLSearchParams(Object.fromEntries(form.fields)) };
 }
 
-/** @throws Error as `toPlatform`, and when the user comes back without a code */
+/**
+ * @returns the answer of the broker's token endpoint
+ * @throws Error as `toPlatform`, and when the user comes back without a code
+ */
 export async function toToken(
   stage: Stage,
   form: Readonly<Record<string, string>> = {},
   decision: Decision = {},
-): Promise<Connected> {
+): Promise<Answer> {
   const callback = await toPlatform(stage, form, decision);
   const code = callback.searchParams.get("code");
   if (code === null) throw new Error(`the platform was given the error ${callback.searchParams.get("error")}`);
   // As long as a platform may take; a vendor whose codes end sooner says so in its entry.
   stage.clock.advance(5);
-  return { callback, answer: await stage.broker.redeem(code, stage.client.form) };
+  return stage.broker.redeem(code);
 }
 
 /** Tokens as the platform has them. */
@@ -137,7 +133,7 @@ export interface Tokens {
 }
 
 /** @throws Error unless the answer is a success */
-export function tokensOf(answer: ApiAnswer): Tokens {
+export function tokensOf(answer: Answer): Tokens {
   if (answer.status !== 200) throw new Error(`the token endpoint answered ${describe(answer)}`);
   const { access_token: accessToken, refresh_token: refreshToken, connection } = answer.body;
   return {
@@ -149,7 +145,7 @@ export function tokensOf(answer: ApiAnswer): Tokens {
 }
 
 /** @returns status, code, reason and text of an answer */
-export function describe({ status, body }: ApiAnswer): string {
+export function describe({ status, body }: Answer): string {
   const named = ["error", "reason", "vendor_error", "retry", "error_description"].flatMap((name) => {
     const value = body[name];
     return typeof value === "string" ? [name === "error" ? value : `${name}: ${value}`] : [];

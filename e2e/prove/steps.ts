@@ -38,7 +38,7 @@ async function connect(stage: Stage, seen: Seen): Promise<void> {
   const { facts } = entry;
   const asked = [...SAMPLE_SCOPES, ...(hasIdTokens(entry) ? ["openid"] : [])];
   const resource = facts.resource === "send" ? SAMPLE_RESOURCE : undefined;
-  const { answer } = await toToken(stage, {
+  const answer = await toToken(stage, {
     scope: asked.join(" "),
     resource: resource ?? "https://resource.the-vendor-takes-none.com",
   });
@@ -48,7 +48,7 @@ async function connect(stage: Stage, seen: Seen): Promise<void> {
 
 async function connectWithDefaults(stage: Stage, seen: Seen): Promise<void> {
   const { facts } = stage.entry;
-  const { answer } = await toToken(stage, {}, { withoutIss: facts.issRequired === false });
+  const answer = await toToken(stage, {}, { withoutIss: facts.issRequired === false });
   seen.tokens = tokensOf(answer);
   expectTokens(seen.tokens, stage, {
     scope: [...facts.defaultScopes, ...facts.offlineScopes],
@@ -96,8 +96,7 @@ async function refresh(stage: Stage, seen: Seen): Promise<void> {
   const { entry, vendor, broker } = stage;
   const { accessToken, refreshToken, connection } = required(seen);
   if (refreshToken === undefined) return;
-  const form = { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...stage.client.form };
-  const fresh = tokensOf(await broker.post("/v1/token", form));
+  const fresh = tokensOf(await broker.refresh({ refreshToken, connection }));
   expectSame("that the new access token is live", vendor.isLive(fresh.accessToken), true);
   expectSame("that it is a new one", fresh.accessToken !== accessToken, true);
   // A long-lived access token is its own refresh token, and a renewal is another one.
@@ -332,7 +331,7 @@ export const STEPS: readonly (readonly [name: string, step: Step])[] = [
 export async function useEachEndpoint(stage: Stage, seen: Seen, hasKeys: boolean): Promise<void> {
   const { facts } = stage.entry;
   const asked = [...SAMPLE_SCOPES, ...(hasIdTokens(stage.entry) && hasKeys ? ["openid"] : [])];
-  const { answer } = await toToken(stage, { scope: asked.join(" ") });
+  const answer = await toToken(stage, { scope: asked.join(" ") });
   seen.tokens = tokensOf(answer);
   const resource = facts.resource === "send" ? facts.defaultResource : undefined;
   expectTokens(seen.tokens, stage, { scope: [...asked, ...facts.offlineScopes], resource });

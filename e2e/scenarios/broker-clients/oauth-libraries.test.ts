@@ -124,10 +124,7 @@ describe.each(LIBRARIES)("%s, unmodified", (_name, use) => {
       for (const token of [...accessTokens, refreshToken]) plantSecret("token of a library", token);
       expect(new Set([tokens.accessToken, ...accessTokens]).size).toBe(3);
       expect([revoked, harness.vendorCalls("/token") - before]).toEqual([200, 2]);
-      const { status, body } = await harness.platform.post("/v1/token", {
-        grant_type: "refresh_token",
-        refresh_token: refreshToken,
-      });
+      const { status, body } = await harness.platform.refresh({ refreshToken });
       expect([status, body["error"]]).toEqual([400, "invalid_grant"]);
     },
   );

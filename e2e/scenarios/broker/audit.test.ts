@@ -53,15 +53,10 @@ const verify = (file: string, heads: readonly string[] = []) =>
   );
 
 async function flowRefreshRevoke(): Promise<void> {
-  const { refreshToken, connection } = await platform.connect();
-  const refreshed = await platform.post("/v1/token", {
-    grant_type: "refresh_token",
-    refresh_token: refreshToken,
-    connection,
-  });
+  const tokens = await platform.connect();
+  const refreshed = await platform.refresh(tokens);
   expect(refreshed.status, refreshed.text).toBe(200);
-  const { refreshToken: token } = readTokens(refreshed);
-  const revoked = await platform.post("/v1/revoke", { token, connection });
+  const revoked = await platform.revoke(readTokens(refreshed).refreshToken, tokens);
   expect(revoked.status, revoked.text).toBe(200);
 }
 

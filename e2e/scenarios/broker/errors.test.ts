@@ -117,10 +117,12 @@ it("bar#VR-5 /v1/token keeps code and refresh token if the vendor refuses connec
   expect(answer.status, answer.text).toBe(200);
   const tokens = readTokens(answer);
   await gate.shut();
-  expect(expectError(await refresh(tokens), 503, "temporarily_unavailable")).not.toHaveProperty("retry");
+  expect(expectError(await harness.platform.refresh(tokens), 503, "temporarily_unavailable")).not.toHaveProperty(
+    "retry",
+  );
   await gate.open();
   now.advance(5);
-  readTokens(await refresh(tokens));
+  readTokens(await harness.platform.refresh(tokens));
   await gate.shut();
 });
 
@@ -141,30 +143,25 @@ it("bar#VR-9 /v1/token reports that the vendor refused the shared credentials", 
   expect(body).toMatchObject({ credentials_source: "shared", vendor_error: "invalid_client" });
 });
 
-const refresh = (tokens: Pick<Tokens, "refreshToken" | "connection">): Promise<Answer> =>
-  harness.platform.post("/v1/token", {
-    grant_type: "refresh_token",
-    refresh_token: tokens.refreshToken,
-    connection: tokens.connection,
-  });
-
 it("bar#RF-1 a refresh is one vendor call for 60 s; then the rotated token is dead", async () => {
   const tokens = await harness.platform.connect();
   const before = harness.vendorCalls("/token");
-  const first = await refresh(tokens);
+  const first = await harness.platform.refresh(tokens);
   harness.now.advance(59);
   // The same tokens, with their remaining lifetime.
-  expect((await refresh(tokens)).body).toEqual({ ...first.body, expires_in: 3600 - 59 });
+  expect((await harness.platform.refresh(tokens)).body).toEqual({ ...first.body, expires_in: 3600 - 59 });
   expect(harness.vendorCalls("/token")).toBe(before + 1);
   harness.now.advance(1);
-  expect(expectError(await refresh(tokens), 400, "invalid_grant")["vendor_error"]).toBe("invalid_grant");
+  expect(expectError(await harness.platform.refresh(tokens), 400, "invalid_grant")["vendor_error"]).toBe(
+    "invalid_grant",
+  );
   expect(harness.vendorCalls("/token")).toBe(before + 2);
 });
 
 it("rfc6749#6 each refresh answers the tokens and the connection of the next", async () => {
   let tokens: Pick<Tokens, "accessToken" | "refreshToken" | "connection"> = await harness.platform.connect();
   for (let round = 0; round < 3; round += 1) {
-    const fresh = await refresh(tokens);
+    const fresh = await harness.platform.refresh(tokens);
     expect(fresh.body).toMatchObject({ token_type: "Bearer", vendor: "op", vendor_data: {} });
     expect(fresh.body["access_token"]).not.toBe(tokens.accessToken);
     tokens = readTokens(fresh);
@@ -177,12 +174,14 @@ it("bar#RF-6 a refresh that brings the tokens of another user is refused", async
   const { access_token, vendor_id_token: id_token } = theirs;
   const rewrite = (tokenSet: object): Record<string, unknown> => ({ ...tokenSet, access_token, id_token });
   harness.vendor.faults.next("/token", { kind: "rewrite", rewrite });
-  expect(expectError(await refresh(tokens), 502, "vendor_response_invalid")["reason"]).toBe("subject_mismatch");
+  expect(expectError(await harness.platform.refresh(tokens), 502, "vendor_response_invalid")["reason"]).toBe(
+    "subject_mismatch",
+  );
 });
 
 it("rfc7009#2.1 bar#RV-2 /v1/revoke ends the token at the vendor, and hands on that it cannot", async () => {
-  const { accessToken: token, connection } = await harness.platform.connect();
-  const revoke = (): Promise<Answer> => harness.platform.post("/v1/revoke", { token, connection });
+  const tokens = await harness.platform.connect();
+  const revoke = (): Promise<Answer> => harness.platform.revoke(tokens.accessToken, tokens);
   harness.vendor.faults.next("/token/revocation", {
     kind: "answer",
     status: 503,
@@ -197,6 +196,8 @@ it("rfc7009#2.1 bar#RV-2 /v1/revoke ends the token at the vendor, and hands on t
     "no-store",
   ]);
   expect((await revoke()).status).toBe(200);
-  const userinfo = await fetch(`${harness.vendor.issuer}/me`, { headers: { authorization: `Bearer ${token}` } });
+  const userinfo = await fetch(`${harness.vendor.issuer}/me`, {
+    headers: { authorization: `Bearer ${tokens.accessToken}` },
+  });
   expect(userinfo.status).toBe(401);
 });

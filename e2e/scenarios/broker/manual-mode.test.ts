@@ -51,24 +51,20 @@ describe("both endpoints of an unknown vendor", () => {
 
   it("bar#XA-4 connect by a callback path of their own, refresh by connection and secret alone", async () => {
     expect(redirectUri).toMatch(new RegExp(`^${harness.baseUrl}/v1/custom/[\\w-]{22}/callback$`));
-    const { answer, connection, refreshToken, flow } = await harness.platform.connect({ form: form() });
+    const tokens = await harness.platform.connect({ form: form() });
+    const { answer, flow } = tokens;
     expect(answer.body).toMatchObject({ vendor: "custom", token_type: "Bearer" });
     expect(`${flow.callback.origin}${flow.callback.pathname}`).toBe(redirectUri);
-    const refresh = { grant_type: "refresh_token", refresh_token: refreshToken, connection };
-    expectError(await harness.platform.post("/v1/token", refresh), 400, "invalid_request");
-    expectError(await harness.other.post("/v1/token", { ...refresh, ...OWN }), 400, "invalid_request");
-    const fresh = await harness.platform.post("/v1/token", { ...refresh, ...OWN });
+    expectError(await harness.platform.refresh(tokens), 400, "invalid_request");
+    expectError(await harness.other.refresh(tokens, OWN), 400, "invalid_request");
+    const fresh = await harness.platform.refresh(tokens, OWN);
     expect(fresh.status, fresh.text).toBe(200);
-    expect(readTokens(fresh).refreshToken).not.toBe(refreshToken);
+    expect(readTokens(fresh).refreshToken).not.toBe(tokens.refreshToken);
     expect(tokenCalls().map(({ headers }) => headers["authorization"])).toEqual(
       Array(2).fill(basic(OWN.vendor_client_id, OWN.vendor_client_secret)),
     );
     // The client named no revocation endpoint, so there is none.
-    const ended = await harness.platform.post("/v1/revoke", {
-      token: readTokens(fresh).accessToken,
-      connection,
-      ...OWN,
-    });
+    const ended = await harness.platform.revoke(readTokens(fresh).accessToken, tokens, OWN);
     expectError(ended, 400, "unsupported_token_type");
   });
 
@@ -108,9 +104,9 @@ describe("an issuer alone that sends iss in every answer", () => {
     // Its endpoints and client are those registered above, and so is the path: an issuer is trusted
     // no further than they are.
     expect((await explain(form)).body).toMatchObject({ tier: 3, redirect_uri: redirectUri });
-    const { answer, accessToken, connection } = await harness.platform.connect({ form });
-    expect(answer.body).toMatchObject({ vendor: "custom", vendor_id_token: expect.any(String) });
-    const ended = await harness.platform.post("/v1/revoke", { token: accessToken, connection, ...OWN });
+    const tokens = await harness.platform.connect({ form });
+    expect(tokens.answer.body).toMatchObject({ vendor: "custom", vendor_id_token: expect.any(String) });
+    const ended = await harness.platform.revoke(tokens.accessToken, tokens, OWN);
     expect(ended.body).toEqual({ revoked: "token" });
   });
 });

@@ -159,13 +159,12 @@ describe("at a vendor that is open to all", () => {
       vendor_client_secret: textMember(body, "client_secret"),
     };
     const platform = createPlatform({ baseUrl, clientSecret: secrets.platform });
-    const { connection, refreshToken, flow } = await platform.connect({ form: { ...own, scope: "openid api:read" } });
-    expect(flow.returned.href.startsWith(REDIRECT_URI)).toBe(true);
-    const granted = { grant_type: "refresh_token", refresh_token: refreshToken, connection };
-    const refreshed = await platform.post("/v1/token", { ...granted, ...own });
+    const tokens = await platform.connect({ form: { ...own, scope: "openid api:read" } });
+    expect(tokens.flow.returned.href.startsWith(REDIRECT_URI)).toBe(true);
+    const refreshed = await platform.refresh(tokens, own);
     expect(refreshed.status, refreshed.text).toBe(200);
-    const { accessToken, connection: renewed } = readTokens(refreshed);
-    const revoked = await platform.post("/v1/revoke", { token: accessToken, connection: renewed, ...own });
+    const renewed = readTokens(refreshed);
+    const revoked = await platform.revoke(renewed.accessToken, renewed, own);
     expect(revoked.body).toEqual({ revoked: "token" });
     // At the vendor it was this client each time, never the broker's own.
     const users = open

@@ -142,17 +142,15 @@ describe("bar#OB-2 after a run with every kind of ending", () => {
 
   beforeAll(async () => {
     const tokens = await platform.connect();
-    const refresh = { grant_type: "refresh_token", refresh_token: tokens.refreshToken, connection: tokens.connection };
-    readTokens(await platform.post("/v1/token", refresh));
-    const token = { token: tokens.refreshToken, connection: tokens.connection };
+    readTokens(await platform.refresh(tokens));
     const explain = await platform.post("/v1/explain", { connection: tokens.connection });
     expect(explain.status, explain.text).toBe(200);
-    answers.push(explain, await platform.post("/v1/revoke", token));
+    answers.push(explain, await platform.revoke(tokens.refreshToken, tokens));
     // Failures have more to report, and more to hide.
     const replayed = await platform.toPlatform();
     answers.push(await browse(replayed.callback, replayed.jar), await browse(replayed.callback));
     readTokens(await platform.redeem(replayed));
-    answers.push(await platform.redeem(replayed), await platform.post("/v1/token", { ...refresh, refresh_token: "x" }));
+    answers.push(await platform.redeem(replayed), await platform.refresh({ ...tokens, refreshToken: "x" }));
     for (const fault of ["drop", "lose"] as const) {
       const flow = await platform.toPlatform();
       vendor.faults.next("/token", { kind: fault });

@@ -95,13 +95,11 @@ describe("a broker, from the outputs of its stack", () => {
     const yaml = brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, store, keys });
     const broker = await startInProcessBroker(yaml);
     const platform = createPlatform({ baseUrl, clientSecret: secrets.platform });
-    const { refreshToken, connection, flow } = await platform.connect();
-    const refresh = { grant_type: "refresh_token", refresh_token: refreshToken, connection };
-    const refreshed = await platform.post("/v1/token", refresh);
+    const tokens = await platform.connect();
+    const refreshed = await platform.refresh(tokens);
     expect(refreshed.status, refreshed.text).toBe(200);
-    const token = String(refreshed.body["refresh_token"]);
-    expect((await platform.post("/v1/revoke", { token, connection })).status).toBe(200);
-    expect((await platform.redeem(flow)).status).toBe(400);
+    expect((await platform.revoke(String(refreshed.body["refresh_token"]), tokens)).status).toBe(200);
+    expect((await platform.redeem(tokens.flow)).status).toBe(400);
     expect((await send(`${baseUrl}/v1/callback?state=none&code=none`)).status).toBe(400);
     expect((await send(`${baseUrl}/readyz`)).status).toBe(200);
     await scrape("oauth-broker", `${baseUrl}/metrics`);
@@ -114,7 +112,7 @@ describe("a broker, from the outputs of its stack", () => {
     const codes: number[] = [];
     for (const command of [
       { name: "check" },
-      { name: "flow", flowId: flow.flowId, json: false },
+      { name: "flow", flowId: tokens.flow.flowId, json: false },
       { name: "keys-list" },
       { name: "keys-rotate" },
       { name: "keys-adopt", revision: 2 },

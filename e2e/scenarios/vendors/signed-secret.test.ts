@@ -106,8 +106,8 @@ describe("a vendor with signed client secrets", () => {
     const { status, body, text } = await platform.redeem(await throughTheForm());
     expect(status, text).toBe(200);
     expect(body).toMatchObject({ vendor: VENDOR, refresh_token: expect.any(String), vendor_data: { user: USER } });
-    const form = { grant_type: "refresh_token", refresh_token: String(body["refresh_token"]) };
-    const refreshed = await platform.post("/v1/token", { ...form, connection: String(body["connection"]) });
+    const granted = { refreshToken: String(body["refresh_token"]), connection: String(body["connection"]) };
+    const refreshed = await platform.refresh(granted);
     expect(refreshed.body).toMatchObject({ token_type: "Bearer", vendor: VENDOR });
     const [first, second] = asked.slice(-2).map((one) => one["client_secret"]);
     expect(first).not.toBe(second);

@@ -43,6 +43,9 @@ export interface Redeemable {
   readonly codeVerifier: string | undefined;
 }
 
+/** What a later request names of tokens, if there is one. */
+export type Granted = Readonly<Partial<Record<"refreshToken" | "connection", string | undefined>>>;
+
 export interface PlatformOptions {
   readonly baseUrl: string;
   readonly clientId?: string;
@@ -76,6 +79,8 @@ export interface Platform {
   toPlatform(options?: Journey): Promise<AtPlatform>;
   redeemForm(flow: Redeemable): Form;
   redeem(flow: Redeemable, form?: Form): Promise<Answer>;
+  refresh(granted: Granted, form?: Form): Promise<Answer>;
+  revoke(token: string | undefined, granted: Pick<Granted, "connection">, form?: Form): Promise<Answer>;
   /**
    * The whole flow.
    * @throws Error without tokens at the end
@@ -163,6 +168,9 @@ export function createPlatform(options: PlatformOptions): Platform {
       code_verifier: codeVerifier,
     }),
     redeem: async (flow, form = {}) => post("/v1/token", { ...platform.redeemForm(flow), ...form }),
+    refresh: async ({ refreshToken, connection }, form = {}) =>
+      post("/v1/token", { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...form }),
+    revoke: async (token, { connection }, form = {}) => post("/v1/revoke", { token, connection, ...form }),
     async connect(options = {}) {
       const flow = await platform.toPlatform(options);
       const answer = await platform.redeem(flow);

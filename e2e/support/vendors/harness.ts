@@ -5,14 +5,13 @@
 import type { SimulatedClient, VendorSimulator } from "@oauth-broker/simulators/vendors";
 import { brokerYaml, createSecrets } from "../broker/configuration.ts";
 import { freePort } from "../free-port.ts";
-import { type InProcessBroker, startInProcessBroker } from "../broker/in-process.ts";
+import { startInProcessBroker } from "../broker/in-process.ts";
 import { type Answer, createPlatform, type Form, type Journey, type Platform } from "../broker/platform.ts";
 import { plantSecret } from "../secrets.ts";
 
-export interface VendorHarness<Simulator extends VendorSimulator> {
+export interface VendorHarness<Simulator extends VendorSimulator> extends Pick<Platform, "refresh" | "revoke"> {
   readonly vendor: Simulator;
   readonly platform: Platform;
-  readonly broker: InProcessBroker;
   readonly baseUrl: string;
   /** The secret of the platform at the broker. */
   readonly clientSecret: string;
@@ -25,8 +24,6 @@ export interface VendorHarness<Simulator extends VendorSimulator> {
    * @returns the token answer, unchecked
    */
   connect(options?: Journey): Promise<Grant>;
-  refresh(grant: Pick<Grant, "refreshToken" | "connection">, form?: Form): Promise<Answer>;
-  revoke(token: string | undefined, grant: Pick<Grant, "connection">, form?: Form): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -87,7 +84,6 @@ ${fields.join("\n")}
   return {
     vendor,
     platform,
-    broker,
     baseUrl,
     clientSecret: secrets.platform,
     client: app,
@@ -98,9 +94,8 @@ ${fields.join("\n")}
       if (answer.status !== 200) throw new Error(`/v1/token: ${answer.status} ${answer.text}`);
       return grantOf(answer);
     },
-    refresh: async ({ refreshToken, connection }, more = {}) =>
-      platform.post("/v1/token", { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...more }),
-    revoke: async (token, { connection }, more = {}) => platform.post("/v1/revoke", { token, connection, ...more }),
+    refresh: platform.refresh,
+    revoke: platform.revoke,
     close: async () => {
       for (const token of vendor.liveTokens()) plantSecret("token at the vendor", token);
       await broker.close();
