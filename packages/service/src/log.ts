@@ -109,16 +109,18 @@ export function createLog(
   const write = (level: string, event: string, fields: LogFields | undefined): void => {
     destination.write(lineOf(`{"level":"${level}","time":"${timestamp()}"`, event, fields));
   };
+  // Warnings and errors may page an operator, so they do not wait in a buffer. Not in this turn: a
+  // `flush` in the same one would overtake what is being written.
+  const flushSoon = (): void => queueMicrotask(() => destination.flush?.());
   return {
     info: (event, fields) => write("info", event, fields),
-    // Warnings and errors may page an operator, so they do not wait in a buffer.
     warn: (event, fields) => {
       write("warn", event, fields);
-      destination.flush?.();
+      flushSoon();
     },
     error: (event, fields) => {
       write("error", event, fields);
-      destination.flush?.();
+      flushSoon();
     },
     flush: () => {
       try {
