@@ -56,6 +56,7 @@ const refused = (code: string) => expect.objectContaining({ code });
 describe("secrets", () => {
   it("rfc6749#2.3.1 takes Basic with form-encoded id and secret", async () => {
     expect((await authenticate(basic("platform", "s3cret"))).clientId).toBe("platform");
+    expect((await authenticate(basic("platform", "s3cret").replace(" ", "  "))).clientId).toBe("platform");
     expect((await authenticate(basic("odd:%+ü", ODD))).clientId).toBe("odd:%+ü");
     expect((await authenticate(undefined, { client_id: "odd:%+ü", client_secret: ODD })).clientId).toBe("odd:%+ü");
   });

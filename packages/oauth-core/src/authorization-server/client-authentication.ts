@@ -56,7 +56,7 @@ export async function authenticateClient<C extends Client>(
   return client;
 }
 
-const BEARER = /^Bearer ([\w.~+/-]+=*)$/i;
+const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
 const NO_PARAMETERS = parseParameters("");
 
 /**
@@ -91,7 +91,7 @@ async function verifySecret<C extends Client>(
   return client;
 }
 
-const BASIC = /^Basic ([A-Za-z0-9+/]+={0,2})$/i;
+const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Client id and secret are form-encoded before they are joined and base64-encoded. */
 //= rfc6749#2.3.1

@@ -48,6 +48,12 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
+/** @returns the same object if it has no member that is null; such a member counts as absent */
+export function withoutNulls(members: JsonObject): JsonObject {
+  const known = Object.entries(members).filter(([, value]) => value !== null);
+  return known.length === Object.keys(members).length ? members : Object.fromEntries(known);
+}
+
 /**
  * Walks brackets and strings only. Text that is not JSON may pass here: JSON.parse refuses it
  * afterwards.

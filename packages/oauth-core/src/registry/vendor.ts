@@ -240,13 +240,15 @@ export interface ResolvedVendor extends Omit<Vendor, "serverUrl" | "operatorsEnd
   readonly responseMode?: "form_post";
 }
 
-/** The last two only of clients without a key, and of flows that ask for `openid`. */
+/** The last three only of clients without a key, and of flows that ask for `openid`. */
 export type VendorDemand =
   | "pushed_requests_required"
   | "signed_requests_required"
+  | "response_type_not_supported"
   | "response_mode_not_supported"
   | "client_authentication_not_supported"
-  | "keys_not_published";
+  | "keys_not_published"
+  | "id_token_algs_not_supported";
 
 /** One vendor client: what we are registered as at the vendor. */
 export interface VendorCredentials {

@@ -33,7 +33,7 @@ export interface VendorCall {
   readonly errors?: TokenErrors;
 }
 
-/** By the code in lower case. */
+/** By the folded code. */
 //= bar#VR-9
 const BY_VENDOR_CODE: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAuthErrorCode>([
   ["invalid_grant", "invalid_grant"],
@@ -78,6 +78,7 @@ const DEAD_AT_REFRESH: ReadonlySet<string> = new Set([
   "interaction_required",
   "login_required",
   "consent_required",
+  "account_selection_required",
 ]);
 
 const DESCRIPTIONS: Readonly<Partial<Record<OAuthErrorCode, string>>> = {
@@ -133,7 +134,7 @@ export function meaningOf(vendorCode: string, call: VendorCall, said: Refusal): 
   const own = tokenMeaning(call.errors, vendorCode, said);
   if (own !== undefined) return own;
   if (isDeadGrant(vendorCode, call)) return { code: "invalid_grant" };
-  const code = BY_VENDOR_CODE.get(vendorCode.toLowerCase());
+  const code = BY_VENDOR_CODE.get(foldCode(vendorCode));
   return code === undefined ? undefined : { code };
 }
 
@@ -144,7 +145,17 @@ export function meaningAtAnyStatus(vendorCode: string, call: VendorCall, said: R
 }
 
 function isDeadGrant(vendorCode: string, { isRefresh }: VendorCall): boolean {
-  return isRefresh === true && DEAD_AT_REFRESH.has(vendorCode.toLowerCase());
+  return isRefresh === true && DEAD_AT_REFRESH.has(foldCode(vendorCode));
+}
+
+/** @returns a vendor's spelling of a code as the standard spells it: `InvalidGrant`, `Invalid grant` */
+export function foldCode(vendorCode: string): string {
+  return vendorCode
+    .slice(0, 64)
+    .trim()
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replace(/[\s.-]+/g, "_");
 }
 
 function tokenMeaning(own: TokenErrors | undefined, vendorCode: string, said: Refusal): Meaning | undefined {
@@ -230,8 +241,10 @@ export function isWrongAnswer(error: unknown): boolean {
 /**
  * Any error thrown while a vendor was asked. An error that is neither of the network nor of
  * oauth4webapi is our bug and is returned unchanged.
+ *
+ * @param reason of an answer that oauth4webapi refuses
  */
-export function translateVendorError(error: unknown, call: VendorCall): unknown {
+export function translateVendorError(error: unknown, call: VendorCall, reason?: string): unknown {
   if (error instanceof OAuthError) return error;
   if (isEgressError(error)) {
     // A response that is too long, or cannot be decoded, is a response, and an invalid one.
@@ -245,7 +258,8 @@ export function translateVendorError(error: unknown, call: VendorCall): unknown 
     });
   }
   // No `cause`: oauth4webapi keeps the vendor's response in it, tokens included.
-  if (isLibraryError(error)) return invalidVendorResponse(`${call.what}: ${error.code} ${error.message}`);
+  if (isLibraryError(error))
+    return invalidVendorResponse(`${call.what}: ${error.code} ${error.message}`, defined({ reason }));
   return error;
 }
 

@@ -61,6 +61,10 @@ describe("by introspection", () => {
       says({ scope: "", sub: "", exp });
       expect(await check(introspection(), { scope: ["read"] })).toEqual({ active: true, checkedBy: "introspection" });
     }
+    for (const scope of [{}, false, 'a"b', ["a", null]]) {
+      says({ scope, sub: undefined, exp: undefined });
+      expect(await check(introspection(), { scope: ["read"] })).toEqual({ active: true, checkedBy: "introspection" });
+    }
     says();
     expect(await check(introspection(), { scope: ["read"] })).not.toHaveProperty("missingScope");
   });

@@ -56,10 +56,13 @@ describe("introspection", () => {
     expect(await validate(introspection())).toEqual({ active: false, reason: "refused" });
   });
 
-  it.each(["unsupported_token_type", "invalid_token"])("refuses what the vendor calls %s", async (error) => {
-    lab.vendor.answers.set("/token-info", { status: 400, body: { error } });
-    expect(await validate(introspection())).toEqual({ active: false, reason: "refused" });
-  });
+  it.each(["unsupported_token_type", "invalid_token", "InvalidToken"])(
+    "refuses what the vendor calls %s",
+    async (error) => {
+      lab.vendor.answers.set("/token-info", { status: 400, body: { error } });
+      expect(await validate(introspection())).toEqual({ active: false, reason: "refused" });
+    },
+  );
 
   it("rfc7662#2.2 requires active to be true or false", async () => {
     says({ active: "true" });

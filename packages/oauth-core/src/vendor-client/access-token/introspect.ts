@@ -7,9 +7,16 @@ import type { EpochSeconds, JsonObject } from "../../ports.ts";
 import type { IdentityMembers } from "../../registry/account.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials } from "../../registry/vendor.ts";
 import type { AccountDeps } from "../userinfo/userinfo.ts";
-import { pointInTime, scopeList } from "../token/response.ts";
+import { knownScope, pointInTime } from "../token/response.ts";
 import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
-import { saidBy, translateVendorError, type VendorCall, vendorRefusal, vendorRefusedClient } from "../errors.ts";
+import {
+  foldCode,
+  saidBy,
+  translateVendorError,
+  type VendorCall,
+  vendorRefusal,
+  vendorRefusedClient,
+} from "../errors.ts";
 
 /** What a vendor reports about a valid token. */
 export interface TokenInformation {
@@ -110,7 +117,7 @@ export async function introspect(
       throw response.status === 401 ? vendorRefusedClient(call) : error;
     });
     if (typeof answer.error === "string" && answer.error !== "") {
-      if (FOREIGN_TOKEN_ERRORS.has(answer.error)) return undefined;
+      if (FOREIGN_TOKEN_ERRORS.has(foldCode(answer.error))) return undefined;
       throw vendorRefusal(answer.error, call, saidBy(response, answer, now));
     }
     if (response.status === 401) throw vendorRefusedClient(call);
@@ -137,7 +144,7 @@ function information(answer: JsonObject, vendor: Introspectable, now: AccountDep
     // Servers also introspect refresh tokens, and report a type only for access tokens.
     isOfUnknownType: typeof answer.token_type !== "string",
     clients: typeof clientId === "string" ? [clientId] : [],
-    scope: scopeList(scope, " "),
+    scope: knownScope(scope, " "),
     expiresAt: expiresAt === undefined ? undefined : Math.floor(expiresAt),
     isUsable: isUsable(answer, now),
   };

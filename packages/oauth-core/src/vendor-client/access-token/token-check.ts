@@ -7,7 +7,7 @@ import type { TokenCheck } from "../../registry/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import { memberAt } from "../member-path.ts";
 import { basicCredentials } from "../authentication.ts";
-import { pointInTime, scopeList } from "../token/response.ts";
+import { knownScope, pointInTime } from "../token/response.ts";
 import type { TokenInformation } from "./introspect.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import type { VendorClientDeps } from "../binding.ts";
@@ -90,7 +90,7 @@ function information(
     identity,
     isOfUnknownType: false,
     clients,
-    scope: scope === undefined ? undefined : scopeList(memberAt(answer, scope), scopeSeparator),
+    scope: scope === undefined ? undefined : knownScope(memberAt(answer, scope), scopeSeparator),
     expiresAt: expiresAt === undefined ? undefined : Math.floor(expiresAt),
     isUsable: true,
   };

@@ -30,12 +30,15 @@ async function resolved(metadata: object, entry: Partial<Vendor> = {}, takesForm
 const refusal = (reason: string) =>
   expect.objectContaining({ code: "vendor_response_invalid", status: 502, extras: { reason } });
 
+const ALGS = "id_token_algs_not_supported";
 const DEMANDS: readonly [string, object, string, readonly string[]][] = [
   ["pushed requests", { require_pushed_authorization_requests: true }, "pushed_requests_required", []],
   ["signed requests", { require_signed_request_object: true }, "signed_requests_required", []],
   ["another response mode", { response_modes_supported: ["fragment"] }, "response_mode_not_supported", []],
   ["form_post alone", { response_modes_supported: ["fragment", "form_post"] }, "response_mode_not_supported", []],
+  ["no code", { response_types_supported: ["token", "code id_token"] }, "response_type_not_supported", []],
   ["openid without keys", { jwks_uri: undefined }, "keys_not_published", ["openid"]],
+  ["openid by HS256 alone", { id_token_signing_alg_values_supported: ["HS256", "none"] }, ALGS, ["openid"]],
 ];
 const KEY_ONLY = { token_endpoint_auth_methods_supported: ["private_key_jwt", "tls_client_auth"] };
 
@@ -60,7 +63,8 @@ describe("bar#DI-1 metadata that demands what we do not do", () => {
     {},
     { require_pushed_authorization_requests: false, require_signed_request_object: "true" },
     { response_modes_supported: ["query", "fragment"], token_endpoint_auth_methods_supported: ["none"] },
-    { response_modes_supported: [], token_endpoint_auth_methods_supported: [] },
+    { response_modes_supported: [], token_endpoint_auth_methods_supported: [], response_types_supported: null },
+    { response_types_supported: ["code", "token"], id_token_signing_alg_values_supported: ["HS256", "ES256"] },
     { pushed_authorization_request_endpoint: `${ISSUER}/par`, request_object_signing_alg_values_supported: ["ES256"] },
   ])("is none that only offers it: %j", async (metadata) => {
     const vendor = await resolved(metadata);
@@ -68,10 +72,8 @@ describe("bar#DI-1 metadata that demands what we do not do", () => {
   });
 
   it("is none for a flow that asks for no ID token", async () => {
-    const [plain, issuesNone] = [
-      await resolved({ jwks_uri: undefined }),
-      await resolved({ jwks_uri: undefined }, { issuesIdTokens: false }),
-    ];
+    const metadata = { jwks_uri: undefined, id_token_signing_alg_values_supported: ["HS256"] };
+    const [plain, issuesNone] = [await resolved(metadata), await resolved(metadata, { issuesIdTokens: false })];
     expect(() => requireMetDemands(plain, CLIENT, ["read"])).not.toThrow();
     expect(() => requireMetDemands(issuesNone, CLIENT, ["openid"])).not.toThrow();
   });
@@ -82,9 +84,17 @@ describe("fields of the entry or the file", () => {
     const stated = {
       statesAuthMethod: true,
       jwksUri: `${ISSUER}/own`,
+      idTokenAlgs: ["RS256"],
+      responseType: "code id_token",
       authorizationParams: { response_mode: "query" },
     } as const;
-    const metadata = { ...KEY_ONLY, jwks_uri: undefined, response_modes_supported: ["form_post"] };
+    const metadata = {
+      ...KEY_ONLY,
+      jwks_uri: undefined,
+      response_modes_supported: ["form_post"],
+      response_types_supported: ["code id_token"],
+      id_token_signing_alg_values_supported: ["HS256"],
+    };
     const vendor = await resolved(metadata, stated);
     requireMetDemands(vendor, CLIENT, ["openid"]);
     expect(vendor).toMatchObject({ tokenEndpointAuthMethod: "client_secret_basic", jwksUri: stated.jwksUri });

@@ -10,10 +10,13 @@ import { hasIdTokens } from "../issuer.ts";
 const WHAT = {
   pushed_requests_required: "requires pushed authorization requests (RFC 9126), which are not sent to vendors",
   signed_requests_required: "requires signed authorization requests (RFC 9101), which are not sent to vendors",
+  response_type_not_supported: "does not offer the response type code",
   response_mode_not_supported: "offers no response mode in which an authorization code can be received here",
   client_authentication_not_supported:
     "offers only ways to authenticate the client that need a key, and these credentials have none",
   keys_not_published: "names no jwks_uri, so that the ID token that openid asks for cannot be checked",
+  id_token_algs_not_supported:
+    "offers ID tokens, which openid asks for, only with algorithms that are not accepted here",
 } as const satisfies Record<VendorDemand, string>;
 
 /**
@@ -26,9 +29,11 @@ export function requireMetDemands(
   { certificate, signingKey }: Pick<VendorCredentials, "certificate" | "signingKey">,
   scope: readonly string[],
 ): void {
+  const asksForIdToken = hasIdTokens(vendor) && scope.includes("openid");
   const applies: Partial<Record<VendorDemand, boolean>> = {
     client_authentication_not_supported: (certificate ?? signingKey) === undefined,
-    keys_not_published: hasIdTokens(vendor) && scope.includes("openid"),
+    keys_not_published: asksForIdToken,
+    id_token_algs_not_supported: asksForIdToken,
   };
   const unmet = vendor.demands?.find((demand) => applies[demand] ?? true);
   //= bar#DI-1

@@ -6,7 +6,7 @@ import { defined } from "../../mechanics/defined.ts";
 import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
 import type { Parameters } from "../../protocol/parameters.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import { ownMeaning, safeVendorCode } from "../errors.ts";
+import { foldCode, ownMeaning, safeVendorCode } from "../errors.ts";
 
 const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAuthErrorCode>([
   ["temporarily_unavailable", "temporarily_unavailable"],
@@ -52,11 +52,7 @@ export function mapCallbackError(
   vendor: Partial<Pick<ResolvedVendor, "callbackErrors" | "classifyError">> = {},
 ): CallbackError {
   const error = vendor.classifyError?.(parameters) ?? parameters.error;
-  const folded = error
-    .slice(0, 64)
-    .replace(/([a-z])([A-Z])/g, "$1_$2")
-    .toLowerCase()
-    .replace(/[\s.-]+/g, "_");
+  const folded = foldCode(error);
   const usual = CALLBACK_ERRORS.get(folded) ?? (isCancelled(folded) ? "access_denied" : "server_error");
   return { code: usual, vendorError: safeVendorCode(error), ...ownMeaning(vendor.callbackErrors, error) };
 }

@@ -8,7 +8,13 @@ import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
 import type { Clock, Timer } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import type { ResolvedVendor, TokenEndpointAuthMethod, Vendor, VendorDemand } from "../../registry/vendor.ts";
+import {
+  DEFAULT_ID_TOKEN_ALGS,
+  type ResolvedVendor,
+  type TokenEndpointAuthMethod,
+  type Vendor,
+  type VendorDemand,
+} from "../../registry/vendor.ts";
 import { METADATA_FIELDS } from "../../registry/fields.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
@@ -95,21 +101,32 @@ function resolveWith(vendor: Vendor, metadata: VendorMetadata, ourModes: Readonl
 
 /** Metadata that was not read demands nothing, and neither does one that leaves a field out. */
 function demandsOf(vendor: Vendor, metadata: VendorMetadata, ourModes: ReadonlySet<string>): VendorDemand[] {
-  const { requires = [], responseModes: modes = [], tokenEndpointAuthMethods: methods = [], lacksKeys } = metadata;
-  const statesMode = vendor.authorizationParams["response_mode"] !== undefined;
-  return [
-    ...requires,
-    ...(statesMode || modes.length === 0 || modes.some((mode) => ourModes.has(mode))
-      ? []
-      : (["response_mode_not_supported"] as const)),
-    ...(vendor.statesAuthMethod === true ||
-    methods.length === 0 ||
-    methods.some((method) => OUR_AUTH_METHODS.has(method))
-      ? []
-      : (["client_authentication_not_supported"] as const)),
-    ...(vendor.jwksUri === undefined && lacksKeys === true ? (["keys_not_published"] as const) : []),
+  const { authorizationParams, idTokenAlgs, jwksUri, responseType, statesAuthMethod } = vendor;
+  const unmet: readonly (readonly [VendorDemand, boolean])[] = [
+    ["response_type_not_supported", responseType === undefined && lacks(metadata.responseTypes, CODE)],
+    [
+      "response_mode_not_supported",
+      authorizationParams["response_mode"] === undefined && lacks(metadata.responseModes, ourModes),
+    ],
+    [
+      "client_authentication_not_supported",
+      statesAuthMethod !== true && lacks(metadata.tokenEndpointAuthMethods, OUR_AUTH_METHODS),
+    ],
+    ["keys_not_published", jwksUri === undefined && metadata.lacksKeys === true],
+    [
+      "id_token_algs_not_supported",
+      idTokenAlgs === DEFAULT_ID_TOKEN_ALGS && lacks(metadata.idTokenAlgs, new Set(idTokenAlgs)),
+    ],
   ];
+  return [...(metadata.requires ?? []), ...unmet.flatMap(([demand, isUnmet]) => (isUnmet ? [demand] : []))];
 }
+
+/** Whether what is offered is stated, and holds nothing that we take. */
+function lacks(offered: readonly string[] = [], ours: ReadonlySet<string>): boolean {
+  return offered.length > 0 && !offered.some((one) => ours.has(one));
+}
+
+const CODE: ReadonlySet<string> = new Set(["code"]);
 
 const OUR_AUTH_METHODS: ReadonlySet<string> = new Set<TokenEndpointAuthMethod>([
   "client_secret_basic",
@@ -171,8 +188,10 @@ function createAdvertised(deps: AdvertisedDeps): (vendor: IssuingVendor) => Prom
   const cutOf = (document: VendorMetadata): VendorMetadata => {
     const known = cut.get(document);
     if (known !== undefined) return known;
-    const { advertisesIss, codeChallengeMethods, responseModes, requires, lacksKeys } = document;
-    const made = { advertisesIss, ...defined({ codeChallengeMethods, responseModes, requires, lacksKeys }) };
+    const { advertisesIss, codeChallengeMethods, requires, lacksKeys } = document;
+    const { responseTypes, responseModes, idTokenAlgs } = document;
+    const offered = defined({ codeChallengeMethods, responseTypes, responseModes, idTokenAlgs });
+    const made = { advertisesIss, ...offered, ...defined({ requires, lacksKeys }) };
     cut.set(document, made);
     return made;
   };

@@ -22,7 +22,9 @@ export interface VendorMetadata extends Readonly<Partial<Record<MetadataField, s
   readonly tokenEndpointAuthMethods?: readonly string[];
   /** It has no `jwks_uri`. */
   readonly lacksKeys?: true;
+  readonly responseTypes?: readonly string[];
   readonly responseModes?: readonly string[];
+  readonly idTokenAlgs?: readonly string[];
   /** What it requires of every authorization request. */
   readonly requires?: readonly ("pushed_requests_required" | "signed_requests_required")[];
   readonly advertisesIss: boolean;
@@ -154,7 +156,9 @@ function readMetadata(document: JsonObject, issuer: URL, deps: VendorClientDeps)
   );
   const codeChallengeMethods = strings(document.code_challenge_methods_supported);
   const tokenEndpointAuthMethods = strings(document.token_endpoint_auth_methods_supported);
+  const responseTypes = strings(document.response_types_supported);
   const responseModes = strings(document.response_modes_supported);
+  const idTokenAlgs = strings(document.id_token_signing_alg_values_supported);
   //= rfc9126#5
   //= rfc9101#10.5
   const requires = [
@@ -163,7 +167,7 @@ function readMetadata(document: JsonObject, issuer: URL, deps: VendorClientDeps)
   ];
   return {
     ...endpoints,
-    ...defined({ codeChallengeMethods, tokenEndpointAuthMethods, responseModes }),
+    ...defined({ codeChallengeMethods, tokenEndpointAuthMethods, responseTypes, responseModes, idTokenAlgs }),
     ...(requires.length === 0 ? {} : { requires }),
     ...(endpoints.jwksUri === undefined ? { lacksKeys: true as const } : {}),
     advertisesIss: document.authorization_response_iss_parameter_supported === true,

@@ -5,11 +5,10 @@
  * oversized set is refused whole.
  */
 import { createPublicKey } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { createLocalJWKSet, errors, type CryptoKey, type JWK, type JWSHeaderParameters } from "jose";
 import type { Clock, Fetch, JsonObject, JsonValue, Timer } from "../../ports.ts";
 import { SECRET_MEMBERS } from "../../protocol/secret.ts";
-import { isJsonObject } from "../../protocol/strict-json.ts";
+import { isJsonObject, withoutNulls } from "../../protocol/strict-json.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import { VENDOR_OPERATION_SECONDS } from "../deadline.ts";
 import { createRefreshingCache, type RefreshingCache } from "../discovery/cache.ts";
@@ -131,9 +130,8 @@ export function usableKeys(set: JsonObject, use: KeyUse = "sig"): JWK[] {
   if (!Array.isArray(keys)) throw invalidVendorResponse("key set: no keys member");
   //= bar#JW-3
   if (keys.length > MAX_KEYS) throw invalidVendorResponse(`key set: ${keys.length} keys`);
-  const usable = withoutRepeats(
-    keys.filter((key: JsonValue): key is JsonObject => isJsonObject(key) && isUsable(key, use)),
-  );
+  const named = keys.filter(isJsonObject).map(withoutNulls);
+  const usable = withoutRepeats(named.filter((key) => isUsable(key, use)));
   return usable.filter((key) => !isAmbiguous(key, usable));
 }
 
@@ -166,9 +164,16 @@ function isAmbiguous(key: JsonObject, keys: readonly JsonObject[]): boolean {
   );
 }
 
-/** The same key listed again, member for member in any order, says nothing new. */
+/** The same key listed again, with other words about it, says nothing new. */
 function withoutRepeats(keys: readonly JsonObject[]): JsonObject[] {
-  return keys.filter((key, index) => !keys.slice(0, index).some((earlier) => isDeepStrictEqual(earlier, key)));
+  return keys.filter((key, index) => !keys.slice(0, index).some((earlier) => isSameKey(earlier, key)));
+}
+
+/** The members that make a public key, of every type. */
+const KEY_MEMBERS = ["kty", "crv", "x", "y", "n", "e", "kid"] as const;
+
+function isSameKey(one: JsonObject, other: JsonObject): boolean {
+  return sameAlg(one, other) && KEY_MEMBERS.every((member) => one[member] === other[member]);
 }
 
 function sameAlg(one: JsonObject, other: JsonObject): boolean {

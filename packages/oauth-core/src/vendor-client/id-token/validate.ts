@@ -9,7 +9,7 @@ import { compactVerify, errors, type JWSHeaderParameters } from "jose";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { isSameText } from "../../protocol/mac.ts";
-import { parseJsonObject } from "../../protocol/strict-json.ts";
+import { parseJsonObject, withoutNulls } from "../../protocol/strict-json.ts";
 import type { ResolvedVendor } from "../../registry/vendor.ts";
 import { isPinnedTenant, isTenant, spelledIssuer, withoutScheme } from "../issuer.ts";
 import type { SigningKeys } from "./jwks.ts";
@@ -49,11 +49,6 @@ export function parseIdToken(idToken: string): IdTokenParts {
 
 function encodePart(part: JsonObject): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
-}
-
-function withoutNulls(members: JsonObject): JsonObject {
-  const known = Object.entries(members).filter(([, value]) => value !== null);
-  return known.length === Object.keys(members).length ? members : Object.fromEntries(known);
 }
 
 function parsePart(part = ""): JsonObject {

@@ -35,6 +35,9 @@ describe("a dead grant at a refresh", () => {
     ["invalid_grant", { error: "invalid_grant" }],
     ["in capitals", { error: "INVALID_GRANT" }],
     ["in capitals, in a 200", { error: "Invalid_Grant" }, { status: 200 }],
+    ["in words", { error: " Invalid grant " }],
+    ["in camel case", { error: "invalidGrant" }],
+    ["with a hyphen", { error: "invalid-token" }],
     ["invalid_token", { error: "invalid_token" }],
     ["invalid_token with 401", { error: "invalid_token" }, { status: 401 }],
     [
@@ -48,6 +51,7 @@ describe("a dead grant at a refresh", () => {
     ["interaction_required", { error: "interaction_required" }],
     ["login_required", { error: "login_required" }],
     ["consent_required", { error: "consent_required" }],
+    ["account_selection_required", { error: "account_selection_required" }],
     ["an object with a code", { error: { code: "invalid_grant", message: "no" } }],
     ["an object whose code is a number", { error: { code: 400, error: "invalid_grant", message: "no" } }],
     ["an object with a type", { error: { type: "invalid_grant" } }],

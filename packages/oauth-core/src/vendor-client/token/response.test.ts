@@ -81,6 +81,7 @@ describe("bar#VR-7 a success", () => {
     ["scope empty", { ...SOUND, scope: "" }, { ...READ, scope: [] }],
     ["scope with spaces", { ...SOUND, scope: " a  b a " }, { ...READ, scope: ["a", "b"] }],
     ["scope as a comma list", { ...SOUND, scope: "repo,gist" }, { ...READ, scope: ["repo", "gist"] }],
+    ["scope as a comma list with spaces", { ...SOUND, scope: "repo, gist" }, { ...READ, scope: ["repo", "gist"] }],
     ["scope with a comma beside spaces", { ...SOUND, scope: "a,b c" }, { ...READ, scope: ["a,b", "c"] }],
     ["scope as an array", { ...SOUND, scope: ["a", "b"] }, { ...READ, scope: ["a", "b"] }],
     ["several scopes in one text of an array", { ...SOUND, scope: ["a b", "c"] }, { ...READ, scope: ["a", "b", "c"] }],

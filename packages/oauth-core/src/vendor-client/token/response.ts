@@ -272,6 +272,12 @@ export function pointInTime(value: JsonValue | undefined, unit: AbsoluteExpiry["
 const MAX_SCOPES = 1_000;
 const MAX_SCOPE_LENGTH = 1_024;
 
+/** @returns undefined if the vendor reports none, or one that is unreadable */
+export function knownScope(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
+  const scope = readableScope(value, separator);
+  return scope === "odd" ? undefined : scope;
+}
+
 /** Scope is what the vendor reports, not what the tokens can do: one that is unreadable refuses no tokens. */
 function readableScope(value: JsonValue | undefined, separator: string): readonly string[] | "odd" | undefined {
   try {
@@ -283,11 +289,11 @@ function readableScope(value: JsonValue | undefined, separator: string): readonl
 
 /**
  * An array of names (several in one text too) or whole numbers, a comma-separated list, or a list
- * with the vendor's own separator. A comma separates only in a text without spaces.
+ * with the vendor's own separator. A comma separates before a space, and in a text without spaces.
  *
  * @throws OAuthError vendor_response_invalid for anything else
  */
-export function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
+function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
   const scope = new Set<string>();
   for (const one of listed(value, separator)) {
@@ -306,11 +312,13 @@ export function scopeList(value: JsonValue | undefined, separator: string): read
 function listed(value: JsonValue, separator: string): readonly unknown[] {
   if (typeof value === "string") return splitScope(value, separator);
   if (!Array.isArray(value)) return [undefined];
-  return value.flatMap((one: unknown) => (typeof one === "string" ? one.split(/\s+/) : [one]));
+  return value.flatMap((one: unknown) => (typeof one === "string" ? one.split(SPACE) : [one]));
 }
 
+const SPACE = /,?\s+/;
+
 function splitScope(text: string, separator: string): string[] {
-  const bySpace = text.split(/\s+/);
+  const bySpace = text.split(SPACE);
   const also = separator.trim() === "" ? "," : separator.trim();
   return bySpace.length > 1 && separator.trim() === "" ? bySpace : bySpace.flatMap((part) => part.split(also));
 }

@@ -24,6 +24,8 @@ describe("revokeToken", () => {
     ["200 and some text", { status: 200, body: "done" }, "token"],
     ["204", { status: 204 }, "token"],
     ["400 invalid_token", { status: 400, body: { error: "invalid_token" } }, "already"],
+    ["400 INVALID_TOKEN", { status: 400, body: { error: "INVALID_TOKEN" } }, "already"],
+    ["400 and another word for a dead token", { status: 400, body: { error: "bad_refresh_token" } }, "already"],
     ["200 that says token_revoked", { status: 200, body: { ok: false, error: "token_revoked" } }, "already"],
   ])("bar#RV-2 rfc7009#2.2 treats %s as revoked", async (_title, answer, outcome) => {
     lab.vendor.answers.set("/revoke", answer);

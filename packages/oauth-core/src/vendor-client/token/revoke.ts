@@ -14,7 +14,9 @@ import { readObject, requireAnswer } from "../answer.ts";
 import { memberAt } from "../member-path.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
 import {
+  foldCode,
   invalidVendorResponse,
+  meaningOf,
   saidBy,
   translateVendorError,
   type VendorCall,
@@ -181,14 +183,7 @@ function authorization(
 
 /** Vendors that answer an unknown token with an error, although the standard requires a 200. */
 //= rfc7009#2.2
-const UNKNOWN_TOKEN: ReadonlySet<string> = new Set([
-  "invalid_token",
-  "invalid_grant",
-  "token_revoked",
-  "token_expired",
-  "token_not_found",
-  "already_revoked",
-]);
+const UNKNOWN_TOKEN: ReadonlySet<string> = new Set(["invalid_token", "token_not_found", "already_revoked"]);
 
 async function readRevocation(
   response: Response,
@@ -204,12 +199,15 @@ async function readRevocation(
     return "token";
   }
   const codes = error === undefined ? namedCodes(members.error) : [error];
+  const said = saidBy(response, members, now);
   const isGone = (code: string): boolean =>
-    UNKNOWN_TOKEN.has(code) || vendor.revocation?.goneErrors?.includes(code) === true;
+    UNKNOWN_TOKEN.has(foldCode(code)) ||
+    vendor.revocation?.goneErrors?.includes(code) === true ||
+    meaningOf(code, call, said)?.code === "invalid_grant";
   if (codes.some(isGone)) return "already";
   //= rfc7009#2.2.1
-  if (error === "unsupported_token_type") throw noWay(vendor, error);
-  if (error !== undefined) throw vendorRefusal(error, call, saidBy(response, members, now));
+  if (error !== undefined && foldCode(error) === "unsupported_token_type") throw noWay(vendor, error);
+  if (error !== undefined) throw vendorRefusal(error, call, said);
   throw response.status === 401
     ? vendorRefusedClient(call)
     : invalidVendorResponse(`revocation: status ${response.status}`);

@@ -101,7 +101,10 @@ async function validateIdToken(
   const age = ageOf(claims, deps.now);
   const subject = requireSubject(claims);
   const isCurrent = age === "current" && isOfAccessToken(claims, alg, answer.accessToken);
-  if (isCurrent) await requireConforming({ ...answer, idToken: plain }, { issuer }, acceptance, deps);
+  if (isCurrent)
+    await requireConforming({ ...answer, idToken: plain }, { issuer }, acceptance, deps).catch((error: unknown) => {
+      throw translateVendorError(error, acceptance.call, "id_token_invalid");
+    });
   else requireRefresh(acceptance);
   const jwksUri = await jwksUriOf(vendor, signal, deps);
   const verified = verifySignature(raw, { alg, kid: header.kid }, jwksUri, deps, signal);

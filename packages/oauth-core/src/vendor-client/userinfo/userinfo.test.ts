@@ -37,8 +37,10 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
   });
 
   it("rfc6750#3.1 is undefined for invalid_token with 400, and an error for any other 400", async () => {
-    lab.vendor.answers.set("/me", { status: 400, body: { error: "invalid_token" } });
-    expect(await ask(way())).toBeUndefined();
+    for (const error of ["invalid_token", "INVALID_TOKEN"]) {
+      lab.vendor.answers.set("/me", { status: 400, body: { error } });
+      expect(await ask(way())).toBeUndefined();
+    }
     lab.vendor.answers.set("/me", { status: 400, body: { error: "invalid_request" } });
     await expect(ask(way())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });

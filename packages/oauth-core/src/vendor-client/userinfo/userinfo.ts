@@ -12,10 +12,17 @@ import type { Deadline } from "../deadline.ts";
 import { accountRequest } from "./account-request.ts";
 import { hasIdTokens } from "../issuer.ts";
 import { memberAt } from "../member-path.ts";
-import { scopeList } from "../token/response.ts";
+import { knownScope } from "../token/response.ts";
 import { jsonResponse, readObject, readObjectOrList, requireAnswer } from "../answer.ts";
 import type { Bindings, VendorClientDeps } from "../binding.ts";
-import { invalidVendorResponse, saidBy, translateVendorError, type VendorCall, vendorRefusal } from "../errors.ts";
+import {
+  foldCode,
+  invalidVendorResponse,
+  saidBy,
+  translateVendorError,
+  type VendorCall,
+  vendorRefusal,
+} from "../errors.ts";
 
 export interface AccountDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
   readonly bindings: Bindings;
@@ -154,7 +161,7 @@ async function askOwn(
     throw invalidVendorResponse(`account: status ${response.status}, and no account`);
   const found = member === undefined ? answer : memberAt(answer, member);
   const listed = scopeHeader === undefined ? null : response.headers.get(scopeHeader);
-  if (isJsonObject(found)) return { account: found, scope: scopeList(listed, ",") };
+  if (isJsonObject(found)) return { account: found, scope: knownScope(listed, ",") };
   throw invalidVendorResponse("account: no account in the response");
 }
 
@@ -179,7 +186,7 @@ function isRefused(response: Response, now: AccountDeps["now"]): boolean {
 /** Its status should be 401, and some vendors send 400. */
 //= rfc6750#3.1
 function saysInvalidToken({ status }: Response, { error }: JsonObject): boolean {
-  return status === 400 && error === "invalid_token";
+  return status === 400 && typeof error === "string" && foldCode(error) === "invalid_token";
 }
 
 const FORBIDDEN = "account_forbidden";
