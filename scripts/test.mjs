@@ -8,16 +8,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { basename, join, relative } from "node:path";
 import { USAGE_EXIT_CODE } from "../packages/oauth-core/src/mechanics/command-line.ts";
 import { nearest } from "../packages/oauth-core/src/mechanics/nearest.ts";
 import { readOptions } from "./usage.mjs";
 
-// Each vitest starts a worker per core. Two workspaces at a time: one waits while the other computes,
-// and while it starts and ends. One of them is e2e, which takes as long as all others together and
-// waits most of the time. Turbo would start it last, because it depends on builds: so it has a turbo
-// of its own.
-const CONCURRENCY = 2;
+// E2e takes as long as all others together, and waits most of the time. Turbo would start it last,
+// because it depends on builds: so it has a turbo of its own. Beside it run as many workspaces as there
+// are cores, each in one worker: a second one would load the same modules again.
+const CORES = availableParallelism();
 const LONGEST = "@oauth-broker/e2e";
 const TESTS = { name: "test", results: "results.json" };
 const SOAK = { name: "test:soak", results: "soak.json" };
@@ -115,15 +115,15 @@ export function nearTestFiles(files, word) {
 
 /** @returns the exit code: 0 when all turbos ended with 0 */
 async function runTurbos({ name }, args) {
+  const run = (flags, env) => runTurbo(name, ["--output-logs=new-only", ...flags, ...args], env);
   const isChosen = args.some((arg) => /^(?:-F|--filter|--affected)/.test(arg));
   const runs = isChosen
-    ? [[`--concurrency=${CONCURRENCY}`]]
+    ? [run(["--concurrency=2"])]
     : [
-        [`--filter=${LONGEST}`, `--concurrency=${CONCURRENCY}`],
-        [`--filter=!${LONGEST}`, `--concurrency=${CONCURRENCY - 1}`],
+        run([`--filter=${LONGEST}`, "--concurrency=2"]),
+        run([`--filter=!${LONGEST}`, `--concurrency=${CORES}`], { VITEST_MAX_WORKERS: "1" }),
       ];
-  const started = runs.map((flags) => runTurbo(name, ["--output-logs=new-only", ...flags, ...args]));
-  return Math.max(...(await Promise.all(started)));
+  return Math.max(...(await Promise.all(runs)));
 }
 
 /**
@@ -151,10 +151,14 @@ for (const signal of import.meta.main ? ["SIGINT", "SIGTERM", "SIGHUP"] : []) {
   });
 }
 
-/** @returns turbo's exit code */
-async function runTurbo(name, args) {
+/**
+ * @param env for what is not in the environment already
+ * @returns turbo's exit code
+ */
+async function runTurbo(name, args, env) {
   const flags = ["--continue=dependencies-successful", "--ui=stream"];
-  const turbo = spawn("turbo", ["run", name, ...flags, ...args], { stdio: "inherit", shell });
+  const options = { stdio: "inherit", shell, env: { ...env, ...process.env } };
+  const turbo = spawn("turbo", ["run", name, ...flags, ...args], options);
   turbos.add(turbo);
   const [code] = await once(turbo, "exit");
   turbos.delete(turbo);
