@@ -59,7 +59,8 @@ export async function authorize(
     // 3. spends nothing
     return askUser(pending, choice, cookie, parameters, deps);
   }
-  return redirectToVendor(pending, choice, { cookie }, deps, trace); //                   4
+  // 4. spends the request_uri
+  return redirectToVendor(pending, choice, { cookie }, deps, trace);
 }
 
 /** @throws OAuthError for the 400 page; changes nothing, so that a stranger cannot burn the flow */

@@ -29,7 +29,7 @@ export async function register(
   // 2. may this client use it
   const entry = requireUsableVendor(request.vendor, client, deps);
   trace.vendor = entry.vendor.id;
-  if (entry.registersNoClients === true) throw noRegistration(entry.vendor); //         the vendor is known to register no clients
+  if (entry.registersNoClients === true) throw noRegistration(entry.vendor);
   // 3. the caller's, the owner's, or the vendor's
   const token = request.initialAccessToken ?? configuredToken(client, entry);
   const answer = await deps.vendorClient.registerClient(entry.vendor, {

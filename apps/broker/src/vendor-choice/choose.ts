@@ -103,23 +103,25 @@ export async function trustedChoice(
   const kept = await findKept(target, entry, credentials, client, deps);
   if (kept !== undefined) return kept;
   const ofClient = entry === undefined ? undefined : asClient(entry, credentials);
-  // a. its endpoints, as far as entry and caller say
+  // 1. its endpoints, as far as entry and caller say
   const endpoints = readEndpoints(target, ofClient, deps);
-  const isOurs = credentials.source !== "byoc"; //                              the broker's credentials go nowhere else,
+  const isOurs = credentials.source !== "byoc";
   const rules = { isOurs, requireReachable: deps.requireReachable };
+  // 2. our credentials go nowhere else, and nothing is sent to find that out
   //= bar#XA-2
-  requireAllowedPart(callersPartOf(endpoints), rules); //                       and nothing is sent to find that out
+  requireAllowedPart(callersPartOf(endpoints), rules);
+  // 3. a client of one tenant is used at no other
   //= bar#XA-2
   if (isOurs && entry !== undefined && !isOfTenant(credentials, entry, target.placeholders)) {
-    throw tenantRefused(); //                                                   a client of one tenant is used at no other
+    throw tenantRefused();
   }
-  // b. discovered; its tier and network
+  // 4. discovered; its tier and network
   const trusted = await resolveTrusted(endpoints, credentials, deps);
   const { vendor, tier } = trusted;
   requireAllowedPart(trusted.callersPart, rules);
   if (tier === 3 && !isOurs) requireForeignClient(credentials, deps.registrations);
+  // 5. the path of its redirects
   const path = callbackPath(tier === 3 ? contextOf(vendor, credentials, client, deps) : undefined);
-  // c. the path of its redirects
   const redirectUri = `${deps.issuer}${path}`;
   const contextHash = flowContextHash({
     vendor,

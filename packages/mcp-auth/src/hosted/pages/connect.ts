@@ -49,19 +49,23 @@ export async function decideTicket(
   deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
+  // 1. an open ticket of the user who is signed in here
   const visit = await visitTicket(request, deps, trace);
   if ("answer" in visit) return visit.answer;
   const { signedIn, ticket } = visit;
   const { id, user, vendor: listed, scopes } = ticket;
+  // 2. the page was shown to this user
   const linkVersion = await requireShown(form, user, ["ticket", id], deps, trace);
   const decision = form.require("decision");
   if (decision !== "approve" && decision !== "deny") {
     throw new OAuthError("invalid_request", "decision must be approve or deny");
   }
+  // 3. of any number of decisions the first
   if (!(await deps.tickets.decide(id, decision === "approve" ? "approved" : "denied"))) {
     return gonePage(await visitorOf(signedIn, deps));
   }
   if (decision === "deny") return redirectAnswer(connectionsUrl({ error: "access_denied" }));
+  // 4. the ticket ends with its flow
   try {
     return await startLink({ user, listed, scopes, linkVersion, isReconnect: false, ticketId: id }, deps, trace);
   } catch (error) {

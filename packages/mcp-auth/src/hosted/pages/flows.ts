@@ -108,16 +108,13 @@ export interface LinkStart {
 }
 
 export async function startLink(request: LinkStart, deps: PagesDeps, trace: Trace): Promise<Answer> {
-  const { listed, scopes, user, linkVersion, isReconnect, ticketId } = request;
-  const vendor = await vendorAt(listed, deps);
+  const { scopes, ...link } = request;
+  const vendor = await vendorAt(link.listed, deps);
   const flow: LinkingFlow = {
-    ...flowAt("link", listed, deps),
-    scope: linkScopes(scopes, listed, deps),
-    user,
-    linkVersion,
-    isReconnect,
+    ...flowAt("link", link.listed, deps),
+    ...link,
+    scope: linkScopes(scopes, link.listed, deps),
     issExpected: vendor.vendor.issExpected,
-    ...defined({ ticketId }),
   };
   return flowsOf(deps).start({ flowId: createFlowId(FLOW_PREFIX), flow }, vendor, createBindingCookie(), trace);
 }
@@ -317,6 +314,7 @@ async function finishLink(
   deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer> {
+  // 1. the user is still the one who began
   const signedIn = await deps.signIns.read(visit.cookieHeader);
   const { user = "", listed, scope, linkVersion = 0, isReconnect = false, ticketId } = flow;
   if (!isOfUser(user, signedIn)) {
@@ -335,8 +333,10 @@ async function finishLink(
     requestedScope: scope,
     ...defined({ ticketId }),
   };
+  // 2. stored, held back for a yes, or revoked
   const outcome = await takeTokens(brought, signedIn.cookie.hash, deps);
   if (outcome === "asked") return redirectAnswer(PATHS.connections);
+  // 3. the call that waits learns it
   if (ticketId !== undefined) await deps.tickets.settle(ticketId, outcome === "linked" ? "linked" : "ended");
   if (outcome === "linked") return redirectAnswer(connectionsUrl({ linked: listed }));
   trace.reason = outcome;
