@@ -101,7 +101,23 @@ describe("a practice vendor", () => {
 
   it("is described as what it is", async () => {
     await onDesk({ VENDOR: "github" }, async ({ about }) => expect(about).toBe("a practice copy of GitHub"));
-    await onDesk({ VENDOR: "my-own" }, async ({ about }) => expect(about).toContain("no practice copy of my-own"));
+    await onDesk({ VENDOR: "my-own" }, async ({ about }) => expect(about).toContain("no practice copy of my-own:"));
+    await onDesk({ VENDOR: "githb" }, async ({ about }) =>
+      expect(about).toContain("githb (did you mean github?): set"),
+    );
+    await expect(onDesk({ OAUTH_MODE: "hosted" }, async () => undefined)).rejects.toThrow("set VENDOR, or VENDORS,");
+  });
+
+  it.each(["hosted", "pre-registered"])("%s: one in the place of another has nothing of it", async (mode) => {
+    const real = {
+      VENDOR_AUTHORIZATION_URL: "https://real.example.com/authorize",
+      VENDOR_TOKEN_URL: "https://real.example.com/token",
+      VENDOR_USERINFO_URL: "https://real.example.com/me",
+      VENDOR_IDENTITY: "userinfo:id",
+    };
+    await onDesk({ OAUTH_MODE: mode, VENDOR: "my-own", DATA_DIR: "/nowhere", ...real }, async ({ environment }) => {
+      expect(JSON.stringify(loadSettings(environment).vendor)).not.toContain("real.example.com");
+    });
   });
 
   it("is replaced by the real vendor once VENDOR_CLIENT_ID is set", async () => {

@@ -5,7 +5,9 @@
  */
 import { FIELDS, REGISTRY, URL_VARIABLE_FIELDS, wireName } from "@oauth-broker/oauth-core/registry";
 import type { SandboxVendor } from "@oauth-broker/simulators";
+import { nearest } from "@oauth-broker/oauth-core";
 import { type Environment, prefixOf } from "../config.ts";
+import { VENDOR_FIELD_VARIABLES } from "../config/variables/vendor-fields.ts";
 
 export interface App {
   readonly VENDOR_CLIENT_ID: string;
@@ -24,6 +26,11 @@ export interface PracticeVendor {
   readonly app: App | undefined;
   close(): Promise<void>;
 }
+
+/** The real vendor's own, which a provider in its place does not have; the author's API may be here too. */
+const OF_THE_REAL_ONE = Object.fromEntries(
+  VENDOR_FIELD_VARIABLES.flatMap(({ name }) => (name === "VENDOR_API_HOSTS" ? [] : [[name, ""]])),
+);
 
 /**
  * Simulators describe themselves as fields of an entry in a broker's configuration; these are the
@@ -109,6 +116,7 @@ async function startOneOfSeveral(id: string, given: Environment, options: Practi
 
 async function startPracticeVendor(given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
   const id = given["VENDOR"] ?? "";
+  if (id === "") throw new Error("There is no vendor: set VENDOR, or VENDORS, in the environment of service.yaml");
   if ((given["VENDOR_CLIENT_ID"] ?? "") !== "") {
     const about = `${id} itself, as VENDOR_CLIENT_ID is set`;
     return { about, environment: {}, app: undefined, close: async () => undefined };
@@ -118,6 +126,8 @@ async function startPracticeVendor(given: Environment, options: PracticeOptions)
   const vendor = await startSandboxVendor(id, { redirectUri, homeUrl, appName: name });
   const isStandIn = vendor.offer.id !== id;
   const { client_id = "", client_secret = "" } = vendor.entry["credentials"] as Readonly<Record<string, string>>;
+  const meant = REGISTRY.has(id) ? undefined : nearest(id, REGISTRY.keys());
+  const noCopy = `there is no practice copy of ${id}${meant === undefined ? "" : ` (did you mean ${meant}?)`}`;
   const app = { VENDOR_CLIENT_ID: client_id, VENDOR_CLIENT_SECRET: client_secret };
   const places = placesOf(vendor, { given, isStandIn });
   // In pre-registered mode tokens are restricted to the client, which the vendor must be able to
@@ -125,7 +135,7 @@ async function startPracticeVendor(given: Environment, options: PracticeOptions)
   const isHeldTo = given["OAUTH_MODE"] !== "pre-registered" || isStandIn || "VENDOR_INTROSPECTION_URL" in places;
   return {
     about: isStandIn
-      ? `a practice OpenID provider, as there is no practice copy of ${id}: set VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET to work with ${id} itself`
+      ? `a practice OpenID provider, as ${noCopy}: set VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET to work with ${id} itself`
       : `a practice copy of ${vendor.offer.name}`,
     environment: { ...places, ...(isHeldTo ? app : {}) },
     app,
@@ -144,7 +154,7 @@ function placesOf(
   const placeholders = Object.fromEntries((offer.placeholders ?? []).map(({ name, value }) => [name, value]));
   return {
     EGRESS_ALLOW_LOOPBACK: "true",
-    ...(isStandIn ? {} : ownEndpoints(offer.id, entry["token_endpoint"])),
+    ...(isStandIn ? OF_THE_REAL_ONE : ownEndpoints(offer.id, entry["token_endpoint"])),
     ...Object.fromEntries(places),
     ...(isStandIn
       ? { VENDOR: offer.id, VENDOR_SCOPES: offer.request.scope, VENDOR_PLACEHOLDERS: "" }

@@ -10,6 +10,8 @@ describe("service.yaml", () => {
       environment: { VENDOR: "github", PORT: "8788", ID: "0123456789.1234567890", A: "true", B: "" },
     });
     expect(parseServiceFile("name: x", {})).toEqual({ name: "x", environment: {} });
+    const { environment } = parseServiceFile("name: x\nmode: hosted\nenvironment: {A: b}", {});
+    expect(environment).toEqual({ OAUTH_MODE: "hosted", A: "b" });
   });
 
   it("takes env:NAME from the developer's environment, and leaves out what is not set there", () => {

@@ -21,7 +21,7 @@ const REFERENCE = /^env:(.*)$/s;
  */
 export function parseServiceFile(text: string, own: Environment): ServiceFile {
   const file = parseEntries(text);
-  const { name, environment = {} } = file;
+  const { name, mode, environment = {} } = file;
   if (typeof name !== "string" || name === "") throw new Error("service.yaml needs a name");
   if (typeof environment !== "object" || environment === null || Array.isArray(environment)) {
     throw new Error("environment in service.yaml must be a list of NAME: value");
@@ -31,7 +31,12 @@ export function parseServiceFile(text: string, own: Environment): ServiceFile {
     if (typeof value === "string" || typeof value === "boolean") return [key, `${value}`];
     throw new Error(`${key} in service.yaml must be text: put it in quotation marks`);
   });
-  return { name, environment: Object.fromEntries(entries.flatMap((entry) => resolveEntry(entry, own))) };
+  // The platform sets it, so a file need not say it twice.
+  const ofPlatform = typeof mode === "string" ? { OAUTH_MODE: mode } : {};
+  return {
+    name,
+    environment: { ...ofPlatform, ...Object.fromEntries(entries.flatMap((entry) => resolveEntry(entry, own))) },
+  };
 }
 
 function resolveEntry([key, text]: [string, string], own: Environment): [string, string][] {
