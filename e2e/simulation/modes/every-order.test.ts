@@ -1,4 +1,4 @@
-/** Small scenarios in every order of the answers, some 1,800; and that an order is found in which a defence is missed. */
+/** Small scenarios in every order of the answers, some 600; and that an order is found in which a defence is missed. */
 import { patience } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { runEveryOrder } from "./every-order.ts";

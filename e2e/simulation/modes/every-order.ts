@@ -92,7 +92,8 @@ async function runOrder(scenario: Scenario, way: readonly number[], weaken: Weak
 
 function isIndependent({ touch: one }: Event, { touch: other }: Event): boolean {
   if (one === undefined || other === undefined || one.process === other.process) return false;
-  return one.place !== other.place || (one.isRead && other.isRead);
+  const isApart = !one.place.startsWith(other.place) && !other.place.startsWith(one.place);
+  return isApart || (one.isRead && other.isRead);
 }
 
 /** The same choices but the last that has another possibility. @returns undefined after the last way */

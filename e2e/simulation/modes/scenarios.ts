@@ -44,7 +44,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "refresh-crash-and-refresh": amongBrokers(async (world) => {
     const { account, kept } = await connected(world);
     return async () => {
-      world.scheduler.later(0, () => void world.processes.crash(FIRST));
+      const touch = { process: "broker 1", place: "broker 1", isRead: false };
+      world.scheduler.later(0, () => void world.processes.crash(FIRST), touch);
       const answers = await Promise.all([refresh(account, kept, FIRST), refresh(account, kept, SECOND)]);
       if (answers[1]?.status === undefined) world.promises.broke("the process that did not crash has no answer");
     };

@@ -58,7 +58,7 @@ export const SHARED_ROW_SCENARIOS: Readonly<Record<string, Scenario>> = {
       if (!isLinked) await discardTokens(newer, { user: USER, account: undefined }, linking);
       if (typeof ended === "object") await revokeAtVendor(ended.tokens, ending);
       // Until what came too late is, too.
-      await scheduler.wait(1_000);
+      await scheduler.wait(2_000);
       const found = await freshTokens(USER, refreshing);
       if (isLinked && refreshed === "refused") promises.broke("a refresh was refused, and the user did not disconnect");
       if (isLinked && found?.tokens.accessToken.reveal() !== newer.accessToken.reveal()) {

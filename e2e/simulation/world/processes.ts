@@ -89,7 +89,7 @@ async function startBroker(index: number, life: Life, parts: ProcessParts): Prom
   const stdout = { write: (line: string) => promises.wrote(line) };
   const broker = await createBroker(configurationFor(clients), {
     now,
-    timer: timerOf(life, scheduler.timer),
+    timer: timerOf(life, scheduler.timerOf(name)),
     log: createLog(stdout, now.milliseconds),
     stdout,
     egress: egressOf(life, vendor.egressOf(name)),
@@ -102,7 +102,7 @@ async function startBroker(index: number, life: Life, parts: ProcessParts): Prom
   });
   // As at every start of a service: until the store answers, keys are missing.
   const load = async (): Promise<void> => {
-    while (!life.isOver && !(await broker.loadKeys())) await scheduler.timer.sleep(1_000);
+    while (!life.isOver && !(await broker.loadKeys())) await scheduler.timerOf(name).sleep(1_000);
   };
   void load();
   return broker;

@@ -10,6 +10,7 @@ import type { Random } from "../../support/seeded.ts";
 /** What an event can have to do with another: the process that goes on with it, and what it reads or writes. */
 export interface Touch {
   readonly process: string;
+  /** It holds every place that its name begins. */
   readonly place: string;
   readonly isRead: boolean;
 }
@@ -40,8 +41,8 @@ export interface Scheduler {
   later(delayMs: number, run: () => void, touch?: Touch): () => void;
   /** Resolves after that much virtual time. */
   wait(delayMs: number): Promise<void>;
-  /** The port of our processes. */
-  readonly timer: Timer;
+  /** The port of one of our processes. */
+  timerOf(process: string): Timer;
   /** Runs events until `isOver`, or until nothing can happen any more. */
   run(isOver: () => boolean, afterEach: () => void): Promise<void>;
 }
@@ -63,7 +64,8 @@ export function createScheduler(choose: Choose): Scheduler {
       if (pending.includes(event)) pending.splice(pending.indexOf(event), 1);
     };
   };
-  const wait = (delayMs: number): Promise<void> => new Promise((resolve) => void later(delayMs, resolve));
+  const wait = (delayMs: number, touch?: Touch): Promise<void> =>
+    new Promise((resolve) => void later(delayMs, resolve, touch));
 
   const takeNext = (): Event | undefined => {
     const soonest = Math.min(...pending.map(({ atMs }) => atMs));
@@ -77,15 +79,18 @@ export function createScheduler(choose: Choose): Scheduler {
     nowMs: () => nowMs,
     later,
     wait,
-    timer: {
-      sleep: wait,
-      elapsedMs: () => nowMs,
-      after: (ms, act) => later(ms, act),
-      timeout: (ms) => {
-        const controller = new AbortController();
-        later(ms, () => controller.abort(new DOMException("The operation timed out", "TimeoutError")));
-        return controller.signal;
-      },
+    timerOf: (process) => {
+      const touch = { process, place: "time", isRead: true };
+      return {
+        sleep: (ms) => wait(ms, touch),
+        elapsedMs: () => nowMs,
+        after: (ms, act) => later(ms, act, touch),
+        timeout: (ms) => {
+          const controller = new AbortController();
+          later(ms, () => controller.abort(new DOMException("The operation timed out", "TimeoutError")), touch);
+          return controller.signal;
+        },
+      };
     },
     async run(isOver, afterEach) {
       await quiet();

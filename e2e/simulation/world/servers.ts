@@ -106,9 +106,17 @@ export function createSharedRows({
   const rows = memoryTokenRows({ table: TABLE });
   return {
     of: (process) => {
-      const call = <T>(what: string, make: () => Promise<T>, key?: RowKey): Promise<T> => {
-        const touch = key && { process, place: `${key.pk} ${key.sk}`, isRead: what === "read tokens" };
-        return distance.call(`${process} asks the store to ${what}`, make, touch);
+      const call = <T>(
+        what: string,
+        make: () => Promise<T>,
+        { pk = "", sk = "" }: Partial<RowKey> = {},
+      ): Promise<T> => {
+        const isRead = !/write|delete/.test(what);
+        return distance.call(`${process} asks the store to ${what}`, make, {
+          process,
+          place: `rows ${pk}${sk}`,
+          isRead,
+        });
       };
       return {
         table: rows.table,
@@ -123,7 +131,7 @@ export function createSharedRows({
           return call("write tokens", change, key);
         },
         delete: (key, ...given) => call("delete tokens", () => rows.delete(key, ...given), key),
-        partition: (pk) => call("list tokens", () => rows.partition(pk)),
+        partition: (pk) => call("list tokens", () => rows.partition(pk), { pk }),
         scan: (options) => call("scan tokens", () => rows.scan(options)),
         ping: () => call("answer", () => rows.ping()),
         close: async () => {},
@@ -179,7 +187,7 @@ export function portsOf(index: number, parts: PortParts, life: Life = { isOver: 
   const { scheduler, vendors, promises, aheadSeconds } = parts;
   const name = nameOf(index);
   const now = clockOf(scheduler, aheadSeconds?.[index]);
-  const timer = timerOf(life, scheduler.timer);
+  const timer = timerOf(life, scheduler.timerOf(name));
   const rows = portIn(life, parts.rows.of(name));
   const keys = portIn(life, parts.keyService.of(name));
   const tokens = createTokenStore({
