@@ -14,7 +14,7 @@ import { pagesOf } from "../../../packages/mcp-auth/src/app.ts";
 import { loadSettings } from "../../../packages/mcp-auth/src/config.ts";
 import { consentPage } from "../../../packages/mcp-auth/src/hosted/server-callback/consent-page.ts";
 import * as links from "../../../packages/mcp-auth/src/hosted/pages/markup.ts";
-import { challengePage, homeRoute } from "../../../packages/mcp-auth/src/mcp/people.ts";
+import { challengePage, homeRoute } from "../../../packages/mcp-auth/src/mcp/browser-pages.ts";
 import { createPresentation, type Presentation } from "../../../packages/mcp-auth/src/presentation/presentation.ts";
 import { PRE_REGISTERED, SERVER, SEVERAL } from "../../../packages/mcp-auth/src/testing/environments.ts";
 import { ENGLISH_ERRORS } from "../../../packages/service/src/http/error-texts.ts";

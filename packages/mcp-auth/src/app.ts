@@ -26,7 +26,7 @@ import { createElicitationDeps, type ElicitationDeps } from "./mcp/elicitation/d
 import { createKnownHost, onlyForUs } from "./mcp/admission/known-host.ts";
 import type { ShowToAuthor } from "./mcp/run-tool.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
-import { challengePage, homeRoute } from "./mcp/people.ts";
+import { challengePage, homeRoute } from "./mcp/browser-pages.ts";
 import { scopesOfResource } from "./resource/scopes.ts";
 import { limitRefusedTokens } from "./mcp/admission/refused-tokens.ts";
 import { requireKnownVendors, scopeMeanings, toolWarnings } from "./mcp/tools/tool-vendors.ts";

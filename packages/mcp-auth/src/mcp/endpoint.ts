@@ -23,7 +23,7 @@ import { type BearerDeps, requireCaller } from "./admission/bearer.ts";
 import type { Era } from "./elicitation/call.ts";
 import type { ElicitationDeps } from "./elicitation/deps.ts";
 import { callsOfOne, callsOfSeveral } from "./call-policy.ts";
-import { isForUser } from "./people.ts";
+import { isForUser } from "./browser-pages.ts";
 import { type RunDeps, runTool } from "./run-tool.ts";
 import type { VendorApiDeps } from "./tools/vendor-api.ts";
 import { createRunningCalls } from "./calls/running-calls.ts";

@@ -57,7 +57,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
       "if (stored === undefined || live === undefined || isSameAddress([-stored-]{+live+}",
   },
   "vendor-client/errors.ts": {
-    "refusal: bar#VR-9 Codes of the browser and of access tokens mean a dead grant at a refresh alone":
+    "token/error-response: bar#VR-9 Codes of the browser and of access tokens mean a dead grant at a refresh alone":
       "return [-isRefresh === true && -]DEAD_AT_REFRESH",
   },
   "vendor-client/id-token/jwks.ts": {
@@ -90,7 +90,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
     "bar#VR-5 A failed exchange for a long-lived token loses no token":
       "[-return { ...tokens, vendorData, refreshToken: accessToken, ...refreshLifetime(expiresInSeconds) }-]{+throw error+}",
   },
-  "vendor-client/token/refused.ts": {
+  "vendor-client/token/discard-refused.ts": {
     "bar#RF-9 A refused refresh revokes no token but a new refresh token": "else if (isNew{+ || true+}) discard(",
   },
   "vendor-client/token/revoke.ts": {

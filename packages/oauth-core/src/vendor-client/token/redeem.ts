@@ -9,7 +9,7 @@ import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";
 import { askForTokens, type Asking } from "./request.ts";
 import { exchangeForLongLived } from "./long-lived.ts";
-import { refuse } from "./refused.ts";
+import { refuse } from "./discard-refused.ts";
 import type { SeenTokens, TokenAnswer } from "./response.ts";
 import { invalidVendorResponse, type VendorCall } from "../errors.ts";
 import { repeated } from "../kept.ts";

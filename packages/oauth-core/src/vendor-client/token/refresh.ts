@@ -7,7 +7,7 @@ import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../regi
 import { type TokenDeps, validateTokenResponse } from "./validate-response.ts";
 import { askForTokens, type Asking } from "./request.ts";
 import { renewLongLived } from "./long-lived.ts";
-import { refuse } from "./refused.ts";
+import { refuse } from "./discard-refused.ts";
 import type { SeenTokens, TokenAnswer } from "./response.ts";
 import type { VendorCall } from "../errors.ts";
 import { repeated } from "../kept.ts";

@@ -15,7 +15,7 @@ import { memberAt } from "../member-path.ts";
 import { hasIdTokens } from "../issuer.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, type VendorCall } from "../errors.ts";
-import { errorInSuccess, readLeniently, refusalOf } from "./refusal.ts";
+import { errorInSuccess, readLeniently, refusalOf } from "./error-response.ts";
 
 /** The response after normalising; nothing in it is verified yet. */
 export interface TokenAnswer {

@@ -23,7 +23,7 @@ import {
   vendorRefusal,
   vendorRefusedClient,
 } from "../errors.ts";
-import { namedCodes } from "./refusal.ts";
+import { namedCodes } from "./error-response.ts";
 
 /** The parameters of a revocation (RFC 7009 §2.1). */
 export interface RevokeRequest {

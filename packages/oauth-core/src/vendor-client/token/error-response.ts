@@ -1,5 +1,5 @@
 /**
- * What the token endpoint's answer refuses, in any spelling: an OAuth error of any status, also
+ * The error response of a token endpoint (RFC 6749 §5.2), in any spelling: an OAuth error of any status, also
  * in a 200, an error as an object or in a list, a page of a network in front of the vendor. Part of
  * response.ts; what each code means is in errors.ts and in the vendor's entry.
  */
