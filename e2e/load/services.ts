@@ -30,7 +30,7 @@ export interface Parties {
 }
 
 /** 0 is off. */
-const NO_LIMITS = "par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0";
+const NO_LIMITS = { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 };
 
 /** @param codes `any` costs next to nothing, the tokens of `named` name their user */
 export async function startVendor(codes: "any" | "named", stage: Stage): Promise<ServiceProcess> {
@@ -105,43 +105,40 @@ export interface BrokerPlace {
   readonly store: string;
   readonly keys?: string | undefined;
   /** Default: none, as they would end a run after 600 flows. */
-  readonly limits?: string;
-  /** In YAML; default: none. */
-  readonly trustedProxies?: string;
+  readonly limits?: Readonly<Record<string, number>>;
+  /** Default: none. */
+  readonly trustedProxies?: readonly string[];
 }
 
-/** Writes the broker.yaml of a folder. */
+/** Writes the broker.yaml of a folder: defaults wherever they exist, except for limits. JSON is YAML. */
 export function configureBroker(folder: string, place: BrokerPlace, parties: readonly Parties[]): void {
-  writeFileSync(join(folder, "broker.yaml"), brokerYaml(place, parties), { mode: 0o600 });
+  const { baseUrl, port, store, keys, limits = NO_LIMITS, trustedProxies } = place;
+  const configuration = {
+    base_url: baseUrl,
+    listen: { host: "127.0.0.1", port, trusted_proxies: trustedProxies },
+    store,
+    keys,
+    limits,
+    egress: { allow_loopback: true },
+    clients: parties.map(({ clientId, clientSecret, redirectUri }) => ({
+      client_id: clientId,
+      client_secret: clientSecret,
+      redirect_uris: [redirectUri],
+    })),
+    vendors: Object.fromEntries(parties.map(({ vendor }) => [vendor.id, vendorEntry(vendor)])),
+  };
+  writeFileSync(join(folder, "broker.yaml"), JSON.stringify(configuration), { mode: 0o600 });
 }
 
-/** Defaults wherever they exist, except for limits. */
-function brokerYaml(
-  { baseUrl, port, store, keys, limits = NO_LIMITS, trustedProxies }: BrokerPlace,
-  parties: readonly Parties[],
-): string {
-  const clients = parties.map(
-    ({ clientId, clientSecret, redirectUri }) => `  - client_id: ${clientId}
-    client_secret: ${clientSecret}
-    redirect_uris: [${redirectUri}]
-`,
-  );
-  const vendors = parties.map(
-    ({ vendor }) => `  ${vendor.id}:
-    name: Bench
-    authorization_endpoint: ${vendor.authorizationEndpoint}
-    token_endpoint: ${vendor.tokenEndpoint}
-${vendor.issuer === undefined ? "" : `    issuer: ${vendor.issuer}\n    jwks_uri: ${vendor.issuer}/jwks\n`}    pkce: S256
-${vendor.codes === "named" ? "    rotates_refresh_tokens: true\n" : ""}    credentials: { id: first, client_id: ${vendor.clientId}, client_secret: ${vendor.clientSecret} }
-`,
-  );
-  const proxies = trustedProxies === undefined ? "" : `, trusted_proxies: ${trustedProxies}`;
-  return `base_url: ${baseUrl}
-listen: { host: 127.0.0.1, port: ${port}${proxies} }
-store: "${store}"
-${keys === undefined ? "" : `keys: "${keys}"\n`}limits: { ${limits} }
-egress: { allow_loopback: true }
-clients:
-${clients.join("")}vendors:
-${vendors.join("")}`;
+function vendorEntry(vendor: Parties["vendor"]): object {
+  return {
+    name: "Bench",
+    authorization_endpoint: vendor.authorizationEndpoint,
+    token_endpoint: vendor.tokenEndpoint,
+    issuer: vendor.issuer,
+    jwks_uri: vendor.issuer === undefined ? undefined : `${vendor.issuer}/jwks`,
+    pkce: "S256",
+    rotates_refresh_tokens: vendor.codes === "named" ? true : undefined,
+    credentials: { id: "first", client_id: vendor.clientId, client_secret: vendor.clientSecret },
+  };
 }

@@ -22,11 +22,11 @@ export interface Service {
   readonly flags?: readonly string[];
   /** Arguments for the start. */
   readonly args?: readonly string[];
-  /** The folder it starts in; a fresh one by default. */
-  readonly folder?: string;
+  /** The folder it starts in, where relative paths start; a fresh one by default. Several may share one. */
+  readonly folder?: string | undefined;
   /** Written into the folder first: text by name. */
   readonly files?: Readonly<Record<string, string>>;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /**
    * To start, or to run to its end. Default 60 s.
    */

@@ -10,6 +10,7 @@ import {
   createPlatform,
   encode as encodeForm,
   type Form,
+  type Platform,
   type Pushed,
 } from "../../support/broker/platform.ts";
 import { BASE_URL, type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
@@ -19,12 +20,8 @@ export { type Answer, challengeOf, type Form };
 /** A flow as the platform that started it knows it. */
 export type Flow = Pushed;
 
-export interface Backend {
+export interface Backend extends Pick<Platform, "post" | "par" | "push"> {
   readonly clientId: PlatformId;
-  post(path: string, form: Form): Promise<Answer>;
-  par(form?: Form): Promise<Answer>;
-  /** @throws Error unless it is accepted */
-  push(form?: Form): Promise<Flow>;
   startUrl(flow: Pick<Flow, "requestUri">): URL;
   redeem(code: string, codeVerifier: string | undefined, form?: Form): Promise<Answer>;
 }
@@ -98,10 +95,8 @@ export function createBackend(fixture: Fixture, clientId: PlatformId = "platform
     },
   });
   return {
+    ...platform,
     clientId,
-    post: platform.post,
-    par: platform.par,
-    push: platform.push,
     startUrl: (flow) => new URL(platform.authorizeUrl(flow)),
     redeem: (code, codeVerifier, form) => platform.redeem({ code, codeVerifier }, form),
   };

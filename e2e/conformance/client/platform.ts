@@ -9,13 +9,19 @@ import type { Connector } from "@oauth-broker/platform/src/connectors/connector.
 import { createBearers } from "@oauth-broker/platform/src/oauth/bearer.ts";
 import { type ConnectDeps, finishConnect, startConnect } from "@oauth-broker/platform/src/oauth/connect.ts";
 import { openTestConnect, signedIn } from "@oauth-broker/platform/src/testing/test-connect.ts";
-import type { Context } from "./use.ts";
 
 /** First for a token, again for more scope, and once more when the authorization server changed. */
 const MAX_CONSENTS = 3;
 const USER = "first-user";
 /** Never fetched: the suite checks only the client_id. */
 const CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json";
+
+/** What the suite says of a scenario. */
+export interface Context {
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
+}
 
 /**
  * @param context has the client that an administrator enters when the platform must not register

@@ -17,13 +17,8 @@ export interface Scene {
 /** The answer for a scenario that did not stop; any other is what stopped it. */
 export const PLAYED = "played";
 
-export interface Player {
-  readonly port: number;
-  close(): void;
-}
-
 /** @param atOnce the suite starts its forty clients at once; so many play at a time */
-export async function openPlayer(atOnce: number): Promise<Player> {
+export async function openPlayer(atOnce: number): Promise<{ readonly port: number; close(): void }> {
   const lanes = Array.from({ length: atOnce }, async () => undefined);
   let count = 0;
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -43,8 +38,8 @@ async function answer(socket: Socket): Promise<undefined> {
     const asked = await text(socket.iterator({ destroyOnReturn: false }));
     const { scenario, url, context } = JSON.parse(asked) as Scene;
     // Loaded for the client half alone.
-    const [{ play }, { readContext }] = await Promise.all([import("./play.ts"), import("./use.ts")]);
-    await play(scenario, url, readContext(context));
+    const { play } = await import("./play.ts");
+    await play(scenario, url, context);
     socket.end(PLAYED);
   } catch (error) {
     socket.end(error instanceof Error && error.stack !== undefined ? error.stack : String(error));

@@ -41,20 +41,22 @@ async function countPart(part: Part): Promise<string> {
 
 async function measurePart(part: Part, commandLine: CommandLine): Promise<string> {
   const { rounds, flows: count, profile: profiled, against: commit, mixedCalls } = commandLine;
-  const watch = profiled ? { profileFolder: PROFILES } : {};
+  const profiles = profiled ? PROFILES : undefined;
   const measure = async (opened: Promise<PartOfBench>, mostWarmUp: number): Promise<string> => {
     const warmUp = commandLine.warmUp ?? mostWarmUp;
-    return (await runPart(await opened, { count, rounds, warmUp, profiled }, say)).text;
+    // The store has no server.
+    const asked = { count, rounds, warmUp, profiled: profiled && part !== "store" };
+    return (await runPart(await opened, asked, say)).text;
   };
   switch (part) {
     case "broker": {
       const against = commit === undefined ? undefined : buildAt(commit, say);
-      return measure(openBrokerPart({ ...watch, against }), 30_000).finally(() => against?.remove());
+      return measure(openBrokerPart(against, profiles), 30_000).finally(() => against?.remove());
     }
     case "store":
       return measure(openStorePart(), 15_000);
     case "mcp":
-      return measure(openMcpPart({ ...watch, mixedCalls }), 15_000);
+      return measure(openMcpPart(mixedCalls, profiles), 15_000);
     case "registry":
       return runRegistryBench(15, say).text;
     default:

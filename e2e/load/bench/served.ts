@@ -24,14 +24,8 @@ export interface Served {
   openLane(number: number): Promise<Lane>;
 }
 
-/** What else a server does while it is measured. */
-export interface Watch {
-  /** It leaves a CPU profile there when it stops. */
-  readonly profileFolder?: string | undefined;
-}
-
-/** @returns flags of Node.js */
-export function watched(profile: string, { profileFolder: folder }: Watch): string[] {
+/** @returns flags of Node.js, for a server that leaves a CPU profile there when it stops */
+export function watched(profile: string, folder: string | undefined): string[] {
   if (folder === undefined) return [];
   return ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${profile}.cpuprofile`];
 }

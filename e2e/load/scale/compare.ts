@@ -38,16 +38,11 @@ export async function compareSubjects(
   }));
 }
 
-/** `312 µs`: the median. */
-function microseconds({ median }: Spread): string {
-  return `${median.toFixed(0)} µs`;
-}
-
 /** A row for each; the others have their ratio to the first. @param limit of that ratio, if it has an aim */
 export function rowsOf(compared: readonly Compared[], prefix = "", limit?: number): Row[] {
   return compared.map(({ name, cpu, ratio }, index) => ({
     what: `${prefix}${name}`,
-    figure: microseconds(cpu),
+    figure: `${cpu.median.toFixed(0)} µs`,
     ...(index > 0 && { ratio, ...(limit !== undefined && { aim: atMost(limit, ratio) }) }),
   }));
 }

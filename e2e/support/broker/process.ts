@@ -7,14 +7,9 @@ import { type Ended, runService, type Service, type ServiceProcess, startService
 
 export { temporaryFolder } from "../service-process.ts";
 
-export interface BrokerProcessOptions {
+export interface BrokerProcessOptions extends Pick<Service, "folder" | "env" | "args"> {
   /** The text of broker.yaml; absent: no file is written, which starts the sandbox. */
   readonly yaml?: string;
-  /**
-   * The folder of broker.yaml, where relative paths start; a fresh one by default. Several
-   * processes may share one.
-   */
-  readonly folder?: string;
   /**
    * Default `dist`: the built file. `src`: what `npm start` runs. `short-waits`: serves, as a built
    * file too, but does not wait for load balancers when it stops, nor long for slow clients.
@@ -22,8 +17,6 @@ export interface BrokerProcessOptions {
   readonly entry?: keyof typeof FILES;
   /** Another built file than the repository's: a copy of it elsewhere. */
   readonly file?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly args?: readonly string[];
 }
 
 export type BrokerProcess = ServiceProcess;
@@ -31,26 +24,21 @@ export type BrokerProcess = ServiceProcess;
 const FILES = { dist: BROKER_BUNDLE, src: BROKER_SOURCE, "short-waits": BROKER_WITH_SHORT_WAITS } as const;
 
 /** @throws Error with its stderr when the process ends, or prints nothing, before it listens */
-export async function startBrokerProcess(options: BrokerProcessOptions): Promise<BrokerProcess> {
-  const { yaml } = options;
-  return startService({ ...serviceOf(options), ...(yaml === undefined ? {} : { files: { "broker.yaml": yaml } }) });
+export async function startBrokerProcess({
+  yaml,
+  entry = "dist",
+  file = FILES[entry],
+  ...service
+}: BrokerProcessOptions): Promise<BrokerProcess> {
+  const files = yaml === undefined ? {} : { "broker.yaml": yaml };
+  return startService({ name: "broker", file, files, ...service });
 }
 
 /** An operator's command beside the running broker, e.g. `["flow", id]`. */
 export async function runBrokerCommand(
   args: readonly string[],
   folder: string,
-  options: Pick<BrokerProcessOptions, "entry" | "env"> = {},
+  { entry = "dist", env }: Pick<BrokerProcessOptions, "entry" | "env"> = {},
 ): Promise<Ended> {
-  return runService({ ...serviceOf(options), folder }, ...args);
-}
-
-function serviceOf({ entry = "dist", env, folder, file, args = [] }: BrokerProcessOptions): Service {
-  return {
-    name: "broker",
-    file: file ?? FILES[entry],
-    args,
-    ...(folder === undefined ? {} : { folder }),
-    ...(env === undefined ? {} : { env }),
-  };
+  return runService({ name: "broker", file: FILES[entry], folder, env }, ...args);
 }

@@ -4,7 +4,7 @@
  */
 import { freePort } from "../free-port.ts";
 import { MCP_BUNDLE } from "../paths.ts";
-import { type Ended, runService, type Service, type ServiceProcess, startService } from "../service-process.ts";
+import { type Ended, runService, type ServiceProcess, startService } from "../service-process.ts";
 
 /** The platform's redirect URI, registered at the vendor in both modes; no server listens there. */
 export const PLATFORM_CALLBACK = "https://platform.example/oauth/callback";
@@ -17,13 +17,13 @@ export interface McpServer extends ServiceProcess {
 }
 
 export async function startMcpServer(env: Environment, folder?: string): Promise<McpServer> {
-  const started = await startService({ ...serviceOf(env), ...(folder === undefined ? {} : { folder }) });
+  const started = await startService({ name: "MCP server", file: MCP_BUNDLE, env, folder });
   return { ...started, mcp: `${started.url}/mcp` };
 }
 
 /** An operator's command beside the server, or a start that fails. */
 export async function runMcpCommand(env: Environment, folder: string, ...args: string[]): Promise<Ended> {
-  return runService({ ...serviceOf(env), folder }, ...args);
+  return runService({ name: "MCP server", file: MCP_BUNDLE, env, folder }, ...args);
 }
 
 /** Hosted mode with the platform's callback, on a free port. */
@@ -35,8 +35,4 @@ export async function hostedEnvironment(): Promise<Environment> {
     PORT: port,
     PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
   };
-}
-
-function serviceOf(env: Environment): Service {
-  return { name: "MCP server", file: MCP_BUNDLE, env };
 }

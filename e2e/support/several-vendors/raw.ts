@@ -5,11 +5,11 @@ import type { SeveralVendors } from "./harness.ts";
 /** The JSON-RPC result or error, as far as a test looks into it. */
 export interface RawCall {
   readonly status: number;
-  readonly error?: { readonly code: number };
+  readonly error: { readonly code: number } | undefined;
   /** Whom the tool ran for, and whose tokens the vendors were sent. */
-  readonly user?: string;
-  readonly subs?: readonly string[];
-  readonly requestState?: string;
+  readonly user: string | undefined;
+  readonly subs: readonly string[];
+  readonly requestState: string | undefined;
   /** What the user is asked, by vendor. */
   readonly urls: Readonly<Record<string, string>>;
   readonly text: string;
@@ -40,12 +40,10 @@ export async function callModern(
     status: answer.status,
     text,
     urls,
-    ...(error === undefined ? {} : { error }),
-    ...(result.requestState === undefined ? {} : { requestState: result.requestState }),
-    ...(value.user === undefined ? {} : { user: value.user }),
-    ...(value.user === undefined
-      ? {}
-      : { subs: [value.account ?? [], value.accounts ?? []].flat().map(({ sub }) => sub) }),
+    error,
+    requestState: result.requestState,
+    user: value.user,
+    subs: [value.account ?? [], value.accounts ?? []].flat().map(({ sub }) => sub),
   };
 }
 

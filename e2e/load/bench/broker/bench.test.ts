@@ -26,7 +26,7 @@ describe.each(RUNS)("%s", () => {
     const lines: string[] = [];
     const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, mcpBundle: "", remove: () => undefined };
     const size = { count: 8, rounds: 1, warmUp: 0, profiled: false };
-    const results = await runPart(await openBrokerPart({ against }), size, (line) => lines.push(line));
+    const results = await runPart(await openBrokerPart(against), size, (line) => lines.push(line));
     expect(lines).toHaveLength(18);
     for (const { subject, ratio, to } of results.comparisons) {
       for (const name of [subject, to]) {

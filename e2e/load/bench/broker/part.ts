@@ -11,17 +11,12 @@ import { createActor } from "../../broker-client.ts";
 import { openConnection } from "../../connection.ts";
 import { LANES } from "../../lanes.ts";
 import type { ServiceProcess } from "../../../support/service-process.ts";
-import { configureBroker, createParties, type Parties, startVendor } from "../../services.ts";
+import { type BrokerPlace, configureBroker, createParties, type Parties, startVendor } from "../../services.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
-import { type Lane, nameOf, type Served, timed, type Watch, watched } from "../served.ts";
+import { type Lane, nameOf, type Served, timed, watched } from "../served.ts";
 import type { FloorOptions } from "./floor.ts";
 import { requireChecks } from "./probe.ts";
-
-export interface BrokerOptions extends Watch {
-  /** Measured alternately with this one, in the same rounds. */
-  readonly against?: OtherBuild | undefined;
-}
 
 export const STORES = { memory: "memory:", sqlite: "sqlite:./broker.sqlite" } as const;
 type Store = keyof typeof STORES;
@@ -49,7 +44,7 @@ const LABELS: Readonly<Record<string, string>> = {
 const plainOf = (work: string): string => work.replace("-oidc", "");
 
 /** 0.1.0 knows this one alone, and does not start with a field it does not know. */
-const NO_LIMITS_IN_0_1_0 = "par_per_minute: 0";
+const NO_LIMITS_IN_0_1_0 = { par_per_minute: 0 };
 const FLOOR = join(import.meta.dirname, "floor.ts");
 
 /** A client at a vendor without ID tokens, and one at a vendor with them. */
@@ -76,18 +71,21 @@ export function brokerLanes(work: string, url: string, { plain, openid }: BenchP
   };
 }
 
-/** @throws Error when a server does not do what is measured */
-export async function openBrokerPart(options: BrokerOptions = {}): Promise<PartOfBench> {
+/**
+ * @param against is measured alternately with this build, in the same rounds
+ * @throws Error when a server does not do what is measured
+ */
+export async function openBrokerPart(against?: OtherBuild, profiles?: string): Promise<PartOfBench> {
   return openOnStage(async (stage) => {
     const vendor = await startVendor("any", stage);
     const parties = benchParties(vendor.url);
     const broker = async (name: string, store: Store, bundle = BROKER_BUNDLE): Promise<ServiceProcess> => {
       const folder = stage.folder(name);
-      const attempt = async (limits?: string): Promise<ServiceProcess> => {
+      const attempt = async (limits?: BrokerPlace["limits"]): Promise<ServiceProcess> => {
         const port = await freePort();
         const place = { baseUrl: `http://127.0.0.1:${port}`, port, store: STORES[store], ...(limits && { limits }) };
         configureBroker(folder, place, Object.values(parties));
-        return stage.start({ name, file: bundle, folder, flags: watched(name, options) });
+        return stage.start({ name, file: bundle, folder, flags: watched(name, profiles) });
       };
       return attempt().catch(async (error: unknown) => {
         if (bundle === BROKER_BUNDLE) throw error;
@@ -100,14 +98,13 @@ export async function openBrokerPart(options: BrokerOptions = {}): Promise<PartO
         name: "floor",
         file: FLOOR,
         args: [JSON.stringify(floor)],
-        flags: watched("floor", options),
+        flags: watched("floor", profiles),
       }),
     };
     const stores = Object.keys(STORES) as Store[];
     for (const store of stores) servers[store] = await broker(store, store);
-    if (options.against !== undefined)
-      for (const store of stores)
-        servers[`${store} before`] = await broker(`${store} before`, store, options.against.bundle);
+    if (against !== undefined)
+      for (const store of stores) servers[`${store} before`] = await broker(`${store} before`, store, against.bundle);
     for (const { url } of Object.values(servers)) await requireChecks(url, parties.plain);
     if (servers["memory"] !== undefined) await requireChecks(servers["memory"].url, parties.openid);
 
@@ -120,7 +117,7 @@ export async function openBrokerPart(options: BrokerOptions = {}): Promise<PartO
         }),
     );
     return {
-      about: `broker: ${LANES} connections${options.against === undefined ? "" : `, before: ${options.against.commit}`}`,
+      about: `broker: ${LANES} connections${against === undefined ? "" : `, before: ${against.commit}`}`,
       measured: "the server's process",
       subjects: served.map((one) => stage.add(timed(one, vendor))),
       comparisons: brokerComparisons(served),

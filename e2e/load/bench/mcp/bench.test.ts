@@ -16,7 +16,7 @@ describe.each(RUNS)("%s", () => {
     const lines: string[] = [];
     const mixedCalls = 400;
     const size = { count: 8, rounds: 1, warmUp: 0, profiled: false };
-    const { figures, more } = await runPart(await openMcpPart({ mixedCalls }), size, (line) => lines.push(line));
+    const { figures, more } = await runPart(await openMcpPart(mixedCalls), size, (line) => lines.push(line));
     expect(lines).toHaveLength(10);
     for (const subject of ["open", "sqlite", "dynamodb", "preRegistered"] as const) {
       expect(figures[`token ${subject}`]?.cpuMicroseconds?.median).toBeGreaterThan(0);

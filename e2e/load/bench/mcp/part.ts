@@ -15,7 +15,7 @@ import { startMcpServer, startVendor } from "../../services.ts";
 import { tableEnvironment } from "../../../support/aws/environment.ts";
 import { openOnStage } from "../../stage.ts";
 import type { Comparison, PartOfBench } from "../part.ts";
-import { type Lane, nameOf, type Served, timed, type Watch, watched } from "../served.ts";
+import { type Lane, nameOf, type Served, timed, watched } from "../served.ts";
 import { mixedLine, runMixed } from "./mixed.ts";
 
 const LABELS = {
@@ -68,17 +68,13 @@ export function mcpLanes(work: string, url: string, vendorUrl?: string): (number
   };
 }
 
-export interface McpOptions extends Watch {
-  /** Concurrent calls of 200 users, each with its answer checked: on SQLite, and a tenth on DynamoDB; 0 = none. */
-  readonly mixedCalls: number;
-}
-
-export async function openMcpPart({ mixedCalls, ...watch }: McpOptions): Promise<PartOfBench> {
+/** @param mixedCalls of 200 users at once, each checked: on SQLite, and a tenth on DynamoDB; 0 = none */
+export async function openMcpPart(mixedCalls: number, profiles?: string): Promise<PartOfBench> {
   return openOnStage(async (stage) => {
     const aws = await (await startEngines(stage)).open();
     const { url: vendorUrl } = await startVendor("named", stage);
     const start = async (name: Server, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> => {
-      const flags = [...watched(`mcp-${name}`, watch), ...(name === "open" ? ["--import", WITHOUT_AUTH] : [])];
+      const flags = [...watched(`mcp-${name}`, profiles), ...(name === "open" ? ["--import", WITHOUT_AUTH] : [])];
       return startMcpServer({ name, vendorUrl, flags, env }, stage);
     };
     const servers = {

@@ -26,7 +26,7 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
         const brokers = await startBrokers({ folder, store: "memory:", vendorUrl, entries }, stage);
         const [server] = brokers.servers;
         const { wall, cpu } = starts.get(entries) ?? { wall: [], cpu: [] };
-        const started = { wall: server?.startMs ?? 0, cpu: cpuMilliseconds(server?.pid ?? 0) };
+        const started = { wall: server?.startMs ?? 0, cpu: cpuMicroseconds(server?.pid ?? 0) / 1000 };
         starts.set(entries, { wall: [...wall, started.wall], cpu: [...cpu, started.cpu] });
         say(
           `start ${start}/${size.starts}  ${nameOf(entries)}: ${started.wall.toFixed(0)} ms, on a processor ${started.cpu.toFixed(0)} ms`,
@@ -37,11 +37,9 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
     }
     const subjects = [...running].map(([entries, { measure }]) => ({ name: nameOf(entries), measure }));
     const compared = await compareSubjects(subjects, size, say);
-    const spreads = [...starts].map(([entries, { wall, cpu }]) => ({
-      entries,
-      wall: spreadOf(wall),
-      cpu: spreadOf(cpu),
-    }));
+    const spreads = [...starts].map(([entries, all]) => {
+      return { entries, wall: spreadOf(all.wall), cpu: spreadOf(all.cpu) };
+    });
     const sections = [
       {
         title: "Clients and vendors in the configuration: CPU per flow, memory store",
@@ -85,10 +83,6 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
 
 function nameOf(entries: number): string {
   return `${grouped(entries)} + ${grouped(entries)}`;
-}
-
-function cpuMilliseconds(pid: number): number {
-  return cpuMicroseconds(pid) / 1000;
 }
 
 function milliseconds({ median }: Spread): string {
