@@ -130,6 +130,8 @@ describe("errorMembers", () => {
   it("rfc6749#5.2 cuts the vendor's own code to the allowed characters", () => {
     const error = new OAuthError("server_error", "Vendor refused", { vendorError: 'bad"\r\n<\\é>' });
     expect(errorMembers(error)["vendor_error"]).toBe("bad   <  >");
+    const nothingLeft = new OAuthError("server_error", "Vendor refused", { vendorError: "é" });
+    expect(errorMembers(nothingLeft)).not.toHaveProperty("vendor_error");
   });
 });
 

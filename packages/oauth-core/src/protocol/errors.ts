@@ -144,13 +144,14 @@ export function errorText(text: string): string {
 
 /** The members of an error as spelled on the wire. Used by the JSON body and by the redirect. */
 export function errorMembers(error: OAuthError, flowId?: string): Record<string, string> {
-  const { reason, retry, vendorError, credentialsSource, help } = error.extras;
+  const { reason, retry, vendorError = "", credentialsSource, help } = error.extras;
+  const vendorCode = errorText(vendorError);
   return {
     error: error.code,
     error_description: error.description,
     ...(flowId === undefined ? {} : { flow_id: flowId }),
     ...defined({ reason, retry }),
-    ...(vendorError === undefined ? {} : { vendor_error: errorText(vendorError) }),
+    ...(vendorCode === "" ? {} : { vendor_error: vendorCode }),
     ...(credentialsSource === undefined ? {} : { credentials_source: credentialsSource }),
     ...defined({ help }),
   };

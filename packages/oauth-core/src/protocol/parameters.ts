@@ -182,10 +182,15 @@ export function isReservedAuthorizationParameter(
   { parameterNames = {}, authorizationParameterNames = {} }: Partial<ParameterNames> = {},
   further: ReadonlySet<string> = new Set(),
 ): boolean {
-  const folded = name.trim().toLowerCase().replace(/\[.*$/s, "").replace(/[. ]/g, "_");
+  const folded = foldName(name);
   if (folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has(folded)) return true;
   if (further.has(folded)) return true;
-  return [parameterNames, authorizationParameterNames].some((names) => Object.values(names).includes(name));
+  const own = [parameterNames, authorizationParameterNames].flatMap((names) => Object.values(names));
+  return own.some((one) => foldName(one) === folded);
+}
+
+function foldName(name: string): string {
+  return name.trim().toLowerCase().replace(/\[.*$/s, "").replace(/[. ]/g, "_");
 }
 
 /**

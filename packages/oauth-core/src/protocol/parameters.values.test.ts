@@ -46,6 +46,18 @@ describe("reserved authorization parameters", () => {
     expect(isReservedAuthorizationParameter(name)).toBe(true);
   });
 
+  it.each(["client_key", "CLIENT_KEY", "client.key", "client_key[]", "appid"])(
+    "bar#ST-4 reserves a vendor's %s",
+    (name) => {
+      const names = {
+        parameterNames: { client_id: "client_key" },
+        authorizationParameterNames: { client_id: "appId" },
+      };
+      expect(isReservedAuthorizationParameter(name, names)).toBe(true);
+      expect(isReservedAuthorizationParameter(name)).toBe(false);
+    },
+  );
+
   it.each([
     "prompt",
     "login_hint",
