@@ -1,3 +1,5 @@
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
+import type { ConfigError } from "@oauth-broker/service/configuration";
 import { describe, expect, it } from "vitest";
 import { describeVariables, loadSettings } from "../config.ts";
 import { HOSTED, loadHosted as hosted, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
@@ -128,6 +130,23 @@ describe("a registry vendor", () => {
     expect(vendor.scopes).toEqual(["read:user"]);
     expect(vendor.apiHosts).toEqual([...vendor.vendor.apiHosts, "uploads.example.com", ".ours.example"]);
     expect(vendor.vendor.tokenEndpoint).toBe("https://github.com/login/oauth/access_token");
+  });
+
+  it("has URLs that are usable once its placeholders are filled, whichever it is", () => {
+    const refused = [...REGISTRY.values()].flatMap(({ vendor: { id }, placeholders = {} }) => {
+      if (Object.keys(placeholders).length > 0) return [];
+      try {
+        loadSettings({ ...PRE_REGISTERED, ...NO_URLS, VENDOR: id });
+        return [];
+      } catch (error) {
+        return (error as ConfigError).problems.flatMap(({ path }) => (path === "VENDOR_PLACEHOLDERS" ? [id] : []));
+      }
+    });
+    expect(refused).toEqual([]);
+    const moved = { VENDOR: "hubspot", VENDOR_USERINFO_URL: "https://gw.example.com/tokens/{access_token}" };
+    expect(loadSettings({ ...PRE_REGISTERED, ...NO_URLS, ...moved }).vendor.vendor.account).toMatchObject({
+      endpoint: "https://gw.example.com/tokens/{access_token}",
+    });
   });
 
   it("keeps its dialect under the operator's URLs", () => {

@@ -213,10 +213,15 @@ function fill(vendor: Vendor, { read, entry, given }: Filling): Vendor | undefin
  * other meaning there.
  */
 function specsOf(vendor: Vendor, entry: RegistryEntry | undefined, given: GivenUrls): PlaceholderSpecs {
-  const meant = new Set(["client_id", vendor.issuerTemplate?.placeholder]);
+  const meant = filledLater(vendor);
   const names = Object.values(given).flatMap((url) => placeholderNames(url));
-  const own = names.filter((name) => entry === undefined || !meant.has(name)).map((name) => [name, {}] as const);
+  const own = names.filter((name) => entry === undefined || !meant.includes(name)).map((name) => [name, {}] as const);
   return { ...Object.fromEntries(own), ...entry?.placeholders };
+}
+
+/** Names in the braces of an entry's URLs that no placeholder fills: each request or token does. */
+function filledLater({ issuerTemplate }: Vendor): readonly string[] {
+  return ["client_id", "access_token", ...(issuerTemplate === undefined ? [] : [issuerTemplate.placeholder])];
 }
 
 /**
@@ -240,17 +245,14 @@ function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSe
   return problem === undefined;
 }
 
-/**
- * Checks the URLs in which a value has chosen a host. A name still in braces is filled later: our
- * client id, the tenant of a token.
- */
+/** Checks the URLs in which a value has chosen a host. A name still in braces is filled later. */
 function checkFilled(vendor: Vendor, { read, entry, given, rules }: Filling): boolean {
   const results = URL_VARIABLES.map((name) => {
     if (name === "VENDOR_ACCOUNT_URL" && given[name] === undefined) return true;
     const template = given[name] ?? (entry === undefined ? undefined : urlOf(entry.vendor, name));
     const url = urlOf(vendor, name);
     if (url === undefined || template?.includes("{") !== true) return true;
-    const asked = url.replaceAll("{client_id}", "x").replaceAll(`{${vendor.issuerTemplate?.placeholder ?? ""}}`, "x");
+    const asked = filledLater(vendor).reduce((text, later) => text.replaceAll(`{${later}}`, "x"), url);
     return checkUrl(read, given[name] === undefined ? "VENDOR_PLACEHOLDERS" : name, asked, rules);
   });
   return results.every(Boolean);
