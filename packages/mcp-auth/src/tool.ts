@@ -21,7 +21,7 @@ export interface VendorApi {
    */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
   /**
-   * The user's account as the vendor describes it.
+   * The user's account as the vendor describes it, but for the token if the vendor repeats it there.
    *
    * @throws ToolError as `fetch`, and when the vendor has no such endpoint
    */

@@ -133,7 +133,7 @@ describe("a registry vendor", () => {
   });
 
   it("has URLs that are usable once its placeholders are filled, whichever it is", () => {
-    const refused = [...REGISTRY.values()].flatMap(({ vendor: { id }, placeholders = {} }) => {
+    const refused = [...REGISTRY.values()].flatMap(({ vendor: { id }, placeholders }) => {
       if (Object.keys(placeholders).length > 0) return [];
       try {
         loadSettings({ ...PRE_REGISTERED, ...NO_URLS, VENDOR: id });

@@ -69,6 +69,14 @@ it("renews for the account too", async () => {
   expect(refusals).toEqual(["alice/0"]);
 });
 
+it("leaves the token out of an account that repeats it: tools return it to the agent", async () => {
+  const token = "vendor-token-of-alice";
+  const account = { user_id: 7, token, links: [{ self: `https://api.example.com/?access_token=${token}` }], name: "A" };
+  const { deps } = await apiOf(ok, { vendorClient: { account: async () => account } });
+  const alice = (await testAuthenticate({ alice: { vendorTokens: [token] } })("alice")) as Caller;
+  expect(await createVendorApi(alice, NEVER, deps).account()).toEqual({ user_id: 7, links: [{}], name: "A" });
+});
+
 it("says so where the vendor has no account to ask for", async () => {
   const unknown = async (): Promise<never> => {
     throw new OAuthError("server_error", "No endpoint", { reason: "account_unknown" });

@@ -61,7 +61,8 @@ export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, 
         async ({ accessToken, idToken }) => {
           try {
             const subject = idToken === undefined ? undefined : idTokenSubject(idToken.reveal(), vendor).subject;
-            return await deps.vendorClient.account(vendor, accessToken.reveal(), subject);
+            const found = await deps.vendorClient.account(vendor, accessToken.reveal(), subject);
+            return found && withoutToken(found, accessToken.reveal());
           } catch (error) {
             throw forTool(error, names);
           }
@@ -72,6 +73,18 @@ export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, 
       return account;
     },
   };
+}
+
+/** A shorter one may be part of any word. */
+const SHORTEST_TOKEN = 16;
+
+/** What a tool returns goes to the agent, and some vendors repeat the token in the account. */
+function withoutToken(account: JsonObject, token: string): JsonObject {
+  if (token.length < SHORTEST_TOKEN) return account;
+  const text = JSON.stringify(account, (_, member: unknown) =>
+    typeof member === "string" && member.includes(token) ? undefined : member,
+  );
+  return JSON.parse(text) as JsonObject;
 }
 
 async function tokenFor(caller: VendorTokenSource, names: VendorApiDeps["names"]): Promise<VendorToken> {
