@@ -1,6 +1,7 @@
 /** A browser: cookies of the broker, and the pages it shows. Several tabs share one. */
 import type { Asker } from "../invariants/promises.ts";
-import type { Answer, Sent } from "../world/network.ts";
+import type { Answer } from "../world/answer.ts";
+import type { Sent } from "../world/network.ts";
 import type { World } from "../world/world.ts";
 
 export interface Browser {

@@ -2,7 +2,7 @@
  * What a user does at `/connections`: signs in there, ends the link of the tool's vendor and makes
  * it again, with a second tab and with Back.
  */
-import { type Answer, redirectOf } from "../world/network.ts";
+import type { Answer } from "../world/answer.ts";
 import { formWith } from "./browser.ts";
 import { chance } from "./habits.ts";
 import { type Seat, walk } from "./mcp-client.ts";
@@ -34,7 +34,7 @@ export function formAt(page: Answer, button: string): Readonly<Record<string, st
 }
 
 export function isDisconnected(answer: Answer | undefined): boolean {
-  return answer !== undefined && redirectOf(answer)?.searchParams.get("disconnected") === VENDOR;
+  return answer?.to?.searchParams.get("disconnected") === VENDOR;
 }
 
 async function disconnect(seat: Seat, page: Answer): Promise<void> {
@@ -44,8 +44,7 @@ async function disconnect(seat: Seat, page: Answer): Promise<void> {
   const submit = (): Promise<Answer | undefined> => browser.submit(PATH, { ...form, action: "disconnect" });
   const beganMs = world.scheduler.nowMs();
   const answers = await Promise.all(Array.from({ length: chance(seat, 25) ? 2 : 1 }, submit));
-  const done = answers.find(isDisconnected);
-  const to = done && redirectOf(done);
+  const to = answers.find(isDisconnected)?.to;
   if (to === undefined) return;
   world.vendors.get(`${VENDOR}.example`)?.disconnected(user, beganMs);
   const shown = await browser.open(to.pathname + to.search);

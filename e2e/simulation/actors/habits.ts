@@ -1,6 +1,6 @@
 /** What users and programs of any world do: wait, try again, ask from several workers at once. */
 import { createHash, randomBytes } from "node:crypto";
-import type { Answer } from "../world/network.ts";
+import type { Answer } from "../world/answer.ts";
 import type { World } from "../world/world.ts";
 
 /** Who has them. */

@@ -3,7 +3,7 @@
  * account that the tool needs. Both do what users and programs do: a second tab, a reload, Back, a
  * retry.
  */
-import { type Answer, redirectOf, textIn } from "../world/network.ts";
+import { type Answer, textIn } from "../world/answer.ts";
 import type { ServerWorld } from "../world/server-world.ts";
 import { TOOL } from "../world/servers.ts";
 import { accountOf } from "../world/vendor.ts";
@@ -186,7 +186,7 @@ export async function walk(
   let answer = first;
   let from = path;
   for (let step = 0; step < MOST_STEPS && answer !== undefined; step += 1) {
-    const to = redirectOf(answer);
+    const { to } = answer;
     if (to === undefined) {
       const isQuestion = button !== undefined && answer.status === 200 && answer.text.includes('value="approve"');
       if (!isQuestion) return { page: answer };
@@ -209,13 +209,13 @@ export async function walk(
 
 /** Of two answers to one URL, that with which the user goes on. */
 function isOn(answer: Answer | undefined): boolean {
-  return answer !== undefined && answer.status < 400 && redirectOf(answer)?.searchParams.has("error") !== true;
+  return answer !== undefined && answer.status < 400 && answer.to?.searchParams.has("error") !== true;
 }
 
 /** @returns the path to open next: the redirect's own, or that of the vendor's answer */
 export function visit({ world, user }: Seat, to: URL): string {
   const vendor = world.vendors.get(to.host);
-  const back = vendor === undefined ? to : new URL(vendor.authorize(to.href, { client: `tokens at ${to.host}`, user }));
+  const back = vendor === undefined ? to : new URL(vendor.authorize(to, { client: `tokens at ${to.host}`, user }));
   return back.pathname + back.search;
 }
 

@@ -16,7 +16,8 @@ import {
 } from "./habits.ts";
 import type { Asker } from "../invariants/promises.ts";
 import type { SimulatedClient } from "../world/processes.ts";
-import { type Answer, textIn } from "../world/network.ts";
+import { type Answer, textIn } from "../world/answer.ts";
+import { VENDOR_ORIGIN } from "../world/vendor.ts";
 import type { World } from "../world/world.ts";
 
 export interface Account {
@@ -101,9 +102,9 @@ export async function visitVendor({ asker, browser, world }: Account, path: stri
   const page = await browser.open(path);
   const shown = page?.status === 200 ? fieldsOf(page.text) : undefined;
   const left = shown === undefined ? page : await browser.submit("/v1/authorize", { ...shown, decision: "approve" });
-  if (left?.location?.startsWith("https://acme.example/") !== true) return undefined;
+  if (left?.to?.origin !== VENDOR_ORIGIN) return undefined;
   const { client = "", user = "" } = asker;
-  const { pathname, search } = new URL(world.vendor.authorize(left.location, { client, user }));
+  const { pathname, search } = new URL(world.vendor.authorize(left.to, { client, user }));
   world.loot.push({ kind: "path", path: pathname + search });
   return pathname + search;
 }

@@ -3,7 +3,7 @@
  * a user of the server with a client and a browser; but has no cookies of others. The browser keeps
  * the cookies that the server has ended.
  */
-import { redirectOf, type Loot } from "../world/network.ts";
+import type { Loot } from "../world/network.ts";
 import type { Random } from "../../support/seeded.ts";
 import { fieldsOf } from "./browser.ts";
 import { formAt, isDisconnected, openConnections } from "./connections.ts";
@@ -83,8 +83,7 @@ async function ownCallback(own: Seat, verifier = newVerifier()): Promise<string 
   const path = await authorizePath(own, verifier);
   const page = path === undefined ? undefined : await own.browser.open(path);
   if (page?.status !== 200) return undefined;
-  const left = await own.browser.submit("/authorize", { ...fieldsOf(page.text), decision: "approve" });
-  const to = left === undefined ? undefined : redirectOf(left);
+  const { to } = (await own.browser.submit("/authorize", { ...fieldsOf(page.text), decision: "approve" })) ?? {};
   return to === undefined || !own.world.vendors.has(to.host) ? undefined : visit(own, to);
 }
 

@@ -63,12 +63,20 @@ async function plantOwnFlow({ amongOthers }: Attacker, { loot, store }: World): 
 
 /** An own code after its end, which the table says is later. */
 async function prolongCode({ own }: Attacker, { scheduler, store }: World): Promise<void> {
-  const flow = await beginFlow(own);
-  const code = flow === undefined ? undefined : codeIn(await own.browser.open(flow.back));
-  if (flow === undefined || code === undefined) return;
+  const taken = await takeCode(own);
+  if (taken === undefined) return;
+  const { code, verifier } = taken;
   await scheduler.wait(AFTER_A_CODE_MS);
   await store.plantFlow(flowOf(code), ({ expiresAt }) => ({ expiresAt: expiresAt + 600 }));
-  await redeem(own, code, flow.verifier);
+  await redeem(own, code, verifier);
+}
+
+/** @returns a code of its own, not redeemed */
+async function takeCode(own: Account): Promise<{ readonly code: string; readonly verifier: string } | undefined> {
+  const flow = await beginFlow(own);
+  if (flow === undefined) return undefined;
+  const code = codeIn(await own.browser.open(flow.back));
+  return code === undefined ? undefined : { code, verifier: flow.verifier };
 }
 
 /** A code of another user before the platform redeems it, as any client. */
@@ -83,11 +91,9 @@ async function redeemFirst({ own, amongOthers }: Attacker, { loot, scheduler, ra
 
 /** An own code, with another redirect URI than its flow has. */
 async function redirectElsewhere({ own }: Attacker): Promise<void> {
-  const flow = await beginFlow(own);
-  const code = flow === undefined ? undefined : codeIn(await own.browser.open(flow.back));
-  if (flow === undefined || code === undefined) return;
+  const taken = await takeCode(own);
   const client = { ...own.client, redirectUri: "https://elsewhere.example/cb" };
-  await redeem({ ...own, client }, code, flow.verifier);
+  if (taken !== undefined) await redeem({ ...own, client }, taken.code, taken.verifier);
 }
 
 /** A second answer for a state whose first was refused. */
@@ -145,7 +151,7 @@ async function passAccessToken({ amongOthers }: Attacker, { loot }: World): Prom
 async function nextSeen<Kind extends Loot["kind"]>(
   kind: Kind,
   { loot, scheduler }: Pick<World, "loot" | "scheduler">,
-): Promise<Extract<Loot, { kind: Kind }> | undefined> {
+): Promise<Seen<Kind> | undefined> {
   const seen = loot.length;
   for (let times = 0; times < 100; times += 1) {
     const found = newest(loot.slice(seen), kind);
@@ -155,20 +161,13 @@ async function nextSeen<Kind extends Loot["kind"]>(
   return undefined;
 }
 
-function newest<Kind extends Loot["kind"]>(
-  loot: readonly Loot[],
-  kind: Kind,
-): Extract<Loot, { kind: Kind }> | undefined {
-  return loot.findLast((found): found is Extract<Loot, { kind: Kind }> => found.kind === kind);
+function newest<Kind extends Loot["kind"]>(loot: readonly Loot[], kind: Kind): Seen<Kind> | undefined {
+  return loot.findLast((found): found is Seen<Kind> => found.kind === kind);
 }
 
-function refreshOf({
-  token,
-  connection,
-}: {
-  readonly token: string;
-  readonly connection: string;
-}): Readonly<Record<string, string>> {
+type Seen<Kind extends Loot["kind"]> = Extract<Loot, { kind: Kind }>;
+
+function refreshOf({ token, connection }: Omit<Seen<"presented">, "kind">): Readonly<Record<string, string>> {
   return { grant_type: "refresh_token", refresh_token: token, connection };
 }
 

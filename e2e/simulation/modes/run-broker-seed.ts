@@ -36,7 +36,7 @@ export async function runBrokerSeed(seed: number, options: SeedOptions = {}): Pr
   const inspect = async (): Promise<void> => {
     for (const page of await world.processes.metrics()) world.promises.wrote(page);
   };
-  return runActors(seed, { actors, world, random, services: [world.store], live, recover, inspect }, options);
+  return runActors(seed, { actors, world, random, services: [world.storeDistance], live, recover, inspect }, options);
 }
 
 function drawSetting(random: Random): Setting {

@@ -27,6 +27,6 @@ export async function runServerSeed(seed: number, options: SeedOptions = {}): Pr
       attacker && attackServers(attacker, users, 12),
     ]);
   const recover = async (): Promise<unknown> => Promise.all(users.map((user) => checkRecovery(user)));
-  const services = [world.store, world.keyService];
+  const services = [world.storeDistance, world.keyService];
   return runActors(seed, { actors, world, random, services, live, recover }, options);
 }

@@ -1,7 +1,8 @@
 /** Small scenarios for every order: what is prepared, and which requests then race. */
 import { defined } from "@oauth-broker/oauth-core";
 import { type Account, beginFlow, codeIn, connect, createAccount, type Kept } from "../actors/platform.ts";
-import type { Answer, Sent } from "../world/network.ts";
+import type { Answer } from "../world/answer.ts";
+import type { Sent } from "../world/network.ts";
 import { clientNamed } from "../world/processes.ts";
 import { createWorld, type World } from "../world/world.ts";
 import type { Scenario, Stage } from "./every-order.ts";
@@ -14,14 +15,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ...SHARED_ROW_SCENARIOS,
   "two-callbacks": amongBrokers(async (world) => {
     const { account, back } = await atVendor(world);
+    const { browser } = account;
     return async () => {
-      const answers = await Promise.all([open(account, back, FIRST), open(account, back, SECOND)]);
+      const answers = await Promise.all([browser.open(back, FIRST), browser.open(back, SECOND)]);
       requireOne(world, answers, (answer) => codeIn(answer) !== undefined, "callback has a code");
     };
   }),
   "redemption-and-replay": amongBrokers(async (world) => {
     const { account, back, verifier } = await atVendor(world);
-    const code = codeIn(await open(account, back, FIRST)) ?? "";
+    const code = codeIn(await account.browser.open(back, FIRST)) ?? "";
     const redeem = (process: number): Promise<Answer | undefined> =>
       send(account, process, {
         grant_type: "authorization_code",
@@ -30,7 +32,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         code_verifier: verifier,
       });
     return async () => {
-      const [one, other] = await Promise.all([redeem(FIRST), redeem(SECOND), open(account, back, SECOND)]);
+      const [one, other] = await Promise.all([redeem(FIRST), redeem(SECOND), account.browser.open(back, SECOND)]);
       requireOne(world, [one, other], isOk, "redemption has tokens");
     };
   }),
@@ -106,10 +108,6 @@ function accountIn(world: World): Account {
   const [client] = world.clients;
   if (client === undefined) throw new Error("a world has clients");
   return createAccount("anna", client, world);
-}
-
-function open({ browser }: Account, path: string, process: number): Promise<Answer | undefined> {
-  return browser.open(path, process);
 }
 
 function send({ asker, client, world }: Account, process: number, form: NonNullable<Sent["form"]>) {

@@ -3,7 +3,7 @@
  * for never comes, and a new process takes its place.
  */
 import type { Clock, RecordStore, Timer } from "@oauth-broker/oauth-core";
-import type { Egress } from "@oauth-broker/oauth-core/egress";
+import { type Answer, readAnswer } from "./answer.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 const START_SECONDS = 1_700_000_000;
@@ -15,7 +15,7 @@ export interface Life {
   awake?: Promise<void>;
 }
 
-/** What runs in a process. */
+/** What runs in a process. It is closed when the run is over, crashed or not. */
 export interface Program {
   readonly app: { fetch(request: Request): Response | Promise<Response> };
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export interface Program {
 export interface Fleet<P extends Program> {
   readonly count: number;
   /** @throws when the process crashes before it has answered */
-  fetch(index: number, request: Request): Promise<Response>;
+  fetch(index: number, request: Request): Promise<Answer>;
   crash(index: number): Promise<void>;
   programs(): readonly P[];
   close(): Promise<void>;
@@ -64,7 +64,9 @@ export async function startFleet<P extends Program>({ name, count, tell, start }
     count,
     fetch: async (index, request) => {
       const { program, crashed } = at(index);
-      return Promise.race([Promise.resolve(program.app.fetch(request)), crashed.promise]);
+      // Read whole: a crash in the middle of a stream ends it, too.
+      const read = async (): Promise<Answer> => readAnswer(await program.app.fetch(request));
+      return Promise.race([read(), crashed.promise]);
     },
     crash: async (index) => {
       const { life, crashed } = at(index);
@@ -115,14 +117,15 @@ export function storeOf(life: Life, store: RecordStore, standStill: () => void =
   return portIn(life, { ...store, create });
 }
 
+/** As at every start of a service: tried again each second until it comes about. */
+export async function startUp(life: Life, timer: Timer, once: () => Promise<boolean>): Promise<void> {
+  while (!life.isOver && !(await once())) await timer.sleep(1_000);
+}
+
 export function timerOf(life: Life, timer: Timer): Timer {
   return {
     ...timer,
     sleep: (ms) => whileAlive(life, timer.sleep(ms)),
     after: (ms, act) => timer.after(ms, () => (life.isOver ? undefined : act())),
   };
-}
-
-export function egressOf(life: Life, egress: Egress): Egress {
-  return portIn(life, egress);
 }

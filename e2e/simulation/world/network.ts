@@ -2,6 +2,7 @@
  * The way requests take: over a network that is slow and loses answers, to one of the processes.
  */
 import { type Asker, createPromises, currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
+import { type Answer, textIn } from "./answer.ts";
 import { createDistance, type Distance, type DistanceParts } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
 import type { SimulatedClient } from "./processes.ts";
@@ -25,15 +26,6 @@ export interface Sent {
   readonly cookie?: string;
   /** Default: any. */
   readonly process?: number;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly location: string | undefined;
-  readonly cookies: readonly string[];
-  readonly text: string;
-  /** The body of a JSON answer. */
-  readonly body: Readonly<Record<string, unknown>>;
 }
 
 export interface Judge {
@@ -132,7 +124,6 @@ export function createNetwork(parts: NetworkParts): Send {
     const presented = parts.present?.(sent);
     const answer = await currentRequest
       .run(open, () => processes.fetch(process, parts.requestOf(sent)))
-      .then(readAnswer)
       .catch(() => undefined)
       .finally(() => promises.closed(open));
     if (answer === undefined) open.isLetDown = true;
@@ -146,11 +137,11 @@ export function createNetwork(parts: NetworkParts): Send {
 }
 
 function judgeAnswer(answer: Answer, sent: Sent, judge: Judge, parts: NetworkParts): void {
-  const { status, text, location, cookies } = answer;
+  const { status, text, location, to, cookies } = answer;
   const { asker, what, promises, loot } = judge;
   promises.answered(asker, `${text} ${location ?? ""} ${cookies.join(" ")}`);
   if (status === 500) promises.broke(`${what} was answered 500`);
-  const to = redirectOf(answer);
+  if (location !== undefined && to === undefined) promises.broke(`${what} was sent to no URL`);
   const left = to !== undefined && parts.leaves(to) ? to.searchParams.get("state") : null;
   if (left !== null) promises.startedBy(asker, left);
   if (to !== undefined && parts.goesOn(sent, to)) {
@@ -163,38 +154,13 @@ function judgeAnswer(answer: Answer, sent: Sent, judge: Judge, parts: NetworkPar
   parts.judge(answer, sent, judge);
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") === true;
-  return {
-    status: response.status,
-    location: response.headers.get("location") ?? undefined,
-    cookies: response.headers.getSetCookie(),
-    text,
-    body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
-  };
-}
-
-/** A member of an answer, if it is text. */
-export function textIn(body: Answer["body"], name: string): string | undefined {
-  const value = body[name];
-  return typeof value === "string" ? value : undefined;
-}
-
-/** @returns the URL of a redirect, on any host if it names none */
-export function redirectOf({ location }: Pick<Answer, "location">): URL | undefined {
-  return location === undefined ? undefined : new URL(location, "https://here.example");
-}
-
 function describe({ path, form }: Sent): string {
   const grant = form?.["grant_type"] ?? form?.["decision"] ?? form?.["action"];
   const shown = (path.split("?", 1)[0] ?? path).replace(/^\/connect\/.*/, "/connect/…");
   return grant === undefined ? shown : `${shown} (${grant})`;
 }
 
-function summary(answer: Answer): string {
-  const { status, body } = answer;
-  const parameters = redirectOf(answer)?.searchParams;
-  const error = textIn(body, "error") ?? parameters?.get("error") ?? "";
+function summary({ status, body, to }: Answer): string {
+  const error = textIn(body, "error") ?? to?.searchParams.get("error") ?? "";
   return [status, error, textIn(body, "reason") ?? ""].filter((part) => part !== "").join(" ");
 }

@@ -11,7 +11,7 @@ import { recordKeysetStorage } from "@oauth-broker/broker/src/keys/keyset-storag
 import { createRevisionFloor } from "@oauth-broker/broker/src/keys/keyset-floor.ts";
 import { confidentialClient, ISSUER, memoryConfig } from "@oauth-broker/broker/src/testing/memory-config.ts";
 import type { Promises } from "../invariants/promises.ts";
-import { clockOf, egressOf, type Fleet, type Life, startFleet, storeOf, timerOf } from "./fleet.ts";
+import { clockOf, type Fleet, type Life, portIn, startFleet, startUp, storeOf, timerOf } from "./fleet.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SharedStore } from "./store.ts";
 import { type SimulatedVendor, VENDOR_CLIENT, vendorAt, type VendorClient } from "./vendor.ts";
@@ -85,14 +85,15 @@ async function startBroker(index: number, life: Life, parts: ProcessParts): Prom
     promises.suspended(scheduler.nowMs() + ms);
     life.awake = scheduler.wait(ms);
   };
+  const timer = timerOf(life, scheduler.timerOf(name));
   const records = storeOf(life, store.of(name, now), standStill);
   const stdout = { write: (line: string) => promises.wrote(line) };
   const broker = await createBroker(configurationFor(clients), {
     now,
-    timer: timerOf(life, scheduler.timerOf(name)),
+    timer,
     log: createLog(stdout, now.milliseconds),
     stdout,
-    egress: egressOf(life, vendor.egressOf(name)),
+    egress: portIn(life, vendor.egressOf(name)),
     stores: {
       records,
       keyset: recordKeysetStorage({ records, place: PLACE, wrapper: OPEN_WRAPPER, otherwise: "another key" }),
@@ -100,11 +101,8 @@ async function startBroker(index: number, life: Life, parts: ProcessParts): Prom
       close: async () => {},
     },
   });
-  // As at every start of a service: until the store answers, keys are missing.
-  const load = async (): Promise<void> => {
-    while (!life.isOver && !(await broker.loadKeys())) await scheduler.timerOf(name).sleep(1_000);
-  };
-  void load();
+  // Until the store answers, keys are missing.
+  void startUp(life, timer, broker.loadKeys);
   return broker;
 }
 

@@ -1,35 +1,20 @@
 /** Everything one run with deployed servers is made of. */
 import { SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
+import { type Answer, textIn } from "./answer.ts";
 import { createDistance } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
 import { createKeyService, type KeyService } from "./key-service.ts";
-import {
-  type Answer,
-  begin,
-  type Beginning,
-  createNetwork,
-  type Judge,
-  redirectOf,
-  type Send,
-  type Sent,
-  textIn,
-} from "./network.ts";
+import { begin, type Beginning, createNetwork, type Judge, type Send, type Sent } from "./network.ts";
 import type { Random } from "../../support/seeded.ts";
 import type { Choose } from "./scheduler.ts";
 import { clientAt, createSharedRows, type SharedRows, startServers } from "./servers.ts";
 import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
 import { createVendor, type SimulatedVendor } from "./vendor.ts";
+import type { WorldOptions } from "./world.ts";
 
 export interface ServerWorld extends Surroundings {
   readonly processes: Fleet<Program>;
   readonly send: Send;
-}
-
-interface ServerWorldOptions {
-  readonly choose: Choose;
-  readonly random: Random | undefined;
-  readonly aheadSeconds: readonly number[];
-  readonly weaken?: Weaken;
 }
 
 /** The longest that one request may take, of virtual time. */
@@ -64,7 +49,7 @@ export function createSurroundings(choose: Choose, random: Random | undefined, w
   return { ...beginning, store, rows: createSharedRows(beginning), keyService, vendors };
 }
 
-export async function createServerWorld(options: ServerWorldOptions): Promise<ServerWorld> {
+export async function createServerWorld(options: Omit<WorldOptions, "clients">): Promise<ServerWorld> {
   const { choose, random, aheadSeconds, weaken } = options;
   const surroundings = createSurroundings(choose, random, weaken);
   const processes = await startServers({ ...surroundings, aheadSeconds });
@@ -104,13 +89,12 @@ function isCallback(path: string): boolean {
 
 /** @param refreshes which refresh token was exchanged for which */
 function judgeAnswer(
-  answer: Answer,
+  { status, to, body }: Answer,
   { path, form = {} }: Sent,
   { asker, promises, loot }: Judge,
   refreshes: Map<string, string>,
 ): void {
-  const { status, body } = answer;
-  if (isCallback(path)) promises.hide(redirectOf(answer)?.searchParams.get("code") ?? undefined);
+  if (isCallback(path)) promises.hide(to?.searchParams.get("code") ?? undefined);
   if (status !== 200 || path !== "/token") return;
   const { code, refresh_token: spent } = form;
   const { client = "", user = "" } = asker;

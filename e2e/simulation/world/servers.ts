@@ -18,12 +18,12 @@ import type { Promises } from "../invariants/promises.ts";
 import { checkRow } from "../invariants/stages.ts";
 import {
   clockOf,
-  egressOf,
   type Fleet,
   type Life,
   portIn,
   type Program,
   startFleet,
+  startUp,
   storeOf,
   timerOf,
 } from "./fleet.ts";
@@ -199,7 +199,7 @@ export function portsOf(index: number, parts: PortParts, life: Life = { isOver: 
     timer,
     onEvent: (event) => promises.wrote(JSON.stringify(event)),
   });
-  return { now, timer, rows, keys, tokens, outside: egressOf(life, egressTo(vendors, name, life)) };
+  return { now, timer, rows, keys, tokens, outside: portIn(life, egressTo(vendors, name, life)) };
 }
 
 function startServer(index: number, life: Life, parts: ServerParts): Program {
@@ -216,35 +216,23 @@ function startServer(index: number, life: Life, parts: ServerParts): Program {
     close: async () => {},
   };
   const server: McpApp = createApp(DEFINITION, SETTINGS, { now, timer, openEgress: () => outside, log, storage });
-  // As at every start: it listens only when it is known whose users the sessions are.
+  // It listens only when it is known whose users the sessions are.
   let isListening = false;
-  const listen = async (): Promise<void> => {
-    while (!life.isOver && !isListening) {
-      isListening = await requireSignIn(SETTINGS, storage).then(
-        () => true,
-        () => false,
-      );
-      if (!isListening) await timer.sleep(1_000);
-    }
+  const learn = async (): Promise<boolean> => {
+    await requireSignIn(SETTINGS, storage);
+    return (isListening = true);
   };
-  void listen();
+  void startUp(life, timer, () => learn().catch(() => false));
   return {
     app: {
       fetch: async (request) => {
         if (!isListening) throw new Error("the connection was refused");
-        // Read whole: a crash in the middle of a stream ends it, too.
-        const { status, headers, text } = await whole(await server.app.fetch(request, {}));
-        return new Response(text === "" ? null : text, { status, headers });
+        return server.app.fetch(request, {});
       },
     },
     // Nothing runs any more once the scheduler has stopped; what waits then waits for ever.
     close: async () => {},
   };
-}
-
-async function whole(response: Response): Promise<Pick<Response, "status" | "headers"> & { readonly text: string }> {
-  const { status, headers } = response;
-  return { status, headers, text: await response.text() };
 }
 
 function egressTo(vendors: ServerParts["vendors"], name: string, life: Life): Egress {

@@ -11,8 +11,6 @@ export type Weaken = (store: RecordStore) => RecordStore;
 export interface SharedStore {
   /** The store as one process sees it, by its own clock. */
   of(process: string, now: Clock): RecordStore;
-  /** Every call fails until then. */
-  goAway(untilMs: number): void;
   /**
    * By an attacker who can write the table: the newest flows are put back to an earlier stage, so that what was used
    * could be used again.
@@ -103,7 +101,6 @@ export function createSharedStore({ distance, tell, weaken = (store) => store, p
       await store.create({ ...row, ...change(row), key });
       return true;
     },
-    goAway: distance.goAway,
   };
 }
 

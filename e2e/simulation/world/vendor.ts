@@ -41,7 +41,7 @@ export interface SimulatedVendor {
    * @param client whose tokens these will be
    * @returns the URL to which the vendor sends the browser
    */
-  authorize(url: string, owner: Owner): string;
+  authorize(url: URL, owner: Owner): string;
   /**
    * All outbound calls of one process.
    *
@@ -286,8 +286,7 @@ export function createVendor({
     });
 
   return {
-    authorize: (text, owner) => {
-      const { searchParams } = new URL(text);
+    authorize: ({ searchParams }, owner) => {
       const code = mint("code", owner);
       promises.hide(code);
       const redirectUri = searchParams.get("redirect_uri") ?? "";

@@ -1,16 +1,7 @@
 /** Everything one run with brokers is made of. */
 import { ISSUER } from "@oauth-broker/broker/src/testing/memory-config.ts";
-import {
-  type Answer,
-  begin,
-  type Beginning,
-  createNetwork,
-  type Judge,
-  redirectOf,
-  type Send,
-  type Sent,
-  textIn,
-} from "./network.ts";
+import { type Answer, textIn } from "./answer.ts";
+import { begin, type Beginning, createNetwork, type Judge, type Send, type Sent } from "./network.ts";
 import type { Random } from "../../support/seeded.ts";
 import { type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Choose } from "./scheduler.ts";
@@ -79,10 +70,13 @@ function requestOf({ path, form, client, cookie }: Sent): Request {
   return new Request(ISSUER + path, { method: "POST", headers, body: new URLSearchParams(form) });
 }
 
-function judge(answer: Answer, { path, form }: Sent, { promises, loot, nowMs }: Judge): void {
-  const { status, location = "", body } = answer;
+function judge(
+  { status, location = "", to, body }: Answer,
+  { path, form }: Sent,
+  { promises, loot, nowMs }: Judge,
+): void {
   for (const name of ["request_uri", "connection"]) promises.hide(textIn(body, name));
-  const code = path.startsWith("/v1/callback") ? redirectOf(answer)?.searchParams.get("code") : undefined;
+  const code = path.startsWith("/v1/callback") ? to?.searchParams.get("code") : undefined;
   if (typeof code === "string") promises.issued(code, location, nowMs);
   if (status !== 200 || path !== "/v1/token") return;
   if (form?.["code"] !== undefined) promises.usedOnce("code", form["code"]);
