@@ -3,11 +3,11 @@
  * while it runs and while it does not, and loses the user's grant at the vendor.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { temporaryFolder } from "../support/service-process.ts";
 import { type Client, type Step, STEPS } from "./list.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -38,7 +38,7 @@ const MOST_REQUESTS = 60;
 
 /** @param folder where the clients are installed */
 export async function runClient(client: Client, folder: string): Promise<Row> {
-  const home = mkdtempSync(join(tmpdir(), "oauth-broker-client-"));
+  const home = temporaryFolder();
   mkdirSync(join(home, "kept"));
   const stage = await openStage(home);
   const running = new Set<Running>();
@@ -55,7 +55,6 @@ export async function runClient(client: Client, folder: string): Promise<Row> {
   } finally {
     for (const one of running) await one.end();
     await stage.close();
-    rmSync(home, { recursive: true, force: true });
   }
 }
 

@@ -3,14 +3,12 @@
  * SQLite, in this process or inside an app, with the sandbox's OpenID provider as its vendor, behind
  * the proxy that adds the token of a user who really connected.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { freePort } from "../support/free-port.ts";
 import { authorizeClient } from "../support/mcp/client-oauth.ts";
 import { serveInProcess } from "../support/mcp/in-process.ts";
 import type { Environment } from "../support/mcp/process.ts";
 import { startOpenIdVendor } from "../support/mcp/vendor.ts";
+import { temporaryFolder } from "../support/service-process.ts";
 import { startBearerProxy } from "./add-bearer.ts";
 import { fixture } from "./fixture/server.ts";
 
@@ -37,13 +35,12 @@ export async function openHarness({ vendors = "one", start }: HarnessOptions = {
   const proxyPort = await freePort();
   const url = `http://127.0.0.1:${proxyPort}`;
   const vendor = await startOpenIdVendor({ redirectUri: `${url}/callback` });
-  const folder = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-"));
   const environment = {
     OAUTH_MODE: "hosted",
     OAUTH_CALLBACK: "server",
     DEPLOYMENT_URL: url,
     PORT: String(port),
-    DATA_DIR: folder,
+    DATA_DIR: temporaryFolder(),
     ...(vendors === "one" ? vendor.env : amongOthers(vendor.env)),
     OAUTH_CLIENTS: JSON.stringify([
       { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] },
@@ -60,7 +57,6 @@ export async function openHarness({ vendors = "one", start }: HarnessOptions = {
       await proxy.close();
       await server.stop();
       await vendor.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -5,13 +5,13 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { driveConsent } from "@oauth-broker/simulators";
 import { patience } from "../../packages/oauth-core/src/testing/time-limits.ts";
+import { temporaryFolder } from "../support/service-process.ts";
 import { openPlayer } from "./client/player.ts";
 
 const CLIENT = join(import.meta.dirname, "client", "client.ts");
@@ -62,7 +62,7 @@ async function run(
   environment: Readonly<Record<string, string>>,
   timeout: number,
 ): Promise<SuiteRun> {
-  const results = mkdtempSync(join(tmpdir(), "oauth-broker-conformance-results-"));
+  const results = temporaryFolder();
   const child = spawn(process.execPath, [COMMAND, ...args, "-o", results], {
     env: {
       PATH: process.env["PATH"],
@@ -99,7 +99,6 @@ async function run(
     return { exitCode, output, scenarios: readResults(results) };
   } finally {
     process.off("exit", kill);
-    rmSync(results, { recursive: true, force: true });
   }
 }
 

@@ -6,32 +6,26 @@ import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
 import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
 import type { Config, VendorConfig } from "@oauth-broker/broker/src/config-types.ts";
 import { confidentialClient, memoryConfig } from "@oauth-broker/broker/src/testing/memory-config.ts";
-import { Secret } from "@oauth-broker/oauth-core";
+import { type Clock, Secret } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { readAnswer } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
 import { type Entry, type EntryClient, keyPair } from "@oauth-broker/simulators/entry-vendor";
-import { type Answer, basic, createPlatform, type Form, type Platform } from "../support/broker/platform.ts";
+import {
+  type Answer,
+  basic,
+  challengeOf,
+  createPlatform,
+  type Form,
+  type Platform,
+} from "../support/broker/platform.ts";
 
 export const ISSUER = "https://broker.prove-vendors.com";
 const PLATFORM = "https://platform.prove-vendors.com/cb";
 const CLIENT_SECRET = "s".repeat(43);
-// The pair printed in rfc7636 appendix B.
+// As printed in rfc7636 appendix B.
 const CODE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-
-/** A clock that moves on command. */
-export interface ProofClock {
-  (): number;
-  advance(seconds: number): void;
-}
-
-/** @returns at a time that no test of the broker depends on */
-export function proofClock(): ProofClock {
-  let at = 1_790_000_000;
-  return Object.assign(() => at, { advance: (seconds: number) => void (at += seconds) });
-}
 
 /** Our credentials at the vendor, and the vendor's side of them. */
 export interface ProofClient {
@@ -115,7 +109,7 @@ export interface CallbackRequest {
 export async function startProofBroker(
   copy: RegistryEntry,
   client: ProofClient,
-  { now, egress }: { readonly now: ProofClock; readonly egress: Egress },
+  { now, egress }: { readonly now: Clock; readonly egress: Egress },
 ): Promise<ProofBroker> {
   const log = createLog({ write: () => undefined });
   const { fetch, fetchUntrusted } = egress;
@@ -145,7 +139,7 @@ export async function startProofBroker(
       }),
     view: async (vendor) => (await ask(`${ISSUER}/v1/vendors/${vendor}`)).body,
     async start(form) {
-      const pushed = await platform.par({ code_challenge: CODE_CHALLENGE, ...form });
+      const pushed = await platform.par({ code_challenge: challengeOf(CODE_VERIFIER), ...form });
       const requestUri = pushed.body["request_uri"];
       if (typeof requestUri !== "string") return { pushed };
       const { response, location } = await browse(platform.authorizeUrl({ requestUri }));

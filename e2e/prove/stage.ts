@@ -4,6 +4,7 @@
  */
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry } from "@oauth-broker/oauth-core/registry";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import {
   createEntryVendor,
   type Decision,
@@ -20,8 +21,6 @@ import {
   ISSUER,
   type ProofBroker,
   type ProofClient,
-  type ProofClock,
-  proofClock,
   startProofBroker,
 } from "./broker.ts";
 
@@ -31,7 +30,7 @@ export interface Stage {
   readonly vendor: EntryVendor;
   readonly broker: ProofBroker;
   readonly client: ProofClient;
-  readonly clock: ProofClock;
+  readonly clock: ReturnType<typeof fixedClock>;
   readonly egress: Egress;
   /** Names vendor, tenant and credentials in every request. */
   readonly form: Readonly<Record<string, string>>;
@@ -55,7 +54,8 @@ export async function setStage(
   { proxy, egress }: Theatre,
   kind: "secret" | "certificate" = "secret",
 ): Promise<Stage> {
-  const clock = proofClock();
+  // A time that no test of the broker depends on.
+  const clock = fixedClock(1_790_000_000);
   const client = createClient(entry, `${ISSUER}/v1/callback`, isSelfHosted(entry) ? "byoc" : kind);
   const broker = await startProofBroker(copy, client, { now: clock, egress });
   const values = sampleValues(entry);

@@ -76,9 +76,10 @@ const folders = new Set<string>();
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
+  removeTemporaryFolders();
 });
 
-/** Removed when the test file ends. */
+/** Removed when the test file ends, or the program. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "oauth-broker-e2e-"));
   folders.add(folder);

@@ -4,6 +4,7 @@
  */
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { createFakeVendor } from "@oauth-broker/simulators";
+import { basic } from "../../support/broker/platform.ts";
 import { type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
 import { answerOf, createFixture, type Fixture, type OutboundRequest, requestOf } from "./fixture.ts";
 
@@ -63,7 +64,7 @@ export function register(fixture: Fixture, body: string | object, who: PlatformI
   return fixture.request("/register", {
     method: "POST",
     headers: {
-      authorization: `Basic ${Buffer.from(`${who}:${PLATFORMS[who].secret}`).toString("base64")}`,
+      authorization: basic(who, PLATFORMS[who].secret),
       "content-type": "application/json",
     },
     body: typeof body === "string" ? body : JSON.stringify(body),

@@ -8,6 +8,7 @@ import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulato
 import { type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
 import { hasSeveralVendors, openLinks, runTokenStore } from "../../../packages/mcp-auth/src/cli/operator.ts";
 import { runCommand } from "../../../packages/mcp-auth/src/cli/run-command.ts";
+import { basic } from "../broker/platform.ts";
 import { freePort } from "../free-port.ts";
 import { serveInProcess } from "../mcp/in-process.ts";
 import type { Environment } from "../mcp/process.ts";
@@ -194,11 +195,10 @@ async function endChatGrant(
     return Buffer.from(payload, "base64url").toString("utf8").includes(`"sub":"${user}"`);
   });
   for (const { access_token: token } of ofUser) {
-    const basic = Buffer.from(`${OUR_CLIENT}:${clientSecret}`).toString("base64");
     // oxlint-disable-next-line no-await-in-loop -- there are one or two
     await fetch(`${issuer}/token/revocation`, {
       method: "POST",
-      headers: { authorization: `Basic ${basic}` },
+      headers: { authorization: basic(OUR_CLIENT, clientSecret) },
       body: new URLSearchParams({ token: String(token) }),
     });
   }
