@@ -69,6 +69,7 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
     return found() ?? {};
   };
   return {
+    url,
     call,
     lineOf,
     lines,
@@ -110,6 +111,13 @@ describe("a server, of whose author", () => {
       expect(line["trace_id"]).toMatch(/^[0-9a-f]{32}$/);
       // oxlint-enable no-await-in-loop
     }
+    expect(await server.call("fine")).toContain("fine");
+  });
+
+  it("an unawaited promise of a prompt is no end of the process either", async () => {
+    const answer = await fetch(`${server.url}/mcp`, callOf("floating", "prompts/get"));
+    expect(await answer.text()).toContain('"messages":[]');
+    expect(await server.lineOf("tool_rejection", "configure")).toMatchObject({ reason: "tool_failed" });
     expect(await server.call("fine")).toContain("fine");
   });
 
@@ -190,7 +198,7 @@ it("a call that a stop cuts has its signal, and time to clean up", async () => {
   await calling;
 });
 
-function callOf(name: string): RequestInit {
+function callOf(name: string, method = "tools/call"): RequestInit {
   return {
     method: "POST",
     headers: {
@@ -199,6 +207,6 @@ function callOf(name: string): RequestInit {
       accept: "application/json, text/event-stream",
       "mcp-protocol-version": "2025-11-25",
     },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name, arguments: {} } }),
   };
 }

@@ -18,7 +18,8 @@ export interface ServerDefinition {
   readonly instructions?: string;
   readonly tools: readonly Tool[];
   /**
-   * Registers other features of the SDK (resources, prompts) on the server object of a request. The
+   * Registers other features of the SDK (resources, prompts) on the server object of a request. What
+   * one of them throws reaches the client as it is, unlike the error of a tool. The
    * object is created for every request and must not be kept.
    */
   readonly configure?: (server: McpServer) => void;

@@ -13,6 +13,7 @@ import {
   type ScopeChallengeHandler,
 } from "@modelcontextprotocol/server";
 import type { Answer } from "@oauth-broker/oauth-core/http";
+import { inTool } from "@oauth-broker/service";
 import { requireNoCoding, type Route, type Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { CallerAddress } from "../caller-address.ts";
@@ -81,6 +82,9 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
     onerror: (error) => deps.log.info("mcp_refused", { errorName: error.name }),
   });
   const everyScope = tools.flatMap(({ tool, named }) => policy.scopesOf(tool, named) ?? []);
+  // Its prompts and resources are author's code as tools are, and any request may run one.
+  const asAuthors = <Result>(run: () => Result): Result =>
+    definition.configure === undefined ? run() : inTool("configure", run);
   const findCaller = async (c: Context, trace: Trace): ReturnType<typeof requireCaller> => {
     if (policy.vendorOfRequest !== undefined) trace.vendor = policy.vendorOfRequest;
     return requireCaller(c.req.header("authorization"), deps.addressOf(c), deps);
@@ -97,11 +101,13 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
         const { caller } = found;
         if (caller.clientId !== undefined) trace.clientId = caller.clientId;
         const from = callOrigin(c);
-        return policy.exchange(c.req.raw, caller, (request, linked, parsedBody) =>
-          handler.fetch(request, {
-            authInfo: toAuthInfo({ caller, from, linked }, everyScope, deps),
-            ...defined({ parsedBody }),
-          }),
+        return asAuthors(() =>
+          policy.exchange(c.req.raw, caller, (request, linked, parsedBody) =>
+            handler.fetch(request, {
+              authInfo: toAuthInfo({ caller, from, linked }, everyScope, deps),
+              ...defined({ parsedBody }),
+            }),
+          ),
         );
       },
       // Clients request the challenge by HEAD or GET: the token is checked before the method.

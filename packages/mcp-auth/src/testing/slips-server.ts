@@ -7,6 +7,12 @@ const scopes: readonly string[] = [];
 await runServer({
   name: "slips",
   version: "1.0.0",
+  configure: (server) => {
+    server.registerPrompt("floating", { description: "f" }, async () => {
+      void Promise.reject(new TypeError("message of the prompt"));
+      return { messages: [] };
+    });
+  },
   tools: [
     defineTool({
       name: "fine",
