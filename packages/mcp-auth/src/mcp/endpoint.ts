@@ -17,6 +17,7 @@ import { inTool } from "@oauth-broker/service";
 import { requireNoCoding, type Route, type Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { CallerAddress } from "../caller-address.ts";
+import { PATHS } from "../resource/paths.ts";
 import type { ServerDefinition } from "../server.ts";
 import type { Tool } from "../tool.ts";
 import { callOrigin, requestOf, toAuthInfo } from "./admission/auth-info.ts";
@@ -39,8 +40,6 @@ export interface McpDeps extends BearerDeps, VendorApiDeps, Pick<RunDeps, "log" 
   /** The same challenge, for a person with a browser. Default: none, a browser gets what clients get. */
   readonly challengePage?: (challenge: Answer) => Answer;
 }
-
-export const MCP_PATH = "/mcp";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** The list of tools is the same for every user of a release. */
@@ -92,7 +91,7 @@ export function createMcpEndpoint(definition: ServerDefinition, deps: McpDeps): 
   return {
     route: {
       method: "POST",
-      path: MCP_PATH,
+      path: PATHS.mcp,
       surface: "api",
       handle: async (c, trace) => {
         const found = await findCaller(c, trace);
