@@ -16,6 +16,7 @@ import { exampleFolder } from "../../support/packages/example-process.ts";
 import { findSecrets } from "../../support/secrets.ts";
 
 const FOLDER = exampleFolder("ai-sdk-agent");
+const ENVIRONMENT = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
 const ANSWER = "You are sample-user, and the channel knows.";
 
 let broker: InProcessSandbox;
@@ -72,7 +73,7 @@ it("acts at both vendors for its user, and the model sees no token", async () =>
   const child = spawn(process.execPath, ["main.ts", "Who am I?"], {
     cwd: FOLDER,
     env: {
-      PATH: process.env["PATH"],
+      ...ENVIRONMENT,
       ...broker.settings,
       PORT: port,
       MODEL_URL: `http://127.0.0.1:${modelPort}/v1`,
@@ -108,7 +109,7 @@ it("acts at both vendors for its user, and the model sees no token", async () =>
 }, 90_000);
 
 it("says all at once what is missing, and has less than 120 lines", async () => {
-  const child = spawn(process.execPath, ["main.ts"], { cwd: FOLDER, env: { PATH: process.env["PATH"] } });
+  const child = spawn(process.execPath, ["main.ts"], { cwd: FOLDER, env: ENVIRONMENT });
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   expect(code).toBe(1);
   expect(said).toContain("Set BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET, MODEL_URL, MODEL");

@@ -22,6 +22,7 @@ it("the README's example runs as it stands, and answers what it says", async () 
   const server = spawn(process.execPath, ["--input-type=module-typescript", "--eval", example], {
     cwd: PACKAGE,
     env: {
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       ...NO_URLS,
       OAUTH_MODE: "pre-registered",
       VENDOR: "practice",

@@ -27,7 +27,7 @@ export function readmeBlock(folder: string, language: string): string {
 
 /**
  * @param folder of the package
- * @param environment the whole of it
+ * @param environment the whole of it, with the cache of compiled files
  * @throws Error when the example fails
  */
 export async function runReadmeExample(
@@ -38,7 +38,7 @@ export async function runReadmeExample(
   const promised = [...example.matchAll(/console\.log\(.*\); \/\/ (.*)/g)].map(([, text = ""]) => `${text}\n`).join("");
   const run = promisify(execFile)(process.execPath, ["--input-type=module-typescript", "--eval", example], {
     cwd: folder,
-    env: environment,
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...environment },
   });
   return { printed: (await run).stdout, promised };
 }
