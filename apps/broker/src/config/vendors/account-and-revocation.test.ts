@@ -39,6 +39,11 @@ describe("a vendor's account in the file", () => {
     expect(entry).toMatchObject({ asksUserinfo: true, ownAccount: true });
   });
 
+  it("may have the token in its path, as the broker fills it", () => {
+    const account = { endpoint: `${ENDPOINT}/{access_token}`, token: { in: "path" } };
+    expect(ownVendor({ account })?.vendor.account).toMatchObject(account);
+  });
+
   it("is asked with GET, and names no account without its identity", () => {
     const entry = ownVendor({ account: { endpoint: ENDPOINT } });
     expect(entry?.vendor.account).toEqual({ endpoint: ENDPOINT, method: "GET" });
@@ -66,6 +71,14 @@ describe("a vendor's account in the file", () => {
       "….account.identity[0] must be the name of a member, or names with dots between them",
     ],
     [{ account: { endpoint: ENDPOINT, token: { in: "query" } } }, "….account.token needs the name of the parameter"],
+    [
+      { account: { endpoint: ENDPOINT, token: { in: "path" } } },
+      "….account is without {access_token} in its endpoint, where the token is to stand",
+    ],
+    [
+      { account: { endpoint: `${ENDPOINT}/{access_token}` } },
+      "….account.endpoint uses {access_token}, which is not declared under placeholders",
+    ],
     [
       { account: { endpoint: ENDPOINT, token: { in: "query", name: "t", scheme: "OAuth" } } },
       "….account.token has a scheme, which only a header has",

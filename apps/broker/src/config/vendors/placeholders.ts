@@ -108,10 +108,11 @@ export function placeholderProblems(
 }
 
 /**
- * Leaves out the placeholders that the vendor's dialect fills itself: the client id in its path,
- * the tenant of a token.
+ * Leaves out the placeholders that the vendor's dialect fills itself: the client id or the token in
+ * its path, the tenant of a token.
  */
-function withoutDialect(field: FileField, template: string, { issuerTemplate }: Vendor): string {
+function withoutDialect(field: FileField, template: string, { account, issuerTemplate }: Vendor): string {
+  if (field === "account" && account?.token?.in === "path") return template.replace("{access_token}", "");
   if (field === "revocationEndpoint") return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
   if (field === "issuer" && issuerTemplate !== undefined)
     return template.replace(`{${issuerTemplate.placeholder}}`, "");

@@ -155,6 +155,10 @@ const ACCOUNT = {
       type: "header",
     },
   },
+  check: ({ endpoint, token }: { endpoint: string; token?: { in: string } }): string | undefined =>
+    token?.in === "path" && !endpoint.includes("{access_token}")
+      ? "is without {access_token} in its endpoint, where the token is to stand"
+      : undefined,
 } as const satisfies ObjectShape;
 
 /** In an order that the hash of a flow's context keeps (vendor-client/kept.ts). */

@@ -105,18 +105,23 @@ interface Candidates {
 }
 
 function candidates(members: JsonObject, { classifyError, tokenResult, errorMember }: ErrorDialect): Candidates {
-  const { error, errors } = members;
+  const { error } = members;
   const own =
     classifyError?.(members) ??
     (tokenResult === undefined ? undefined : failedResult(members[tokenResult.member], tokenResult.success)) ??
     (typeof error === "string" && error !== "" ? error : undefined);
-  const listed = isJsonList(errors) ? errors.slice(0, MAX_LISTED) : [];
   const stated = errorMember === undefined ? undefined : codeIn(memberAt(members, errorMember));
-  const nested = [error, ...listed].flatMap((one) => namedCodes(one));
+  const nested = nestedCodes(members);
   return { own: own === undefined ? [] : [own], further: stated === undefined ? nested : [stated, ...nested] };
 }
 
 const MAX_LISTED = 8;
+
+/** @returns the error codes within an `error` that is an object, and within a list `errors` */
+export function nestedCodes({ error, errors }: JsonObject): string[] {
+  const listed = isJsonList(errors) ? errors.slice(0, MAX_LISTED) : [];
+  return [error, ...listed].flatMap((one) => namedCodes(one));
+}
 
 /** The first whose meaning is known, else the first. */
 function pickCode({ own, further }: Candidates, call: VendorCall, said: Refusal): string | undefined {
@@ -137,7 +142,7 @@ const CODE_MEMBERS = [
 ];
 
 /** @returns the error codes within an `error` that is an object */
-export function namedCodes(value: JsonValue | undefined): string[] {
+function namedCodes(value: JsonValue | undefined): string[] {
   if (!isJsonObject(value)) return [];
   return CODE_MEMBERS.map((name) => codeIn(value[name])).filter((code) => code !== undefined);
 }

@@ -26,6 +26,8 @@ describe("revokeToken", () => {
     ["400 invalid_token", { status: 400, body: { error: "invalid_token" } }, "already"],
     ["400 INVALID_TOKEN", { status: 400, body: { error: "INVALID_TOKEN" } }, "already"],
     ["400 and another word for a dead token", { status: 400, body: { error: "bad_refresh_token" } }, "already"],
+    ["200 and an object that says invalid_token", { body: { error: { code: "invalid_token" } } }, "already"],
+    ["200 and an error that is none", { body: { error: { code: "ok" }, success: true } }, "token"],
     ["200 that says token_revoked", { status: 200, body: { ok: false, error: "token_revoked" } }, "already"],
   ])("bar#RV-2 rfc7009#2.2 treats %s as revoked", async (_title, answer, outcome) => {
     lab.vendor.answers.set("/revoke", answer);
@@ -48,6 +50,8 @@ describe("revokeToken", () => {
     ["401", { status: 401 }, { code: "vendor_credentials_rejected" }],
     ["invalid_request", { status: 400, body: { error: "invalid_request" } }, { code: "vendor_response_invalid" }],
     ["a page", { status: 400, body: "<html>" }, { code: "vendor_response_invalid" }],
+    ["a list", { body: { errors: [{ code: "invalid_client" }] } }, { code: "vendor_credentials_rejected" }],
+    ["a 200 without success", { body: { success: false } }, { code: "vendor_response_invalid" }],
     ["404, as a wrong endpoint answers", { status: 404 }, { code: "vendor_response_invalid" }],
     ["a redirect", { status: 302, headers: { location: "/login" } }, { code: "vendor_response_invalid" }],
     [

@@ -5,7 +5,7 @@
 import { defined } from "../../mechanics/defined.ts";
 import { revocationRequest } from "oauth4webapi";
 import type { JsonObject, Timer } from "../../ports.ts";
-import { OAuthError } from "../../protocol/errors.ts";
+import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
 import type { MemberPath, RevocationDialect } from "../../registry/dialect.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
@@ -23,7 +23,7 @@ import {
   vendorRefusal,
   vendorRefusedClient,
 } from "../errors.ts";
-import { namedCodes } from "./error-response.ts";
+import { nestedCodes } from "./error-response.ts";
 
 /** The parameters of a revocation (RFC 7009 §2.1). */
 export interface RevokeRequest {
@@ -192,25 +192,25 @@ async function readRevocation(
   { now }: RevokeDeps,
 ): Promise<Revoked> {
   requireAnswer(response, call, now);
-  const isRefusal = response.status >= 400;
   const { error, isFailure, members } = await readRefusal(response, call, vendor.revocation?.success);
-  if (error === undefined && !isRefusal) {
-    if (isFailure) throw invalidVendorResponse("revocation: a 200 that reports a failure");
-    return "token";
-  }
-  const codes = error === undefined ? namedCodes(members.error) : [error];
+  const codes = error === undefined ? nestedCodes(members) : [error];
   const said = saidBy(response, members, now);
+  const means = (code: string): OAuthErrorCode | undefined =>
+    //= rfc7009#2.2.1
+    foldCode(code) === "unsupported_token_type" ? "unsupported_token_type" : meaningOf(code, call, said)?.code;
   const isGone = (code: string): boolean =>
     UNKNOWN_TOKEN.has(foldCode(code)) ||
     vendor.revocation?.goneErrors?.includes(code) === true ||
-    meaningOf(code, call, said)?.code === "invalid_grant";
+    means(code) === "invalid_grant";
   if (codes.some(isGone)) return "already";
-  //= rfc7009#2.2.1
-  if (error !== undefined && foldCode(error) === "unsupported_token_type") throw noWay(vendor, error);
-  if (error !== undefined) throw vendorRefusal(error, call, said);
-  throw response.status === 401
-    ? vendorRefusedClient(call)
-    : invalidVendorResponse(`revocation: status ${response.status}`);
+  // A success may have a member of that name that says so: `error: { code: "ok" }`.
+  const stated = error ?? codes.find((code) => means(code) !== undefined);
+  if (stated !== undefined) {
+    throw means(stated) === "unsupported_token_type" ? noWay(vendor, stated) : vendorRefusal(stated, call, said);
+  }
+  if (response.status === 401) throw vendorRefusedClient(call);
+  if (response.status < 400 && !isFailure) return "token";
+  throw invalidVendorResponse(`revocation: status ${response.status}, and nothing revoked`);
 }
 
 /** The body of a success is ignored, unless it says that nothing was revoked. */
@@ -220,9 +220,9 @@ async function readRefusal(
   success: RevocationDialect["success"],
 ): Promise<{ readonly error?: string; readonly isFailure: boolean; readonly members: JsonObject }> {
   const members = await readObject(response, call).catch((): JsonObject => ({}));
-  const { error, ok, revoked } = members;
+  const { error, ok, revoked, success: isSuccess } = members;
   const isNoSuccess = success !== undefined && !success.values.includes(textAt(members, success.member));
-  const isFailure = ok === false || revoked === false || isNoSuccess;
+  const isFailure = [ok, revoked, isSuccess].includes(false) || isNoSuccess;
   return { isFailure, members, ...(typeof error === "string" && error !== "" ? { error } : {}) };
 }
 
