@@ -39,9 +39,11 @@ const PLAIN_MEMBERS: ReadonlySet<string> = new Set(["content", "structuredConten
 
 /** A bigint becomes its digits, as text: a number of JSON would lose some. */
 function fitJson(value: unknown): JsonValue {
-  const json = JSON.stringify(value, (_, member: unknown) => {
+  const json = JSON.stringify(value, (name, member: unknown) => {
     if (typeof member === "bigint") return String(member);
-    if (isUnseen(member)) throw new TypeError(`the tool returned a ${member.constructor.name}, which JSON shows as {}`);
+    // Within an answer that shows something, only what cannot be meant.
+    if (isUnseen(member) && (name === "" || member instanceof Promise))
+      throw new TypeError(`the tool returned a ${member.constructor.name}, which JSON shows as {}`);
     return member;
   }) as string | undefined;
   if (json === undefined) throw new TypeError(`the tool returned a ${typeof value}`);

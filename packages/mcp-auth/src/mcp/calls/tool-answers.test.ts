@@ -20,7 +20,7 @@ const ANSWERS: Record<string, () => unknown> = {
   half: () => `a ${HALF} b`,
   halfMember: () => ({ [`k${HALF}`]: `v${HALF}`, path: "C:\\ud83d", pair: "😀" }),
   halfResult: () => ({ content: [{ type: "text", text: HALF }], structuredContent: { x: HALF } }),
-  date: () => ({ at: new Date(0), gone: undefined, run: () => 1 }),
+  date: () => ({ at: new Date(0), gone: undefined, run: () => 1, headers: new Headers() }),
   errorResult: () => ({ content: [TEXT], isError: true }),
   meta: () => ({ content: [TEXT], _meta: { "example/x": 1 } }),
   own: () => toolResult({ content: [TEXT], structuredContent: { one: 1 }, _meta: { "example/x": 1 } }),
@@ -29,7 +29,7 @@ const ANSWERS: Record<string, () => unknown> = {
   symbol: () => Symbol("s"),
   cycle: () => around,
   response: () => new Response("canary"),
-  error: () => ({ ok: false, error: new Error("canary") }),
+  error: () => new Error("canary"),
   map: () => new Map([["canary", 1]]),
   promise: () => ({ items: Promise.resolve(["canary"]) }),
   throwing: () => ({
@@ -99,7 +99,7 @@ describe.each(ERAS)("%s", (era) => {
   it("numbers that JSON cannot say keep their digits", async () => {
     expect(JSON.parse(await textOf("bigint"))).toEqual({ id: "9007199254740993", nested: ["1"] });
     expect(await textOf("alone")).toBe('"12"');
-    expect(JSON.parse(await textOf("date"))).toEqual({ at: "1970-01-01T00:00:00.000Z" });
+    expect(JSON.parse(await textOf("date"))).toEqual({ at: "1970-01-01T00:00:00.000Z", headers: {} });
   });
 
   it("half a character is replaced, in names and values, and nothing else is", async () => {
