@@ -9,32 +9,11 @@ import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { keptOf } from "@oauth-broker/oauth-core/client";
 import * as grantContextModule from "@oauth-broker/broker/src/grants/grant-context.ts";
 import * as connectionModule from "@oauth-broker/broker/src/grants/connection.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(grantContextModule, (actual) => {
-    const readGrantContext: typeof actual.readGrantContext = async (...call) => {
-      const context = await actual.readGrantContext(...call);
-      const { connection, vendor } = context;
-      return off.has("pinned hosts")
-        ? { ...context, connection: { ...connection, checkHosts: keptOf(vendor).checkHosts } }
-        : context;
-    };
-    return { readGrantContext };
-  });
-  weaken(connectionModule, (actual) => {
-    const openConnection: typeof actual.openConnection = (value, clientId, deps) =>
-      actual.openConnection(value, off.has("client") ? "platform" : clientId, deps);
-    return { openConnection };
-  });
-});
 
 const HONEST = "https://honest.example";
 const EVIL = "https://evil.example";
@@ -99,7 +78,13 @@ describe.each(ELSEWHERE)("bar#BY-4 a vendor whose metadata later says %j", (memb
   });
 
   it("twin: with the hosts of today in place of those of the connection, the token is there", async () => {
-    const { leaked, token } = await without(off, "pinned hosts", attack);
+    without(grantContextModule, ({ readGrantContext }) => ({
+      readGrantContext: async (...call) => {
+        const { connection, ...context } = await readGrantContext(...call);
+        return { ...context, connection: { ...connection, checkHosts: keptOf(context.vendor).checkHosts } };
+      },
+    }));
+    const { leaked, token } = await attack();
     expect(leaked.join()).toContain(token);
   });
 });
@@ -117,6 +102,9 @@ describe("bar#RF-7 another client's connection and token", () => {
   });
 
   it("twin: with any client's connection opened, the other learns about the victim's", async () => {
-    expect(await without(off, "client", ask)).toMatchObject({ status: 200 });
+    without(connectionModule, ({ openConnection }) => ({
+      openConnection: (value, _clientId, deps) => openConnection(value, "platform", deps),
+    }));
+    expect(await ask()).toMatchObject({ status: 200 });
   });
 });

@@ -8,23 +8,12 @@
 import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import * as issuerModule from "../../packages/oauth-core/src/vendor-client/issuer.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type BouncingVendor, createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { atCallback, type Browser, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(issuerModule, (actual) => {
-    const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
-      off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
-    return { requireIssuer };
-  });
-});
 
 const EVIL = "https://evil.example";
 
@@ -70,12 +59,11 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
 
   it("X-1 twin: without requireIssuer the evil vendor gets the code and our secret", async () => {
     const harness = await setUp();
-    await without(off, "requireIssuer", async () => {
-      const { stolen, redeemStolen } = await cross(harness);
-      expect(harness.honest.codes).toContain(stolen);
-      expect(harness.evil.tokenRequests[0]?.headers.authorization).toMatch(/^Basic /);
-      expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
-    });
+    without(issuerModule, () => ({ requireIssuer: () => undefined }));
+    const { stolen, redeemStolen } = await cross(harness);
+    expect(harness.honest.codes).toContain(stolen);
+    expect(harness.evil.tokenRequests[0]?.headers.authorization).toMatch(/^Basic /);
+    expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
   });
 
   it("X-1 is refused too where the evil vendor's entry names no issuer at all", async () => {
@@ -139,10 +127,9 @@ describe("X-13 the challenge in the victim's request is the attacker's", () => {
 
   it("X-13 twin: PKCE alone does not help: the relayed challenge fits the attacker's verifier", async () => {
     const harness = await setUp();
-    await without(off, "requireIssuer", async () => {
-      const { redeemStolen } = await cross(harness);
-      expect(await redeemStolen()).toMatchObject({ status: 200, body: { vendor: "honest" } });
-    });
+    without(issuerModule, () => ({ requireIssuer: () => undefined }));
+    const { redeemStolen } = await cross(harness);
+    expect(await redeemStolen()).toMatchObject({ status: 200, body: { vendor: "honest" } });
   });
 });
 

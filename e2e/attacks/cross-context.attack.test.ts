@@ -8,8 +8,7 @@ import { createFakeVendor, type FakeVendorOptions, ownerOf } from "@oauth-broker
 import * as issuerModule from "../../packages/oauth-core/src/vendor-client/issuer.ts";
 import * as keptModule from "../../packages/oauth-core/src/vendor-client/kept.ts";
 import * as encodingModule from "../../packages/token-store/src/crypto/encoding.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
@@ -23,28 +22,6 @@ import {
   withParameters,
 } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(issuerModule, (actual) => {
-    const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
-      off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
-    return { requireIssuer };
-  });
-  weaken(keptModule, (actual) => {
-    const flowContextHash: typeof actual.flowContextHash = (input) =>
-      off.has("flowContextHash")
-        ? "the same for all"
-        : actual.flowContextHash(off.has("client of flowContextHash") ? { ...input, platformClientId: "any" } : input);
-    return { flowContextHash };
-  });
-  weaken(encodingModule, (actual) => {
-    const associatedData: typeof actual.associatedData = (version, context) =>
-      actual.associatedData(version, off.has("associatedData") ? ["anywhere"] : context);
-    return { associatedData };
-  });
-});
 
 const EVIL = "https://evil.example";
 
@@ -105,9 +82,10 @@ describe("X-5 a value of one flow, client or vendor used on another", () => {
 
   it("X-5 twin: without the context in its seal any client opens any connection", async () => {
     const harness = await setUp();
-    await without(off, "associatedData", async () => {
-      expect(ownerOf((await refreshByAnother(harness)).body["access_token"])).toBe("victim");
-    });
+    without(encodingModule, ({ associatedData }) => ({
+      associatedData: (version) => associatedData(version, ["anywhere"]),
+    }));
+    expect(ownerOf((await refreshByAnother(harness)).body["access_token"])).toBe("victim");
   });
 });
 
@@ -148,10 +126,11 @@ describe("X-5 an attacker with write access to the store gives a flow to another
 
   it("X-5 twin: without the client in flowContextHash the other client gets the victim's tokens", async () => {
     const harness = await setUp();
-    await without(off, "client of flowContextHash", async () => {
-      const { redeem } = await moveToAnother(harness);
-      expect(ownerOf((await redeem()).body["access_token"])).toBe("victim");
-    });
+    without(keptModule, ({ flowContextHash }) => ({
+      flowContextHash: (input) => flowContextHash({ ...input, platformClientId: "any" }),
+    }));
+    const { redeem } = await moveToAnother(harness);
+    expect(ownerOf((await redeem()).body["access_token"])).toBe("victim");
   });
 });
 
@@ -175,10 +154,9 @@ describe("X-9 an error of the evil vendor in a flow of the honest one", () => {
 
   it("X-9 twin: without requireIssuer the platform gets the evil vendor's made-up error", async () => {
     const harness = await setUp();
-    await without(off, "requireIssuer", async () => {
-      const { destination } = await errorFromElsewhere(harness);
-      expect(parameter(destination.url, "error")).toBe("access_denied");
-    });
+    without(issuerModule, () => ({ requireIssuer: () => undefined }));
+    const { destination } = await errorFromElsewhere(harness);
+    expect(parameter(destination.url, "error")).toBe("access_denied");
   });
 });
 
@@ -227,11 +205,10 @@ describe("X-12 the vendor's metadata names other endpoints between start and cal
     ["an entry", ENTRY],
     ["an issuer a request names", ISSUER_ALONE],
   ])("X-12 twin: without flowContextHash code and secret of %s go to the new endpoint", async (_, form) => {
-    await without(off, "flowContextHash", async () => {
-      const { evil } = await flip(form);
-      const [asked] = evil.tokenRequests;
-      expect(ownerOf(asked?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
-      expect(atob(asked?.headers.authorization?.replace("Basic ", "") ?? "")).toContain(VENDOR_CLIENT.clientSecret);
-    });
+    without(keptModule, () => ({ flowContextHash: () => "the same for all" }));
+    const { evil } = await flip(form);
+    const [asked] = evil.tokenRequests;
+    expect(ownerOf(asked?.form.get("code")?.replace("code-", "token-"))).toBe("victim");
+    expect(atob(asked?.headers.authorization?.replace("Basic ", "") ?? "")).toContain(VENDOR_CLIENT.clientSecret);
   });
 });

@@ -5,9 +5,9 @@
  * name the vendor of its flow (requireIssuer).
  */
 import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
-import { volume, weaken } from "@oauth-broker/oauth-core/testing";
+import { volume } from "@oauth-broker/oauth-core/testing";
 import * as issuerModule from "../../packages/oauth-core/src/vendor-client/issuer.ts";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { without } from "./support/outcomes.ts";
 import {
   atCallback,
@@ -22,16 +22,6 @@ import { createScheduler, scheduleStore } from "./support/scheduler.ts";
 import { createSeeded } from "../support/seeded.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(issuerModule, (actual) => {
-    const requireIssuer: typeof actual.requireIssuer = (vendor, iss) =>
-      off.has("requireIssuer") ? undefined : actual.requireIssuer(vendor, iss);
-    return { requireIssuer };
-  });
-});
 
 /** What can go wrong between the vendors and the callback. */
 const CROSSINGS = {
@@ -130,10 +120,9 @@ it("X-10 a code beside the other vendor's iss is useless where it arrives", asyn
 });
 
 it("X-10 twin: without requireIssuer crossed answers bring each vendor the other's codes", async () => {
-  await without(off, "requireIssuer", async () => {
-    const { vendors } = await rounds(10, 12, ["states"]);
-    const foreign = foreignCodesAt(vendors);
-    expect(foreign.length).toBe(20);
-    expect(ownerOf(foreign[0]?.replace("code-", "token-"))).toBe("victim");
-  });
+  without(issuerModule, () => ({ requireIssuer: () => undefined }));
+  const { vendors } = await rounds(10, 12, ["states"]);
+  const foreign = foreignCodesAt(vendors);
+  expect(foreign.length).toBe(20);
+  expect(ownerOf(foreign[0]?.replace("code-", "token-"))).toBe("victim");
 });

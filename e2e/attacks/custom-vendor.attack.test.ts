@@ -11,57 +11,14 @@ import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import * as callersPartModule from "@oauth-broker/broker/src/vendor-choice/callers-part.ts";
 import * as requestModule from "@oauth-broker/broker/src/vendor-choice/request.ts";
 import * as callbackPathModule from "@oauth-broker/broker/src/vendor-choice/callback-path.ts";
-import * as policyModule from "@oauth-broker/broker/src/flows/policy.ts";
 import * as registrationsModule from "@oauth-broker/broker/src/vendor-choice/registrations.ts";
 import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
-import { expectRefusalPage, onAnyPath, without } from "./support/outcomes.ts";
+import { expectRefusalPage, withoutPathOfFlow, without } from "./support/outcomes.ts";
 import { awayFromBroker, createBackend, createBrowser, parameter, withParameters } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(callersPartModule, (actual) => {
-    const requireAllowedPart: typeof actual.requireAllowedPart = (part, rules) =>
-      off.has("requireAllowedPart") ? undefined : actual.requireAllowedPart(part, rules);
-    return { requireAllowedPart };
-  });
-  weaken(requestModule, (actual) => {
-    const readVendorRequest: typeof actual.readVendorRequest = (parameters) => {
-      if (!off.has("readTarget")) return actual.readVendorRequest(parameters);
-      return {
-        target: {
-          vendor: "custom",
-          issuer: parameters.require("issuer"),
-          tokenEndpoint: parameters.require("token_endpoint"),
-        },
-        ownCredentials: actual.readOwnCredentials(parameters),
-        asked: actual.readAskedParameters(parameters),
-      };
-    };
-    return { readVendorRequest };
-  });
-  weaken(callbackPathModule, (actual) => {
-    const callbackContext: typeof actual.callbackContext = (context, key) => {
-      // One path for all callers.
-      if (off.has("callbackContext")) return ONE_FOR_ALL;
-      const isForAnyClient = off.has("client of callbackContext");
-      return actual.callbackContext(isForAnyClient ? { ...context, clientId: "any" } : context, key);
-    };
-    return { callbackContext };
-  });
-  weaken(policyModule, (actual) => {
-    return { createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
-  });
-  weaken(registrationsModule, (actual) => {
-    const requireForeignClient: typeof actual.requireForeignClient = (credentials, registrations) =>
-      off.has("requireForeignClient") ? undefined : actual.requireForeignClient(credentials, registrations);
-    return { requireForeignClient };
-  });
-});
 
 const EVIL = "https://evil.example";
 const ONE_FOR_ALL = "A".repeat(22);
@@ -109,6 +66,8 @@ async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsCl
   };
 }
 
+/** One path for all callers. */
+const shareCallbackPath = () => without(callbackPathModule, () => ({ callbackContext: () => ONE_FOR_ALL }));
 const whose = (code: string | undefined): string | undefined => ownerOf(code?.replace("code-", "token-"));
 
 describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () => {
@@ -132,14 +91,13 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
   });
 
   it("X-1 X-13 twin: an answer accepted on any path gives the attacker the victim's code", async () => {
-    await without(off, "path of the flow", async () => {
-      const { evil, redeemStolen } = await cross();
-      expect(whose(evil.stolen())).toBe("victim");
-      // PKCE alone does not help. None of our secrets was sent all the same.
-      const sent = evil.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
-      expect(atob(sent)).toBe(Object.values(ATTACKERS).join(":"));
-      expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
-    });
+    withoutPathOfFlow();
+    const { evil, redeemStolen } = await cross();
+    expect(whose(evil.stolen())).toBe("victim");
+    // PKCE alone does not help. None of our secrets was sent all the same.
+    const sent = evil.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
+    expect(atob(sent)).toBe(Object.values(ATTACKERS).join(":"));
+    expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
   });
 });
 
@@ -160,16 +118,14 @@ describe("X-2 a token endpoint of the attacker's beside credentials of the opera
   });
 
   it("X-2 twin: without requireAllowedPart the evil endpoint gets the operator's secret", async () => {
-    await without(off, "requireAllowedPart", async () => {
-      await without(off, "callbackContext", async () => {
-        const { foe, victim, evil } = await setUp({ registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback` });
-        const flow = await foe.push({ token_endpoint: `${EVIL}/token` });
-        const { url } = await victim.visit(foe.startUrl(flow));
-        await foe.redeem(parameter(url, "code"), flow.codeVerifier);
-        const sent = evil.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
-        expect(atob(sent)).toContain(VENDOR_CLIENT.clientSecret);
-      });
-    });
+    without(callersPartModule, () => ({ requireAllowedPart: () => undefined }));
+    shareCallbackPath();
+    const { foe, victim, evil } = await setUp({ registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback` });
+    const flow = await foe.push({ token_endpoint: `${EVIL}/token` });
+    const { url } = await victim.visit(foe.startUrl(flow));
+    await foe.redeem(parameter(url, "code"), flow.codeVerifier);
+    const sent = evil.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
+    expect(atob(sent)).toContain(VENDOR_CLIENT.clientSecret);
   });
 });
 
@@ -194,17 +150,27 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
   it("X-3 twin: without readTarget's rule the honest vendor's codes go to the evil vendor", async () => {
     // The fixture has one client at the honest vendor. The attacker means another: one whose
     // redirect URI is the callback of a custom vendor.
-    off.add("requireForeignClient").add("callbackContext");
+    weaken(registrationsModule, () => ({ requireForeignClient: () => undefined }));
+    shareCallbackPath();
     const { foe, victim, evil } = await setUp({
       sendsIss: true,
       registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`,
     });
-    await without(off, "readTarget", async () => {
-      const flow = await foe.push({ ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId });
-      const { url } = await victim.visit(foe.startUrl(flow));
-      await foe.redeem(parameter(url, "code"), flow.codeVerifier);
-      expect(whose(evil.stolen())).toBe("victim");
-    });
+    without(requestModule, ({ readAskedParameters, readOwnCredentials }) => ({
+      readVendorRequest: (parameters) => ({
+        target: {
+          vendor: "custom",
+          issuer: parameters.require("issuer"),
+          tokenEndpoint: parameters.require("token_endpoint"),
+        },
+        ownCredentials: readOwnCredentials(parameters),
+        asked: readAskedParameters(parameters),
+      }),
+    }));
+    const flow = await foe.push({ ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId });
+    const { url } = await victim.visit(foe.startUrl(flow));
+    await foe.redeem(parameter(url, "code"), flow.codeVerifier);
+    expect(whose(evil.stolen())).toBe("victim");
   });
 });
 
@@ -235,7 +201,7 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
   // From here on it is another tenant's client. The fixture has only one, which is the operator's
   // too.
   describe("of another tenant", () => {
-    beforeEach(() => void off.add("requireForeignClient"));
+    beforeEach(() => weaken(registrationsModule, () => ({ requireForeignClient: () => undefined })));
 
     it("bar#XA-4 X-4 is refused by the honest vendor: it does not know the redirect URI", async () => {
       const { destination, evil } = await lure();
@@ -257,10 +223,9 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
     });
 
     it("X-4 twin: with one path for all (callbackContext) the evil endpoint has the victim's code", async () => {
-      await without(off, "callbackContext", async () => {
-        const { evil } = await lure(() => `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`);
-        expect(whose(evil.stolen())).toBe("victim");
-      });
+      shareCallbackPath();
+      const { evil } = await lure(() => `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`);
+      expect(whose(evil.stolen())).toBe("victim");
     });
   });
 });
@@ -298,9 +263,10 @@ describe("X-4 another tenant's public client at its own custom vendor, named as 
   });
 
   it("X-4 twin: without the client in callbackContext the attacker redeems the victim's code", async () => {
-    await without(off, "client of callbackContext", async () => {
-      expect((await lure()).stolen).toBe("victim");
-    });
+    without(callbackPathModule, ({ callbackContext }) => ({
+      callbackContext: (context, key) => callbackContext({ ...context, clientId: "any" }, key),
+    }));
+    expect((await lure()).stolen).toBe("victim");
   });
 });
 

@@ -10,8 +10,7 @@ import { createFakeVendor, type FakeVendor, type ScriptedVendor, startScriptedVe
 import { Pool } from "undici";
 import * as exchangeModule from "../../packages/oauth-core/src/egress/exchange.ts";
 import * as addressRangesModule from "../../packages/oauth-core/src/egress/address-ranges.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
@@ -19,34 +18,6 @@ import { without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { IAT, register } from "./support/registration-fixture.ts";
 import { answerOf, createFixture, idOf, requestOf } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(exchangeModule, (actual) => {
-    const exchange: typeof actual.exchange = async (pool, request, limits) => {
-      const answer = await actual.exchange(pool, request, limits);
-      const location = answer.headers["location"];
-      if (!off.has("exchange") || answer.status !== 307 || typeof location !== "string") return answer;
-      // As most HTTP clients do by default.
-      const { origin, pathname } = new URL(location);
-      const elsewhere = new Pool(origin);
-      try {
-        // The first answer has given its room back.
-        const held = { ...limits.held, grow: () => true };
-        return await actual.exchange(elsewhere, { ...request, path: pathname }, { ...limits, held });
-      } finally {
-        await elsewhere.close();
-      }
-    };
-    return { exchange };
-  });
-  weaken(addressRangesModule, (actual) => {
-    const isPublicAddress: typeof actual.isPublicAddress = (address) =>
-      off.has("isPublicAddress") || actual.isPublicAddress(address);
-    return { isPublicAddress };
-  });
-});
 
 /** A host on loopback that redirects everything, or answers tokens to every caller. */
 async function startHost(status: number, location?: string): Promise<ScriptedVendor> {
@@ -103,19 +74,34 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
   );
 
   it("bar#EG-12 twin: with an exchange that follows, the other host has secret, code and token", async () => {
-    await without(off, "exchange", async () => {
-      const { elsewhere, redeemed } = await redeemAtRedirecting(307);
-      expect(redeemed.status).toBe(200);
-      const [{ headers, body } = { headers: {}, body: "" }, , registration] = elsewhere.received;
-      expect(Buffer.from((headers.authorization ?? "").slice("Basic ".length), "base64").toString()).toBe(
-        `${VENDOR_CLIENT.clientId}:${VENDOR_CLIENT.clientSecret}`,
-      );
-      expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({
-        code: expect.stringMatching(/^code-of-victim-/),
-        code_verifier: expect.stringMatching(/^.{43}$/),
-      });
-      expect(registration?.headers.authorization).toBe(`Bearer ${IAT}`);
+    without(exchangeModule, ({ exchange }) => ({
+      exchange: async (pool, request, limits) => {
+        const answer = await exchange(pool, request, limits);
+        const location = answer.headers["location"];
+        if (answer.status !== 307 || typeof location !== "string") return answer;
+        // As most HTTP clients do by default.
+        const { origin, pathname } = new URL(location);
+        const target = new Pool(origin);
+        try {
+          // The first answer has given its room back.
+          const held = { ...limits.held, grow: () => true };
+          return await exchange(target, { ...request, path: pathname }, { ...limits, held });
+        } finally {
+          await target.close();
+        }
+      },
+    }));
+    const { elsewhere, redeemed } = await redeemAtRedirecting(307);
+    expect(redeemed.status).toBe(200);
+    const [{ headers, body } = { headers: {}, body: "" }, , registration] = elsewhere.received;
+    expect(Buffer.from((headers.authorization ?? "").slice("Basic ".length), "base64").toString()).toBe(
+      `${VENDOR_CLIENT.clientId}:${VENDOR_CLIENT.clientSecret}`,
+    );
+    expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({
+      code: expect.stringMatching(/^code-of-victim-/),
+      code_verifier: expect.stringMatching(/^.{43}$/),
     });
+    expect(registration?.headers.authorization).toBe(`Bearer ${IAT}`);
   });
 });
 
@@ -223,12 +209,11 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
       "https://127.0.0.1/token",
       "https://[fd00:ec2::254]/token",
     ];
-    await without(off, "isPublicAddress", async () => {
-      const harness = await fixtureOf(urls, "token_endpoint");
-      for (const vendor of harness.vendors) await runFlow(harness, vendor);
-      expect(new Set(harness.network.sockets)).toEqual(
-        new Set(["169.254.169.254", "10.0.0.1", "127.0.0.1", "fd00:ec2::254"]),
-      );
-    });
+    without(addressRangesModule, () => ({ isPublicAddress: () => true }));
+    const harness = await fixtureOf(urls, "token_endpoint");
+    for (const vendor of harness.vendors) await runFlow(harness, vendor);
+    expect(new Set(harness.network.sockets)).toEqual(
+      new Set(["169.254.169.254", "10.0.0.1", "127.0.0.1", "fd00:ec2::254"]),
+    );
   });
 });

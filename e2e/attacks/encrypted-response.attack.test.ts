@@ -9,32 +9,11 @@ import { createFakeVendor, type FakeVendor } from "@oauth-broker/simulators";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, type JWK } from "jose";
 import * as encryptedResponseModule from "../../packages/oauth-core/src/authorization-server/encrypted-response.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(encryptedResponseModule, (actual) => {
-    const createResponseEncryption: typeof actual.createResponseEncryption = (deps) => {
-      const { prepare } = actual.createResponseEncryption(deps);
-      return {
-        prepare: async (registered) => {
-          if (off.has("createResponseEncryption")) return async (body) => JSON.stringify(body);
-          if (off.has("key before code")) return async (body) => (await prepare(registered))(body);
-          return prepare(registered);
-        },
-      };
-    };
-    const findEncryptionKey: typeof actual.findEncryptionKey = (keys, alg, alsoSigns) =>
-      off.has("findEncryptionKey") ? keys[0] : actual.findEncryptionKey(keys, alg, alsoSigns);
-    return { createResponseEncryption, findEncryptionKey };
-  });
-});
 
 const { secret, redirectUri } = PLATFORMS.platform;
 
@@ -100,7 +79,10 @@ describe("an attacker who reads the answers in transit", () => {
   });
 
   it("twin: in plain JSON finds every one", async () => {
-    expect(await without(off, "createResponseEncryption", readAnswers)).toHaveLength(4);
+    without(encryptedResponseModule, () => ({
+      createResponseEncryption: () => ({ prepare: async () => async (body) => JSON.stringify(body) }),
+    }));
+    expect(await readAnswers()).toHaveLength(4);
   });
 });
 
@@ -119,7 +101,8 @@ describe("an attacker who holds the key the platform signs with", () => {
   });
 
   it("twin: with any key that fits opens it", async () => {
-    expect(await without(off, "findEncryptionKey", readWithSigningKey)).toEqual([true, false]);
+    without(encryptedResponseModule, () => ({ findEncryptionKey: (keys) => keys[0] }));
+    expect(await readWithSigningKey()).toEqual([true, false]);
   });
 });
 
@@ -143,6 +126,12 @@ describe("an attacker who blocks the client's key set", () => {
   });
 
   it("twin: with the key looked for afterwards costs the user's consent", async () => {
-    expect(await without(off, "key before code", keepKeysAway)).toEqual({ statuses: [503, 400], asked: 1 });
+    without(encryptedResponseModule, ({ createResponseEncryption }) => ({
+      createResponseEncryption: (deps) => {
+        const { prepare } = createResponseEncryption(deps);
+        return { prepare: async (registered) => async (body) => (await prepare(registered))(body) };
+      },
+    }));
+    expect(await keepKeysAway()).toEqual({ statuses: [503, 400], asked: 1 });
   });
 });

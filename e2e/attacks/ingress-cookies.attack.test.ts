@@ -8,8 +8,7 @@
 import { startIngress, type TestIngress } from "@oauth-broker/platform/src/testing/test-ingress.ts";
 import { type CookieJar, createCookieJar } from "@oauth-broker/simulators";
 import * as cookiesModule from "../../apps/platform/src/ingress/cookies.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   createVisitor,
   type PlatformHarness,
@@ -17,18 +16,6 @@ import {
   type Visitor,
 } from "../support/reference-platform/harness.ts";
 import { without } from "./support/outcomes.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(cookiesModule, (actual) => {
-    const incomingCookies: typeof actual.incomingCookies = (header, connectorId) =>
-      off.has("incomingCookies") ? header : actual.incomingCookies(header, connectorId);
-    const outgoingCookie: typeof actual.outgoingCookie = (setCookie, connectorId) =>
-      off.has("outgoingCookie") ? setCookie : actual.outgoingCookie(setCookie, connectorId);
-    return { incomingCookies, outgoingCookie };
-  });
-});
 
 const FLOW_COOKIE = "flow-1";
 let platform: PlatformHarness;
@@ -123,20 +110,23 @@ describe("a deployed server whose page a user opens", () => {
   });
 
   it("twin: were cookies let in as they are, it would have the session", async () => {
-    const seen = await without(off, "incomingCookies", spy);
+    without(cookiesModule, () => ({ incomingCookies: (header) => header }));
+    const seen = await spy();
     expect(seen).toContain("platform-session-");
     expect(seen).toContain("secret-of-the-flow");
   });
 
   it("twin: were cookies let out as they are, the user would go on as the attacker", async () => {
-    const { page } = await without(off, "outgoingCookie", plant);
+    without(cookiesModule, () => ({ outgoingCookie: (setCookie) => setCookie }));
+    const { page } = await plant();
     expect(page).toContain("Signed in as Second user");
   });
 
   it("twin: were both let through, another server would take the attacker's flow for the user's", async () => {
-    off.add("outgoingCookie");
+    without(cookiesModule, () => ({ outgoingCookie: (setCookie) => setCookie }));
     await open(honest);
-    const { flow } = await without(off, "incomingCookies", plant);
+    without(cookiesModule, () => ({ incomingCookies: (header) => header }));
+    const { flow } = await plant();
     expect(flow).toContain(`${FLOW_COOKIE}=of-the-attacker`);
   });
 });

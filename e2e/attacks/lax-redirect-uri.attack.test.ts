@@ -9,30 +9,12 @@
  */
 import { createFakeVendor, type FakeVendorOptions, ownerOf } from "@oauth-broker/simulators";
 import * as callbackPathModule from "@oauth-broker/broker/src/vendor-choice/callback-path.ts";
-import * as policyModule from "@oauth-broker/broker/src/flows/policy.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createBouncingVendor, HONEST } from "./support/bouncing-vendor.ts";
-import { expectRefusalPage, onAnyPath, without } from "./support/outcomes.ts";
+import { expectRefusalPage, withoutPathOfFlow, without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, type Form } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(callbackPathModule, (actual) => {
-    // Beneath the path of every other vendor, as in release 0.1.0.
-    const callbackPath: typeof actual.callbackPath = (context) =>
-      context !== undefined && off.has("callbackPath")
-        ? `${actual.CALLBACK_PATH}/${context}`
-        : actual.callbackPath(context);
-    return { callbackPath };
-  });
-  weaken(policyModule, (actual) => {
-    return { createFlows: onAnyPath(actual.createFlows, () => off.has("path of the flow")) };
-  });
-});
 
 const EVIL = "https://evil.example";
 /** The attacker's own vendor accepts any registration. */
@@ -96,9 +78,8 @@ describe("a vendor that takes a query appended to the registered redirect URI", 
   });
 
   it("bar#XA-4 twin: if any path is accepted the evil token endpoint has the victim's code", async () => {
-    await without(off, "path of the flow", async () => {
-      expect((await lure(ATTACK)).owner).toBe("victim");
-    });
+    withoutPathOfFlow();
+    expect((await lure(ATTACK)).owner).toBe("victim");
   });
 });
 
@@ -121,9 +102,11 @@ describe("a vendor that takes every redirect URI beneath the registered one", ()
   });
 
   it("bar#XA-4 twin: with a path beneath ours the victim's code reaches the evil endpoint", async () => {
-    await without(off, "callbackPath", async () => {
-      expect((await lure(ATTACK)).owner).toBe("victim");
-    });
+    // Beneath the path of every other vendor, as in release 0.1.0.
+    without(callbackPathModule, ({ CALLBACK_PATH, callbackPath }) => ({
+      callbackPath: (context) => (context === undefined ? callbackPath(context) : `${CALLBACK_PATH}/${context}`),
+    }));
+    expect((await lure(ATTACK)).owner).toBe("victim");
   });
 
   it("bar#XA-4 explain shows the redirect URIs, none of which is below another", async () => {

@@ -12,25 +12,12 @@ import { DatabaseSync } from "node:sqlite";
 import { readTimeline } from "@oauth-broker/broker/src/cli/timeline.ts";
 import { deriveKey, localKeyWrapper, open } from "@oauth-broker/token-store";
 import * as envelopeModule from "../../packages/token-store/src/crypto/envelope.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { textMember } from "../support/text-member.ts";
 import { without } from "./support/outcomes.ts";
 import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(envelopeModule, (actual) => {
-    const seal: typeof actual.seal = (key, plaintext, context) =>
-      off.has("seal") ? String(plaintext) : actual.seal(key, plaintext, context);
-    const deriveKey: typeof actual.deriveKey = (secret, info) =>
-      actual.deriveKey(off.has("deriveKey") ? "any secret" : secret, info);
-    return { seal, deriveKey };
-  });
-});
 
 async function setUp({ entry = {} }: { entry?: object } = {}) {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
@@ -139,10 +126,9 @@ describe("what the store holds", () => {
   it("bar#OB-2 twin: without seal a copy of the store has the vendor's code in clear", async () => {
     const harness = await setUp();
     const { backend, victim, fixture, honest } = harness;
-    await without(off, "seal", async () => {
-      await victim.visit(backend.startUrl(await backend.push()));
-      expect(dumpStore(fixture)).toContain(honest.codes[0]);
-    });
+    without(envelopeModule, () => ({ seal: (_key, plaintext) => String(plaintext) }));
+    await victim.visit(backend.startUrl(await backend.push()));
+    expect(dumpStore(fixture)).toContain(honest.codes[0]);
   });
 });
 
@@ -258,10 +244,9 @@ describe("what store and keys together open", () => {
   });
 
   it("bar#OB-2 twin: if deriveKey ignores the broker's code the thief has the vendor's", async () => {
-    await without(off, "deriveKey", async () => {
-      const { keys, sealed, honest } = await parked({});
-      expect(opened(keys, sealed)).toContain(honest.codes[0]);
-    });
+    without(envelopeModule, ({ deriveKey }) => ({ deriveKey: (_secret, info) => deriveKey("any secret", info) }));
+    const { keys, sealed, honest } = await parked({});
+    expect(opened(keys, sealed)).toContain(honest.codes[0]);
   });
 });
 

@@ -10,7 +10,7 @@ import * as registrationsModule from "../../apps/broker/src/vendor-choice/regist
 import * as policyModule from "../../apps/broker/src/flows/policy.ts";
 import * as serverModule from "@oauth-broker/oauth-core/server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
@@ -23,36 +23,6 @@ import {
   parameter,
 } from "./support/actors.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(registrationsModule, (actual) => {
-    const requireBrowserBinding: typeof actual.requireBrowserBinding = (...given) =>
-      off.has("requireBrowserBinding") ? undefined : actual.requireBrowserBinding(...given);
-    const needsOwnerPage: typeof actual.needsOwnerPage = (choice, client, registrations) => {
-      const isLetThrough = off.has("needsOwnerPage") || (off.has("of BYOC") && choice.credentials.source === "byoc");
-      return !isLetThrough && actual.needsOwnerPage(choice, client, registrations);
-    };
-    return { needsOwnerPage, requireBrowserBinding };
-  });
-  weaken(policyModule, (actual) => {
-    const createFlows: typeof actual.createFlows = (deps) => {
-      const flows = actual.createFlows(deps);
-      const start: typeof flows.start = (request, choice, cookie, trace, set = {}) => {
-        const { binding: _, ...rest } = set;
-        return flows.start(request, choice, cookie, trace, off.has("binding") ? rest : set);
-      };
-      return { ...flows, start };
-    };
-    return { createFlows };
-  });
-  weaken(serverModule, (actual) => {
-    const isFormToken: typeof actual.isFormToken = (sent, form, cookie) =>
-      off.has("isFormToken") || actual.isFormToken(sent, form, cookie);
-    return { isFormToken };
-  });
-});
 
 interface Harness {
   readonly fixture: Fixture;
@@ -134,11 +104,10 @@ describe("XA-9 a user is lured through the client of another owner", () => {
 
   it("bar#XA-9 twin: without needsOwnerPage the attacker holds the victim's tokens", async () => {
     const harness = await setUp();
-    await without(off, "needsOwnerPage", async () => {
-      const { url, page } = await harness.victim.visit(harness.link);
-      expect(page).toBeUndefined();
-      expect(await harness.redeem(url)).toBe("victim");
-    });
+    without(registrationsModule, () => ({ needsOwnerPage: () => false }));
+    const { url, page } = await harness.victim.visit(harness.link);
+    expect(page).toBeUndefined();
+    expect(await harness.redeem(url)).toBe("victim");
   });
 });
 
@@ -177,11 +146,12 @@ describe("XA-9 the attacker sends our public client id at the vendor as one of i
     "bar#XA-9 twin: if BYOC needs no page (needsOwnerPage), %s, tokens are stolen",
     async (_, form) => {
       const harness = await setUp(form);
-      await without(off, "of BYOC", async () => {
-        const { url, page } = await harness.victim.visit(harness.link);
-        expect(page).toBeUndefined();
-        expect(await harness.redeem(url)).toBe("victim");
-      });
+      without(registrationsModule, ({ needsOwnerPage }) => ({
+        needsOwnerPage: (choice, ...rest) => choice.credentials.source !== "byoc" && needsOwnerPage(choice, ...rest),
+      }));
+      const { url, page } = await harness.victim.visit(harness.link);
+      expect(page).toBeUndefined();
+      expect(await harness.redeem(url)).toBe("victim");
     },
   );
 });
@@ -198,11 +168,10 @@ describe("XA-9 the page is answered for the user", () => {
   it("bar#XA-9 twin: without isFormToken a form of the attacker's approves for the victim", async () => {
     const harness = await setUp();
     await harness.victim.visit(harness.link);
-    await without(off, "isFormToken", async () => {
-      const { headers } = await postForVictim(harness);
-      const { url } = await harness.victim.visit(new URL(headers.get("location") ?? ""));
-      expect(await harness.redeem(url)).toBe("victim");
-    });
+    without(serverModule, () => ({ isFormToken: () => true }));
+    const { headers } = await postForVictim(harness);
+    const { url } = await harness.victim.visit(new URL(headers.get("location") ?? ""));
+    expect(await harness.redeem(url)).toBe("victim");
   });
 });
 
@@ -229,17 +198,25 @@ describe("XA-9 the attacker's client vouches for browsers itself", () => {
   });
 
   it("bar#XA-9 binds the browser of the page all the same (requireBrowserBinding off)", async () => {
-    off.add("requireBrowserBinding");
+    weaken(registrationsModule, () => ({ requireBrowserBinding: () => undefined }));
     const { page } = await approveFor(await setUp({}, VOUCHING));
     expectRefusalPage(page ?? expect.fail("no page"), "browser_mismatch");
   });
 
   it("bar#XA-9 twin: without both the attacker gets the tokens without asking the user", async () => {
-    off.add("requireBrowserBinding");
+    weaken(registrationsModule, () => ({ requireBrowserBinding: () => undefined }));
+    without(policyModule, ({ createFlows }) => ({
+      createFlows: (deps) => {
+        const flows = createFlows(deps);
+        const start: typeof flows.start = (request, choice, cookie, trace, set = {}) => {
+          const { binding: _, ...rest } = set;
+          return flows.start(request, choice, cookie, trace, rest);
+        };
+        return { ...flows, start };
+      },
+    }));
     const harness = await setUp({}, VOUCHING);
-    await without(off, "binding", async () => {
-      const { url } = await approveFor(harness);
-      expect(await harness.redeem(url)).toBe("victim");
-    });
+    const { url } = await approveFor(harness);
+    expect(await harness.redeem(url)).toBe("victim");
   });
 });

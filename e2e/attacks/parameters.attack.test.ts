@@ -8,32 +8,12 @@
 import { createFakeVendor } from "@oauth-broker/simulators";
 import * as pkceModule from "../../packages/oauth-core/src/protocol/pkce.ts";
 import * as parametersModule from "../../packages/oauth-core/src/protocol/parameters.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { createBackend, type Form } from "./support/actors.ts";
 import { createSeeded } from "../support/seeded.ts";
 import { createFixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(pkceModule, (actual) => {
-    const requireS256Challenge: typeof actual.requireS256Challenge = (codeChallenge, method) =>
-      off.has("requireS256Challenge") ? (codeChallenge ?? "") : actual.requireS256Challenge(codeChallenge, method);
-    return { requireS256Challenge };
-  });
-  weaken(parametersModule, (actual) => {
-    const isReservedAuthorizationParameter: typeof actual.isReservedAuthorizationParameter = (name) =>
-      !off.has("isReservedAuthorizationParameter") && actual.isReservedAuthorizationParameter(name);
-    const parseParameters: typeof actual.parseParameters = (encoded) => {
-      const lenient = (): string => new URLSearchParams(Object.fromEntries(new URLSearchParams(encoded))).toString();
-      return actual.parseParameters(off.has("parseParameters") ? lenient() : encoded);
-    };
-    return { isReservedAuthorizationParameter, parseParameters };
-  });
-});
 
 async function setUp() {
   const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
@@ -72,11 +52,10 @@ describe("bar#ST-3 an invalid challenge", () => {
 
   it("bar#ST-3 twin: without requireS256Challenge a flow starts with plain, and with nothing", async () => {
     const { backend } = await setUp();
-    await without(off, "requireS256Challenge", async () => {
-      for (const form of [{ code_challenge_method: "plain" }, { code_challenge: undefined }]) {
-        expect((await backend.par(form)).status).toBe(201);
-      }
-    });
+    without(pkceModule, () => ({ requireS256Challenge: (codeChallenge) => codeChallenge ?? "" }));
+    for (const form of [{ code_challenge_method: "plain" }, { code_challenge: undefined }]) {
+      expect((await backend.par(form)).status).toBe(201);
+    }
   });
 });
 
@@ -171,16 +150,15 @@ describe("bar#ST-4 parameters of ours among the caller's", () => {
 
   it("bar#ST-4 twin: without isReservedAuthorizationParameter the attacker's request is fetched", async () => {
     const { fixture, backend } = await setUp();
-    await without(off, "isReservedAuthorizationParameter", async () => {
-      const vendor_params = JSON.stringify({
-        request_uri: "https://evil.example/request",
-        "redirect.uri": "https://evil.example",
-      });
-      const { headers } = await fixture.request(backend.startUrl(await backend.push({ vendor_params })));
-      const url = new URL(headers.get("location") ?? "");
-      expect(url.searchParams.get("request_uri")).toBe("https://evil.example/request");
-      expect(() => expectOursOnce(url.href)).toThrow(/to deeply equal/);
+    without(parametersModule, () => ({ isReservedAuthorizationParameter: () => false }));
+    const vendor_params = JSON.stringify({
+      request_uri: "https://evil.example/request",
+      "redirect.uri": "https://evil.example",
     });
+    const { headers } = await fixture.request(backend.startUrl(await backend.push({ vendor_params })));
+    const url = new URL(headers.get("location") ?? "");
+    expect(url.searchParams.get("request_uri")).toBe("https://evil.example/request");
+    expect(() => expectOursOnce(url.href)).toThrow(/to deeply equal/);
   });
 });
 
@@ -288,8 +266,10 @@ describe("bar#HT-3 a parameter given twice", () => {
     const flow = await backend.push();
     const twice = `${backend.startUrl(flow).href}&request_uri=evil&request_uri=${encodeURIComponent(flow.requestUri)}`;
     expectRefusalPage(await fixture.request(twice), "invalid_request");
-    await without(off, "parseParameters", async () => {
-      expect((await fixture.request(twice)).status).toBe(303);
-    });
+    without(parametersModule, ({ parseParameters }) => ({
+      parseParameters: (encoded) =>
+        parseParameters(new URLSearchParams(Object.fromEntries(new URLSearchParams(encoded))).toString()),
+    }));
+    expect((await fixture.request(twice)).status).toBe(303);
   });
 });

@@ -9,27 +9,11 @@
 import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import * as placeholdersModule from "../../packages/oauth-core/src/protocol/placeholders.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(placeholdersModule, (actual) => {
-    // Simple replacement, as most templates are filled.
-    const expandTemplate: typeof actual.expandTemplate = (template, values, specs) =>
-      off.has("expandTemplate")
-        ? template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? specs[name]?.default ?? "")
-        : actual.expandTemplate(template, values, off.has("suffix") ? withoutSuffix(specs) : specs);
-    const fillsRegistrableDomain: typeof actual.fillsRegistrableDomain = (template, specs) =>
-      off.has("fillsRegistrableDomain") ? false : actual.fillsRegistrableDomain(template, specs);
-    return { expandTemplate, fillsRegistrableDomain };
-  });
-});
 
 const withoutSuffix = (specs: PlaceholderSpecs): PlaceholderSpecs =>
   Object.fromEntries(
@@ -150,12 +134,15 @@ describe("X-2 a placeholder value that is more than its gap", () => {
 
   it("X-2 twin: without expandTemplate code and secret are at the evil endpoint", async () => {
     const { backend, victim, evil } = await setUp(TENANT);
-    await without(off, "expandTemplate", async () => {
-      const flow = await backend.push({ placeholders: JSON.stringify({ tenant: "evil.example/token?" }) });
-      const { url } = await victim.visit(backend.startUrl(flow));
-      await backend.redeem(parameter(url, "code"), flow.codeVerifier);
-      expectAllOf(evil);
-    });
+    // Simple replacement, as most templates are filled.
+    without(placeholdersModule, () => ({
+      expandTemplate: (template, values, specs) =>
+        template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? specs[name]?.default ?? ""),
+    }));
+    const flow = await backend.push({ placeholders: JSON.stringify({ tenant: "evil.example/token?" }) });
+    const { url } = await victim.visit(backend.startUrl(flow));
+    await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+    expectAllOf(evil);
   });
 });
 
@@ -178,12 +165,11 @@ describe("X-2 a placeholder that can fill a whole domain", () => {
 
   it("X-2 twin: without fillsRegistrableDomain the evil endpoint gets the operator's secret", async () => {
     const { backend, victim, evil } = await setUp(WHOLE);
-    await without(off, "fillsRegistrableDomain", async () => {
-      const flow = await backend.push(FORM);
-      const { url } = await victim.visit(backend.startUrl(flow));
-      await backend.redeem(parameter(url, "code"), flow.codeVerifier);
-      expectAllOf(evil);
-    });
+    without(placeholdersModule, () => ({ fillsRegistrableDomain: () => false }));
+    const flow = await backend.push(FORM);
+    const { url } = await victim.visit(backend.startUrl(flow));
+    await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+    expectAllOf(evil);
   });
 });
 
@@ -230,11 +216,12 @@ describe("X-2 a host whose end the entry pins", () => {
 
   it("X-2 twin: without the pinned end code and secret are at the evil endpoint", async () => {
     const { backend, victim, evil } = await setUp(PINNED);
-    await without(off, "suffix", async () => {
-      const flow = await backend.push({ placeholders: JSON.stringify({ host: "evil.example" }) });
-      const { url } = await victim.visit(backend.startUrl(flow));
-      await backend.redeem(parameter(url, "code"), flow.codeVerifier);
-      expectAllOf(evil);
-    });
+    without(placeholdersModule, ({ expandTemplate }) => ({
+      expandTemplate: (template, values, specs) => expandTemplate(template, values, withoutSuffix(specs)),
+    }));
+    const flow = await backend.push({ placeholders: JSON.stringify({ host: "evil.example" }) });
+    const { url } = await victim.visit(backend.startUrl(flow));
+    await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+    expectAllOf(evil);
   });
 });

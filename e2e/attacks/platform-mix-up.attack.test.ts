@@ -9,28 +9,10 @@
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import * as redirectUriModule from "../../apps/platform/src/oauth/redirect-uri.ts";
 import * as callbackModule from "../../packages/broker-client/src/callback.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PlatformHarness, startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
 import { type BouncingServer, startBouncingServer } from "./support/bouncing-server.ts";
 import { without } from "./support/outcomes.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(redirectUriModule, (actual) => {
-    const redirectUriOf: typeof actual.redirectUriOf = (connector, platformUrl) =>
-      off.has("redirectUriOf") ? platformUrl + actual.SHARED_CALLBACK : actual.redirectUriOf(connector, platformUrl);
-    return { redirectUriOf };
-  });
-  weaken(callbackModule, (actual) => {
-    const queryOfCallback: typeof actual.queryOfCallback = (callbackUrl, redirectUri) =>
-      off.has("queryOfCallback")
-        ? new URL(callbackUrl).search.slice(1)
-        : actual.queryOfCallback(callbackUrl, redirectUri);
-    return { queryOfCallback };
-  });
-});
 
 /**
  * The platform's own client at the honest vendor, and the client of an honest hosted server there.
@@ -140,13 +122,19 @@ describe("a deployed server that leads users on to another connector's vendor", 
   });
 
   it("twin: without its own redirect URI it redeems the victim's code of another vendor", async () => {
-    const { tokens } = await without(off, "redirectUriOf", () => attack(preRegistered()));
+    without(redirectUriModule, ({ SHARED_CALLBACK }) => ({
+      redirectUriOf: (_connector, platformUrl) => platformUrl + SHARED_CALLBACK,
+    }));
+    const { tokens } = await attack(preRegistered());
     expect(tokens).toEqual(expect.any(String));
   });
 
   it("twin: if any redirect URI were accepted, a separate one would not protect the user", async () => {
     for (const target of [preRegistered(), otherHosted()]) {
-      const { tokens } = await without(off, "queryOfCallback", () => attack(target));
+      without(callbackModule, () => ({
+        queryOfCallback: (callbackUrl) => new URL(callbackUrl).search.slice(1),
+      }));
+      const { tokens } = await attack(target);
       expect(tokens).toEqual(expect.any(String));
       await endEvil();
     }

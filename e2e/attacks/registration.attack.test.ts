@@ -8,42 +8,11 @@
 import * as clientMetadataModule from "../../packages/oauth-core/src/vendor-client/registration/client-metadata.ts";
 import * as strictJsonModule from "../../packages/oauth-core/src/protocol/strict-json.ts";
 import * as registerModule from "../../packages/oauth-core/src/vendor-client/registration/register.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CALLBACK } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { hostOf, IAT, setUpRegistration } from "./support/registration-fixture.ts";
 import type { OutboundRequest } from "./support/fixture.ts";
-
-const off = new Set<string>();
-/** What the caller sent, for the twin that forwards it. */
-const caller = { members: {} as Record<string, unknown> };
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(clientMetadataModule, (actual) => {
-    const clientMetadata: typeof actual.clientMetadata = (...call) => ({
-      ...actual.clientMetadata(...call),
-      ...(off.has("clientMetadata") ? (caller.members as object) : {}),
-    });
-    return { clientMetadata };
-  });
-  weaken(strictJsonModule, (actual) => {
-    const parseJsonObject: typeof actual.parseJsonObject = (text) =>
-      off.has("parseJsonObject") ? JSON.parse(text) : actual.parseJsonObject(text);
-    return { parseJsonObject };
-  });
-  weaken(registerModule, (actual) => {
-    const saved = new Map<string, ReturnType<typeof actual.registerClient>>();
-    const registerClient: typeof actual.registerClient = (vendor, ...rest) => {
-      if (!off.has("registerClient")) return actual.registerClient(vendor, ...rest);
-      // As a broker that saves itself, and the vendor, a request.
-      const known = saved.get(vendor.id) ?? actual.registerClient(vendor, ...rest);
-      saved.set(vendor.id, known);
-      return known;
-    };
-    return { registerClient };
-  });
-});
 
 const redirectUrisOf = (request: OutboundRequest | undefined): unknown =>
   (JSON.parse(request?.body ?? "{}") as { redirect_uris?: unknown }).redirect_uris;
@@ -76,14 +45,15 @@ describe("bar#DC-1 a redirect URI of the caller's", () => {
   });
 
   it("bar#DC-1 twin: with the caller's metadata a client in our name sends users to the attacker", async () => {
-    await without(off, "clientMetadata", async () => {
-      caller.members = { redirect_uris: [EVIL_URI] };
-      const { register, outbound } = await setUpRegistration();
-      expect((await register({ vendor: "honest", ...caller.members })).status).toBe(201);
-      expect(JSON.parse(outbound[0]?.body ?? "")).toMatchObject({
-        client_name: "OAuth broker",
-        redirect_uris: [EVIL_URI],
-      });
+    const members = { redirect_uris: [EVIL_URI] };
+    without(clientMetadataModule, ({ clientMetadata }) => ({
+      clientMetadata: (...call) => ({ ...clientMetadata(...call), ...members }),
+    }));
+    const { register, outbound } = await setUpRegistration();
+    expect((await register({ vendor: "honest", ...members })).status).toBe(201);
+    expect(JSON.parse(outbound[0]?.body ?? "")).toMatchObject({
+      client_name: "OAuth broker",
+      redirect_uris: [EVIL_URI],
     });
   });
 });
@@ -98,11 +68,10 @@ describe("bar#HT-3 a vendor named twice, past a gateway that reads the first nam
   });
 
   it("bar#HT-3 twin: with JSON.parse the other vendor is asked", async () => {
-    await without(off, "parseJsonObject", async () => {
-      const { register, outbound } = await setUpRegistration();
-      for (const body of bodies) expect((await register(body)).status).toBe(201);
-      expect(outbound.map(hostOf)).toEqual(["evil.example", "evil.example"]);
-    });
+    without(strictJsonModule, () => ({ parseJsonObject: (text) => JSON.parse(text) }));
+    const { register, outbound } = await setUpRegistration();
+    for (const body of bodies) expect((await register(body)).status).toBe(201);
+    expect(outbound.map(hostOf)).toEqual(["evil.example", "evil.example"]);
   });
 });
 
@@ -124,9 +93,16 @@ describe("credentials that were made for one caller", () => {
   });
 
   it("twin: with a registration that is kept, the second caller has the first one's secret", async () => {
-    await without(off, "registerClient", async () => {
-      expect((await registerTwo()).secrets).toEqual(["made-s3cret-1", "made-s3cret-1"]);
-    });
+    // As a broker that saves itself, and the vendor, a request.
+    const saved = new Map<string, ReturnType<typeof registerModule.registerClient>>();
+    without(registerModule, ({ registerClient }) => ({
+      registerClient: (vendor, ...rest) => {
+        const known = saved.get(vendor.id) ?? registerClient(vendor, ...rest);
+        saved.set(vendor.id, known);
+        return known;
+      },
+    }));
+    expect((await registerTwo()).secrets).toEqual(["made-s3cret-1", "made-s3cret-1"]);
   });
 
   it("bar#BY-1 bar#OB-2 stand in no line of the log, in no other answer, and in no metric", async () => {

@@ -10,8 +10,7 @@ import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
 import * as browserBindingModule from "../../packages/oauth-core/src/authorization-server/browser-binding.ts";
 import * as pkceModule from "../../packages/oauth-core/src/protocol/pkce.ts";
 import * as handleModule from "../../packages/oauth-core/src/authorization-server/handle.ts";
-import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createFlowId, createHandle } from "../../packages/oauth-core/src/authorization-server/handle.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import {
@@ -26,32 +25,6 @@ import {
 import { createSeeded } from "../support/seeded.ts";
 import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { createFixture, type Fixture } from "./support/fixture.ts";
-
-const off = new Set<string>();
-afterEach(() => off.clear());
-beforeEach(() => {
-  weaken(browserBindingModule, (actual) => {
-    const readBindingCookie: typeof actual.readBindingCookie = (header, issuer, flowId) =>
-      actual.readBindingCookie(
-        off.has("readBindingCookie") ? `__Host-flow-${flowId}=${"A".repeat(43)}` : header,
-        issuer,
-        flowId,
-      );
-    return { readBindingCookie };
-  });
-  weaken(pkceModule, (actual) => {
-    const verifyCodeVerifier: typeof actual.verifyCodeVerifier = (codeVerifier, codeChallenge) =>
-      off.has("verifyCodeVerifier") ? undefined : actual.verifyCodeVerifier(codeVerifier, codeChallenge);
-    return { verifyCodeVerifier };
-  });
-  weaken(handleModule, (actual) => {
-    const guessable: typeof actual.createHandle = (flowId) => {
-      const value = guessOf(flowId, GUESSABLE - 1);
-      return { flowId, value, hash: actual.hashOf(value) };
-    };
-    return { createHandle: (flowId: string) => (off.has("createHandle") ? guessable : actual.createHandle)(flowId) };
-  });
-});
 
 /** The number of codes in the twin. */
 const GUESSABLE = 50;
@@ -121,11 +94,13 @@ describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () 
 
   it("X-7 (i) twin: without readBindingCookie the victim's tokens land in the attacker's account", async () => {
     const harness = await setUp();
-    await without(off, "readBindingCookie", async () => {
-      const { platform, destination } = await sendVendorUrl(harness);
-      const { account, answer } = await platform.returnFromVendor(harness.victim, destination.url);
-      expect([account, ownerOf(answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
-    });
+    without(browserBindingModule, ({ readBindingCookie }) => ({
+      readBindingCookie: (_header, issuer, flowId) =>
+        readBindingCookie(`__Host-flow-${flowId}=${"A".repeat(43)}`, issuer, flowId),
+    }));
+    const { platform, destination } = await sendVendorUrl(harness);
+    const { account, answer } = await platform.returnFromVendor(harness.victim, destination.url);
+    expect([account, ownerOf(answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
   });
 });
 
@@ -157,10 +132,9 @@ describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () 
 
   it("X-7 (ii) twin: without verifyCodeVerifier the attacker has the victim's tokens", async () => {
     const harness = await setUp();
-    await without(off, "verifyCodeVerifier", async () => {
-      const { result } = await sendStartUrl(harness, { victimIsBusy: true });
-      expect([result.account, ownerOf(result.answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
-    });
+    without(pkceModule, () => ({ verifyCodeVerifier: () => undefined }));
+    const { result } = await sendStartUrl(harness, { victimIsBusy: true });
+    expect([result.account, ownerOf(result.answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
   });
 });
 
@@ -216,10 +190,14 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
 
   it("X-8 twin: with a createHandle that makes only 50 codes the attacker finds it", async () => {
     const harness = await setUp();
-    await without(off, "createHandle", async () => {
-      const { hit } = await guess(harness, (flowId) => Array.from({ length: GUESSABLE }, (_, n) => guessOf(flowId, n)));
-      expect(ownerOf(hit?.["access_token"])).toBe("victim");
-    });
+    without(handleModule, ({ hashOf }) => ({
+      createHandle: (flowId) => {
+        const value = guessOf(flowId, GUESSABLE - 1);
+        return { flowId, value, hash: hashOf(value) };
+      },
+    }));
+    const { hit } = await guess(harness, (flowId) => Array.from({ length: GUESSABLE }, (_, n) => guessOf(flowId, n)));
+    expect(ownerOf(hit?.["access_token"])).toBe("victim");
   });
 });
 

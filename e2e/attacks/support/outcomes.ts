@@ -1,5 +1,6 @@
 /** What every refusal must look like, and how a twin switches a defence off. */
-import type { createFlows as CreateFlows } from "@oauth-broker/broker/src/flows/policy.ts";
+import * as policies from "@oauth-broker/broker/src/flows/policy.ts";
+import { weaken } from "@oauth-broker/oauth-core/testing";
 import { expect } from "vitest";
 import { letTwinOff } from "./every-answer.ts";
 import type { Exchange } from "./names.ts";
@@ -22,35 +23,24 @@ export function expectRefusalPage(
   for (const text of notOnPage) if (text.length > 3) expect(answer?.body).not.toContain(text);
 }
 
-/** The switches of one test file: which defences its mocks have off at the moment. */
-export type Off = Set<string>;
-
-/** Runs the twin: the same attack with exactly one defence replaced. */
-export async function without<T>(off: Off, defence: string, attack: () => Promise<T>): Promise<T> {
-  off.add(defence);
+/** From here on the test is the twin: the same attack with exactly one defence replaced. */
+export function without<Module extends object>(...replaced: Parameters<typeof weaken<Module>>): void {
   letTwinOff();
-  try {
-    return await attack();
-  } finally {
-    off.delete(defence);
-  }
+  weaken(...replaced);
 }
 
-/**
- * The broker's flows without the check of the path: an answer is accepted for its flow on any path.
- *
- * @param isOff whether the check is off at the moment
- */
-export function onAnyPath(createFlows: typeof CreateFlows, isOff: () => boolean): typeof CreateFlows {
-  return (deps) => {
-    const flows = createFlows(deps);
-    const callback: typeof flows.callback = async (request, trace) => {
-      if (!isOff()) return flows.callback(request, trace);
-      const { jti } = await deps.state.verify(request.parameters.require("state"));
-      const record = await deps.records.get({ kind: "flow", id: jti });
-      const path = record?.data["path"];
-      return flows.callback({ ...request, path: typeof path === "string" ? path : request.path }, trace);
-    };
-    return { ...flows, callback };
-  };
+/** An answer is accepted for its flow on any path. */
+export function withoutPathOfFlow(): void {
+  without(policies, ({ createFlows }) => ({
+    createFlows: (deps) => {
+      const flows = createFlows(deps);
+      const callback: typeof flows.callback = async (request, trace) => {
+        const { jti } = await deps.state.verify(request.parameters.require("state"));
+        const record = await deps.records.get({ kind: "flow", id: jti });
+        const path = record?.data["path"];
+        return flows.callback({ ...request, path: typeof path === "string" ? path : request.path }, trace);
+      };
+      return { ...flows, callback };
+    },
+  }));
 }
