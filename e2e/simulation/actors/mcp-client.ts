@@ -146,18 +146,9 @@ export async function postToken(
   return world.send(asker, { path: "/token", form });
 }
 
-export async function callTool(
-  { asker, world }: Seat,
-  { accessToken }: Pick<Session, "accessToken">,
-  process?: number,
-): Promise<Called> {
+export async function callTool({ asker, world }: Seat, { accessToken: bearer }: Session): Promise<Called> {
   const json = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: TOOL, arguments: {} } };
-  const answer = await world.send(asker, {
-    path: "/mcp",
-    json,
-    bearer: accessToken,
-    ...(process === undefined ? {} : { process }),
-  });
+  const answer = await world.send(asker, { path: "/mcp", json, bearer });
   if (answer?.status === 401) return "unauthorized";
   const ticket = /https:\/\/server\.example(\/connect\/[\w-]+)/.exec(answer?.text ?? "")?.[1];
   if (ticket !== undefined) return { ticket };

@@ -130,8 +130,7 @@ async function comeBack(account: Account, path: string): Promise<(string | undef
 }
 
 export function codeIn(answer: Answer | undefined): string | undefined {
-  if (answer?.location === undefined) return undefined;
-  return new URL(answer.location).searchParams.get("code") ?? undefined;
+  return answer?.to?.searchParams.get("code") ?? undefined;
 }
 
 /** Perhaps from two workers at once. */

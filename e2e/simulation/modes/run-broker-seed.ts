@@ -1,4 +1,5 @@
 /** One run of brokers, from one number. */
+import { ISSUER } from "@oauth-broker/broker/src/testing/memory-config.ts";
 import { defined } from "@oauth-broker/oauth-core";
 import { attack } from "../actors/attacker.ts";
 import { createBrowser } from "../actors/browser.ts";
@@ -34,7 +35,9 @@ export async function runBrokerSeed(seed: number, options: SeedOptions = {}): Pr
     ]);
   const recover = async (): Promise<unknown> => Promise.all(users.map((user) => checkRecovery(user)));
   const inspect = async (): Promise<void> => {
-    for (const page of await world.processes.metrics()) world.promises.wrote(page);
+    for (const { app } of world.processes.programs()) {
+      world.promises.wrote(await (await app.request(`${ISSUER}/metrics`)).text());
+    }
   };
   return runActors(seed, { actors, world, random, services: [world.storeDistance], live, recover, inspect }, options);
 }

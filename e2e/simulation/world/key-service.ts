@@ -1,8 +1,8 @@
 /**
  * A key service that is far away and sometimes gone: it makes data keys and opens wrapped ones.
- * A reader of a wrapped key cannot open it without the service.
+ * What it calls a wrapped key is a name, under which it alone keeps the key.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import type { Distance } from "./distance.ts";
 
@@ -13,26 +13,10 @@ export interface KeyService {
   goAway(untilMs: number): void;
 }
 
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
-
 /** @param distance to the service */
 export function createKeyService(distance: Distance): KeyService {
-  const root = randomBytes(32);
-  const contextOf = (context: KeyContext): Buffer =>
-    Buffer.from(JSON.stringify(context, Object.keys(context).toSorted()));
-  const wrap = (dataKey: Buffer, context: KeyContext): string => {
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", root, iv).setAAD(contextOf(context));
-    const sealed = Buffer.concat([cipher.update(dataKey), cipher.final()]);
-    return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url");
-  };
-  const unwrap = (wrapped: string, context: KeyContext): Buffer => {
-    const bytes = Buffer.from(wrapped, "base64url");
-    const cipher = createDecipheriv("aes-256-gcm", root, bytes.subarray(0, IV_BYTES)).setAAD(contextOf(context));
-    cipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    return Buffer.concat([cipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), cipher.final()]);
-  };
+  // By their names and contexts.
+  const dataKeys = new Map<string, Buffer>();
   return {
     of: (process) => {
       const call = <T>(what: string, make: () => T): Promise<T> =>
@@ -44,12 +28,23 @@ export function createKeyService(distance: Distance): KeyService {
       return {
         newDataKey: (context) =>
           call("for a data key", () => {
-            const dataKey = randomBytes(32);
-            return { dataKey, wrapped: wrap(dataKey, context) };
+            const [dataKey, wrapped] = [randomBytes(32), randomBytes(60).toString("base64url")];
+            // Its user overwrites what it was given.
+            dataKeys.set(nameOf(wrapped, context), Buffer.from(dataKey));
+            return { dataKey, wrapped };
           }),
-        unwrap: (wrapped, context) => call("to open a data key", () => unwrap(wrapped, context)),
+        unwrap: (wrapped, context) =>
+          call("to open a data key", () => {
+            const dataKey = dataKeys.get(nameOf(wrapped, context));
+            if (dataKey === undefined) throw new Error("not wrapped here, or for another context");
+            return Buffer.from(dataKey);
+          }),
       };
     },
     goAway: distance.goAway,
   };
+}
+
+function nameOf(wrapped: string, context: KeyContext): string {
+  return `${wrapped} ${JSON.stringify(context, Object.keys(context).toSorted())}`;
 }

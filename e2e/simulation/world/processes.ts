@@ -45,11 +45,6 @@ export const clientNamed = (id: string, setting: Setting = USUAL): SimulatedClie
     : undefined,
 });
 
-export interface Processes extends Pick<Fleet<Broker>, "count" | "fetch" | "crash" | "close"> {
-  /** The text of /metrics of each process. */
-  metrics(): Promise<readonly string[]>;
-}
-
 interface ProcessParts {
   readonly scheduler: Scheduler;
   readonly store: SharedStore;
@@ -63,15 +58,10 @@ interface ProcessParts {
   readonly suspension: () => number;
 }
 
-export async function startProcesses(parts: ProcessParts): Promise<Processes> {
+export async function startProcesses(parts: ProcessParts): Promise<Fleet<Broker>> {
   const { aheadSeconds, tell } = parts;
   const start = (index: number, life: Life): Promise<Broker> => startBroker(index, life, parts);
-  const fleet = await startFleet({ name: "broker", count: aheadSeconds.length, tell, start });
-  return {
-    ...fleet,
-    metrics: async () =>
-      Promise.all(fleet.programs().map(async ({ app }) => (await app.request(`${ISSUER}/metrics`)).text())),
-  };
+  return startFleet({ name: "broker", count: aheadSeconds.length, tell, start });
 }
 
 async function startBroker(index: number, life: Life, parts: ProcessParts): Promise<Broker> {

@@ -1,9 +1,11 @@
 /** Everything one run with brokers is made of. */
 import { ISSUER } from "@oauth-broker/broker/src/testing/memory-config.ts";
+import type { Broker } from "@oauth-broker/broker/src/app.ts";
 import { type Answer, textIn } from "./answer.ts";
+import type { Fleet } from "./fleet.ts";
 import { begin, type Beginning, createNetwork, type Judge, type Send, type Sent } from "./network.ts";
 import type { Random } from "../../support/seeded.ts";
-import { type Processes, type SimulatedClient, startProcesses } from "./processes.ts";
+import { type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Choose } from "./scheduler.ts";
 import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
 import { createVendor, type SimulatedVendor, VENDOR_ORIGIN } from "./vendor.ts";
@@ -11,7 +13,7 @@ import { createVendor, type SimulatedVendor, VENDOR_ORIGIN } from "./vendor.ts";
 export interface World extends Beginning {
   readonly vendor: SimulatedVendor;
   readonly store: SharedStore;
-  readonly processes: Processes;
+  readonly processes: Fleet<Broker>;
   readonly clients: readonly SimulatedClient[];
   readonly send: Send;
 }
