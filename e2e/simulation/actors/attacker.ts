@@ -7,7 +7,7 @@ import type { Random } from "../../support/seeded.ts";
 import { type Attacker, TRICKS } from "./tricks.ts";
 import { newVerifier } from "./habits.ts";
 import { type Account, beginFlow, codeIn, post, redeem } from "./platform.ts";
-import type { Loot } from "../world/network.ts";
+import { type Loot, parametersOf } from "../world/network.ts";
 import type { World } from "../world/world.ts";
 
 export async function attack(attacker: Attacker, world: World, rounds: number): Promise<void> {
@@ -72,7 +72,7 @@ async function useTwice(account: Account): Promise<void> {
 
 /** In the attacker's own browser; and the vendor's code of another user in a flow of the attacker's. */
 async function replayPath(account: Account, path: string): Promise<void> {
-  const code = new URLSearchParams(path.split("?", 2)[1]).get("code");
+  const code = parametersOf(path).get("code");
   await account.browser.open(path);
   if (code !== null && !code.includes(account.asker.user ?? "")) await inject(account, code);
 }
@@ -81,9 +81,7 @@ async function inject(account: Account, stolen: string): Promise<void> {
   const own = await beginFlow(account);
   if (own === undefined) return;
   account.world.vendor.expectStolen(stolen);
-  const [callback = "", query = ""] = own.back.split("?", 2);
-  const parameters = new URLSearchParams(query);
-  parameters.set("code", stolen);
-  const code = codeIn(await account.browser.open(`${callback}?${parameters.toString()}`));
+  const back = own.back.replace(/(?<=[?&]code=)[^&]*/, encodeURIComponent(stolen));
+  const code = codeIn(await account.browser.open(back));
   if (code !== undefined) await redeem(account, code, own.verifier);
 }

@@ -3,7 +3,7 @@
  * a user of the server with a client and a browser; but has no cookies of others. The browser keeps
  * the cookies that the server has ended.
  */
-import type { Loot } from "../world/network.ts";
+import { type Loot, parametersOf } from "../world/network.ts";
 import type { Random } from "../../support/seeded.ts";
 import { fieldsOf } from "./browser.ts";
 import { formAt, isDisconnected, openConnections } from "./connections.ts";
@@ -85,8 +85,4 @@ async function ownCallback(own: Seat, verifier = newVerifier()): Promise<string 
   if (page?.status !== 200) return undefined;
   const { to } = (await own.browser.submit("/authorize", { ...fieldsOf(page.text), decision: "approve" })) ?? {};
   return to === undefined || !own.world.vendors.has(to.host) ? undefined : visit(own, to);
-}
-
-function parametersOf(path: string): URLSearchParams {
-  return new URLSearchParams(path.split("?", 2)[1]);
 }

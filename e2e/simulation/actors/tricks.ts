@@ -2,7 +2,7 @@
 import { createBrowser, fieldsOf } from "./browser.ts";
 import { challengeOf, newVerifier } from "./habits.ts";
 import { type Account, beginFlow, codeIn, post, push, redeem } from "./platform.ts";
-import type { Loot } from "../world/network.ts";
+import { type Loot, parametersOf } from "../world/network.ts";
 import type { World } from "../world/world.ts";
 
 /** The attacker's accounts. */
@@ -181,7 +181,7 @@ function isCallback(path: string): boolean {
 
 /** The flow that a callback's state names. */
 function flowIn(path: string): string {
-  const state = new URLSearchParams(path.split("?", 2)[1]).get("state") ?? "";
+  const state = parametersOf(path).get("state") ?? "";
   const payload = Buffer.from(state.split(".")[1] ?? "", "base64url").toString();
   return payload === "" ? "" : String((JSON.parse(payload) as { readonly jti?: string }).jti);
 }

@@ -41,16 +41,16 @@ export async function runEveryOrder(
   scenario: Scenario,
   { weaken, most = 20_000 }: { readonly weaken?: Weaken; readonly most?: number } = {},
 ): Promise<EveryOrder> {
+  let orders = 0;
   let way: readonly number[] | undefined = [];
-  for (let orders = 1; way !== undefined; orders += 1) {
-    if (orders > most) return { orders, broken: [`more than ${most} orders`], story: [] };
+  while (way !== undefined) {
     const { taken, broken, story, isKnown } = await runOrder(scenario, way, weaken);
-    if (isKnown) orders -= 1;
+    if (!isKnown) orders += 1;
     if (broken.length > 0) return { orders, broken, story };
+    if (orders > most) return { orders, broken: [`more than ${most} orders`], story: [] };
     way = nextWay(taken);
-    if (way === undefined) return { orders, broken: [], story: [] };
   }
-  throw new Error("unreachable: a run without a choice has no next one");
+  return { orders, broken: [], story: [] };
 }
 
 interface Order {

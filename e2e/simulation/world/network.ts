@@ -145,13 +145,18 @@ function judgeAnswer(answer: Answer, sent: Sent, judge: Judge, parts: NetworkPar
   const left = to !== undefined && parts.leaves(to) ? to.searchParams.get("state") : null;
   if (left !== null) promises.startedBy(asker, left);
   if (to !== undefined && parts.goesOn(sent, to)) {
-    const state = new URLSearchParams(sent.path.split("?", 2)[1]).get("state") ?? "";
+    const state = parametersOf(sent.path).get("state") ?? "";
     promises.usedOnce("state", state);
     promises.continuedBy(asker, state);
     const code = to.searchParams.get("code");
     if (code !== null) loot.push({ kind: "code", code });
   }
   parts.judge(answer, sent, judge);
+}
+
+/** Of the query of a path. */
+export function parametersOf(path: string): URLSearchParams {
+  return new URLSearchParams(path.split("?", 2)[1]);
 }
 
 function describe({ path, form }: Sent): string {
