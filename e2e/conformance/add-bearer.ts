@@ -7,17 +7,15 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { pipeline } from "node:stream";
 
-export interface BearerProxy {
-  /** From now on; before, requests to `/mcp` are forwarded without a token. */
-  use(accessToken: string): void;
-  close(): Promise<void>;
-}
-
 /**
  * @param port to listen on, 127.0.0.1
  * @param target the port of the server on 127.0.0.1
+ * @returns `use` sets the token; before, requests to `/mcp` are forwarded without one
  */
-export async function startBearerProxy(port: number, target: number): Promise<BearerProxy> {
+export async function startBearerProxy(
+  port: number,
+  target: number,
+): Promise<{ use(accessToken: string): void; close(): Promise<void> }> {
   let bearer: string | undefined;
   const server = createServer((incoming, answer) => {
     const { method, url: path, headers } = incoming;
@@ -44,9 +42,7 @@ export async function startBearerProxy(port: number, target: number): Promise<Be
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return {
-    use: (accessToken) => {
-      bearer = accessToken;
-    },
+    use: (accessToken) => void (bearer = accessToken),
     close: async () => {
       const closed = once(server, "close");
       server.close();

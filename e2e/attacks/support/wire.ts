@@ -16,18 +16,15 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-export interface Wire {
-  readonly port: number;
-  send(request: WireRequest): Promise<Exchange>;
-}
-
 /**
  * The status when the connection ended without one: Node does that to a request whose head has no
  * end.
  */
 export const CUT = 0;
 
-export async function openWire(fixture: Fixture): Promise<Wire> {
+export async function openWire(
+  fixture: Fixture,
+): Promise<{ readonly port: number; send(request: WireRequest): Promise<Exchange> }> {
   const listening = await listen(fixture.broker.app, { host: "127.0.0.1", port: 0 });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   onTestFinished(async () => {

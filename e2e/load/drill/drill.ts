@@ -7,37 +7,25 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Bundles, startDeployment, startSqliteDeployment } from "./deployment.ts";
 import { type Operation, type Promised, type Tally, tally, type Window } from "./ledger.ts";
-import { type Load, type LoadSize, startLoad } from "./load.ts";
+import { type Load, startLoad } from "./load.ts";
 
-export interface DrillSize extends LoadSize {
-  readonly brokers: number;
-  readonly servers: number;
-  /** Back to the release before and forward again, beside forward once. */
-  readonly rollsBack: boolean;
-  /** How long the table, and then KMS, is away. */
-  readonly outageSeconds: number;
-  /** Until a new key is in use: 60 in a running broker. */
-  readonly rotationSeconds: number;
-  /**
-   * After an outage: clients that wait come back, and calls under way meet their
-   * deadline.
-   */
-  readonly settleSeconds: number;
-  /** Of load before, between and after the windows. */
-  readonly calmSeconds: number;
-}
-
-export const FULL: DrillSize = {
+export const FULL = {
   brokers: 3,
   servers: 3,
+  /** Back to the release before and forward again, beside forward once. */
   rollsBack: true,
   clients: { flow: 4, refresh: 4, call: 6 },
   pauseMs: 100,
+  /** How long the table, and then KMS, is away. */
   outageSeconds: 20,
+  /** Until a new key is in use: 60 in a running broker. */
   rotationSeconds: 70,
+  /** After an outage: clients that wait come back, and calls under way meet their deadline. */
   settleSeconds: 3,
+  /** Of load before, between and after the windows. */
   calmSeconds: 5,
 };
+export type DrillSize = Readonly<typeof FULL>;
 
 /** A call that has refreshed its vendor token waits up to 20 s for its new tokens to be stored. */
 const STORING_MS = 25_000;

@@ -36,16 +36,13 @@ export interface McpTarget {
   readonly host: string;
 }
 
-export interface LoadSize {
-  /** Clients of each kind. */
-  readonly clients: Readonly<Record<Operation, number>>;
-  /** The pause of a client between two operations. */
-  readonly pauseMs: number;
-}
-
+/**
+ * @param size.clients of each kind
+ * @param size.pauseMs of a client between two operations
+ */
 export function startLoad(
   targets: { readonly broker: BrokerTarget; readonly mcp?: McpTarget },
-  { clients, pauseMs }: LoadSize,
+  { clients, pauseMs }: { readonly clients: Readonly<Record<Operation, number>>; readonly pauseMs: number },
 ): Load {
   const seen: Seen[] = [];
   const stopped = new AbortController();

@@ -49,6 +49,5 @@ export function rowsOf(compared: readonly Compared[], prefix = "", limit?: numbe
 
 /** `1.04 ×`: the last to the first. */
 export function lastRatio(compared: readonly Compared[]): string {
-  const last = compared.at(-1);
-  return last === undefined ? "" : times(last.ratio);
+  return times(compared.at(-1)!.ratio);
 }

@@ -40,12 +40,13 @@ export function pageLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (cell === "" ? "| " : `| ${cell} `)).join("")}|`;
 }
 
-/** @returns lines of tables of the page, with an empty one between; the last cell of each names the command */
-export function pageLines(part: string, ...tables: readonly (readonly (readonly string[])[])[]): string[] {
-  return tables.flatMap((lines, table) => [
-    ...(table === 0 ? [] : [""]),
-    ...lines.map((cells, at) => pageLine([...cells, at === 0 ? `\`npm run scale -- ${part}\`` : "the same"])),
-  ]);
+/** @returns lines of tables of the page, with an empty one before other columns; the last cell names the command */
+export function pageLines(part: string, lines: readonly (readonly string[])[]): string[] {
+  return lines.flatMap((cells, at) => {
+    const isFirst = cells.length !== lines[at - 1]?.length;
+    const line = pageLine([...cells, isFirst ? `\`npm run scale -- ${part}\`` : "the same"]);
+    return isFirst && at > 0 ? ["", line] : [line];
+  });
 }
 
 /** `1.04 ×`: the median. */

@@ -27,12 +27,6 @@ interface Place {
   readonly deleted: number;
 }
 
-export interface CountedStore {
-  /** Each throws an Error when the answer is wrong. */
-  readonly operations: Readonly<Record<string, () => Promise<void>>>;
-  close(): Promise<void>;
-}
-
 interface Beneath {
   readonly records: RecordStore;
   readonly rows: TokenRows;
@@ -54,7 +48,11 @@ export const COUNTED_STORES: Readonly<Record<string, (place: Place) => Beneath>>
 const KIND = "count";
 const EXPIRES_AT = 2 ** 32;
 
-export async function openCountedStore({ records: beneath, rows }: Beneath, place: Place): Promise<CountedStore> {
+/** Each operation throws an Error when the answer is wrong. */
+export async function openCountedStore(
+  { records: beneath, rows }: Beneath,
+  place: Place,
+): Promise<{ readonly operations: Readonly<Record<string, () => Promise<void>>>; close(): Promise<void> }> {
   const macKey = randomBytes(32);
   const records = authenticatedRecords({ records: beneath, keys: oneMacKey(async () => macKey) });
   const keys = localKeyWrapper({ path: join(place.folder, "key") });

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { bareRecord, bareRecordKey, type Item, openBare } from "./bare.ts";
 import type { Engines } from "../../engines.ts";
-import { LANES } from "../../lanes.ts";
+import { inLanes, LANES } from "../../lanes.ts";
 import {
   DEADLINE_MS,
   inTurn,
@@ -19,7 +19,6 @@ import {
   requireSealed,
   rowKeyOf,
   TOKENS,
-  writeUsers,
 } from "./tokens.ts";
 
 /**
@@ -45,13 +44,6 @@ export type StoreSubject = keyof typeof STORE_LABELS;
  */
 export type Operation = (lane: number) => Promise<void>;
 
-export interface StoreOperations {
-  readonly operations: Readonly<Record<StoreSubject, Operation>>;
-  /** A sealed row as the engine received it: its names and values. */
-  readonly rowBytes: number;
-  close(): Promise<void>;
-}
-
 const KIND = "bench";
 const STAGES = ["pushed", "started"] as const;
 const EXPIRES_AT = 2 ** 32;
@@ -69,15 +61,23 @@ export const RECORD_DATA: Readonly<Record<string, string>> & { readonly client: 
 };
 const PUSHED = { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT };
 
-/** @throws Error when a row contains a token in plaintext */
-export async function openOperations(engines: Engines): Promise<StoreOperations> {
+/**
+ * @returns also the size of a sealed row as the engine received it: its names and values
+ * @throws Error when a row contains a token in plaintext
+ */
+export async function openOperations(engines: Engines): Promise<{
+  readonly operations: Readonly<Record<StoreSubject, Operation>>;
+  readonly rowBytes: number;
+  close(): Promise<void>;
+}> {
   const bare = openBare(engines);
   const store = openStore(engines);
   const records = dynamodbRecordStore({ ...engines, deadlineMs: DEADLINE_MS, now: () => 1_700_000_000 });
   const readers = Array.from({ length: READERS }, (_, at) => readerName(at));
   const lanes = Array.from({ length: LANES }, (_, lane) => lane);
 
-  await writeUsers(store, [...readers, ...lanes.map(writer)]);
+  const users = [...readers, ...lanes.map(writer)];
+  await inLanes(LANES, users.length, (_, at) => store.put(keyOf(users[at]!), TOKENS));
   const sealed = await bare.get(rowKeyOf(writer(0)));
   requireSealed(sealed);
   const items = lanes.map((lane): Item => ({ ...sealed, pk: { S: rowKeyOf(bareWriter(lane)).pk } }));

@@ -8,7 +8,6 @@ import { kmsKeyWrapper } from "@oauth-broker/token-store/kms";
 import { dynamodbTokenRows } from "@oauth-broker/token-store/dynamodb";
 import type { Key } from "./bare.ts";
 import type { Engines } from "../../engines.ts";
-import { inLanes, LANES } from "../../lanes.ts";
 
 /** Users whose tokens are read, in turn. */
 export const READERS = 250;
@@ -47,10 +46,6 @@ export function keyOf(user: string): TokenKey {
 /** The same as a row's key (docs/storage-schema.md). */
 export function rowKeyOf(user: string): Key {
   return { pk: `USER#${user}`, sk: `VENDOR#${VENDOR}` };
-}
-
-export async function writeUsers(store: TokenStore, users: readonly string[]): Promise<void> {
-  await inLanes(LANES, users.length, (_, at) => store.put(keyOf(users[at]!), TOKENS));
 }
 
 /** @throws Error when the tokens did not open, or are others */

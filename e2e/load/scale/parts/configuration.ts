@@ -3,8 +3,9 @@
  * in the configuration. The flows use all of them in turn.
  */
 import { cpuMicroseconds } from "../../machine.ts";
+import type { Subject } from "../../rounds.ts";
 import { type Spread, spreadOf } from "../../spread.ts";
-import { type Brokers, startBrokers } from "../fixture/brokers.ts";
+import { startBrokers } from "../fixture/brokers.ts";
 import { compareSubjects, lastRatio, rowsOf } from "../compare.ts";
 import { type Found, grouped, pageLines } from "../section.ts";
 import type { Size } from "../size.ts";
@@ -17,29 +18,25 @@ const START_LIMIT_MS = 1000;
 export async function measureConfiguration(size: Size, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
     const { url: vendorUrl } = await startVendor("any", stage);
-    const counts = [1, size.entries];
-    const starts = new Map<number, { readonly wall: number[]; readonly cpu: number[] }>();
-    const running = new Map<number, Brokers>();
+    const counts = [1, size.entries].map((entries) => {
+      return { entries, name: nameOf(entries), wall: [] as number[], cpu: [] as number[] };
+    });
+    const subjects: Subject[] = [];
     for (let start = 1; start <= size.starts; start += 1) {
-      for (const entries of counts) {
+      for (const { entries, name, wall, cpu } of counts) {
         const folder = stage.folder(`${entries}-${start}`);
-        const brokers = await startBrokers({ folder, store: "memory:", vendorUrl, entries }, stage);
-        const [server] = brokers.servers;
-        const { wall, cpu } = starts.get(entries) ?? { wall: [], cpu: [] };
-        const started = { wall: server?.startMs ?? 0, cpu: cpuMicroseconds(server?.pid ?? 0) / 1000 };
-        starts.set(entries, { wall: [...wall, started.wall], cpu: [...cpu, started.cpu] });
-        say(
-          `start ${start}/${size.starts}  ${nameOf(entries)}: ${started.wall.toFixed(0)} ms, on a processor ${started.cpu.toFixed(0)} ms`,
-        );
-        if (start === size.starts) running.set(entries, brokers);
-        else await brokers.stop();
+        const { servers, measure, stop } = await startBrokers({ folder, store: "memory:", vendorUrl, entries }, stage);
+        const { startMs, pid } = servers[0]!;
+        wall.push(startMs);
+        cpu.push(cpuMicroseconds(pid) / 1000);
+        const onProcessor = `on a processor ${cpu.at(-1)?.toFixed(0)} ms`;
+        say(`start ${start}/${size.starts}  ${name}: ${startMs.toFixed(0)} ms, ${onProcessor}`);
+        if (start === size.starts) subjects.push({ name, measure });
+        else await stop();
       }
     }
-    const subjects = [...running].map(([entries, { measure }]) => ({ name: nameOf(entries), measure }));
     const compared = await compareSubjects(subjects, size, say);
-    const spreads = [...starts].map(([entries, all]) => {
-      return { entries, wall: spreadOf(all.wall), cpu: spreadOf(all.cpu) };
-    });
+    const spreads = counts.map(({ name, wall, cpu }) => ({ name, wall: spreadOf(wall), cpu: spreadOf(cpu) }));
     const sections = [
       {
         title: "Clients and vendors in the configuration: CPU per flow, memory store",
@@ -47,36 +44,22 @@ export async function measureConfiguration(size: Size, say: (line: string) => vo
       },
       {
         title: "Clients and vendors in the configuration: from the start of the process until it listens",
-        rows: spreads.flatMap(({ entries, wall, cpu }) => [
+        rows: spreads.flatMap(({ name, wall, cpu }) => [
           {
-            what: `${nameOf(entries)}: time`,
+            what: `${name}: time`,
             figure: milliseconds(wall),
             aim: { text: `at most ${START_LIMIT_MS} ms`, met: wall.median <= START_LIMIT_MS },
           },
-          { what: `${nameOf(entries)}: of that on a processor`, figure: milliseconds(cpu) },
+          { what: `${name}: of that on a processor`, figure: milliseconds(cpu) },
         ]),
       },
     ];
     const [few, many] = spreads.map(({ wall, cpu }) => `${milliseconds(wall)} (${milliseconds(cpu)} on a processor)`);
-    const page = pageLines(
-      "configuration",
-      [
-        [
-          "clients and vendors in the configuration",
-          nameOf(1),
-          nameOf(size.entries),
-          lastRatio(compared),
-          `${LIMIT} ×`,
-        ],
-      ],
-      [
-        [
-          `start with ${grouped(size.entries)} clients and ${grouped(size.entries)} vendors`,
-          `${many}; with one: ${few}`,
-          `${START_LIMIT_MS / 1000} s`,
-        ],
-      ],
-    );
+    const most = grouped(size.entries);
+    const page = pageLines("configuration", [
+      ["clients and vendors in the configuration", nameOf(1), nameOf(size.entries), lastRatio(compared), `${LIMIT} ×`],
+      [`start with ${most} clients and ${most} vendors`, `${many}; with one: ${few}`, `${START_LIMIT_MS / 1000} s`],
+    ]);
     return { sections, page };
   });
 }

@@ -59,19 +59,14 @@ export async function measureConnections(size: Size, say: (line: string) => void
       // A connection or a flow that is refused ends the run with an error.
       { what: `refused, of ${many} at once`, figure: "0", aim: { text: "0", met: true } },
     ];
-    const page = pageLines(
-      "connections",
-      [
-        ["connections to one process", String(FEW), grouped(many), lastRatio(compared), ""],
-        [`idle connections beside ${busy} busy ones`, "0", grouped(many), lastRatio(mixed), ""],
-      ],
-      [
-        [`memory of a process with ${FEW}, with ${grouped(many)} connections`, `${fewMedian}, ${manyMedian}`, ""],
-        [`memory of a process with ${grouped(many)} idle and ${busy} busy connections`, medianOf("mixed"), ""],
-        ["memory per open connection", `${(each.median / 1024).toFixed(0)} KiB`, ""],
-        [`connections refused, of ${grouped(many)} with a flow under way on each`, "0", "0"],
-      ],
-    );
+    const page = pageLines("connections", [
+      ["connections to one process", String(FEW), grouped(many), lastRatio(compared), ""],
+      [`idle connections beside ${busy} busy ones`, "0", grouped(many), lastRatio(mixed), ""],
+      [`memory of a process with ${FEW}, with ${grouped(many)} connections`, `${fewMedian}, ${manyMedian}`, ""],
+      [`memory of a process with ${grouped(many)} idle and ${busy} busy connections`, medianOf("mixed"), ""],
+      ["memory per open connection", `${(each.median / 1024).toFixed(0)} KiB`, ""],
+      [`connections refused, of ${grouped(many)} with a flow under way on each`, "0", "0"],
+    ]);
     return { sections: [{ title: "Connections to one process, SQLite store", rows }], page };
   });
 }

@@ -59,10 +59,9 @@ export async function measureDue({ due }: Pick<Size, "due">, say: (line: string)
     for (let number = 0; number < due.vendors; number += 1) places.push(await open(number, due, stage));
     say(`${due.users} users signed in at each of ${due.vendors} vendors`);
     await Promise.all(places.map((place, number) => run(place, due, (line) => say(`vendor ${number + 1}  ${line}`))));
-    const allowed = due.users / due.perSecond;
-    const rows = places.flatMap((place, number) => rowsOf(`vendor ${number + 1}`, place, { due, allowed }));
+    const rows = places.flatMap((place, number) => rowsOf(`vendor ${number + 1}`, place, due));
     const title = `${due.users} users at each of ${due.vendors} vendors, all due together; each vendor allows ${due.perSecond} refreshes a second`;
-    return { sections: [{ title, rows }], page: pageOf(places, { due, allowed }) };
+    return { sections: [{ title, rows }], page: pageOf(places, due) };
   });
 }
 
@@ -133,7 +132,7 @@ async function run(place: Place, due: DueSize, say: (line: string) => void): Pro
 async function callOnce(
   { session, connection, expiresAtMs }: User,
   calls: Calls,
-  { pauseMs }: Pick<DueSize, "pauseMs">,
+  { pauseMs }: DueSize,
 ): Promise<number> {
   const startedAt = performance.now();
   const { status, retryAfterSeconds } = await tryTool(connection, session.accessToken, "token");
@@ -148,14 +147,16 @@ async function callOnce(
   return retryAfterSeconds * 1000 * (1 + Math.random() / 2);
 }
 
-function pageOf(places: readonly Place[], { due, allowed }: { readonly due: DueSize; readonly allowed: number }) {
+const allowedSeconds = ({ users, perSecond }: DueSize): number => users / perSecond;
+
+function pageOf(places: readonly Place[], due: DueSize): string[] {
   const each = `${grouped(due.users)} users at each of ${due.vendors} vendors due together`;
   const refused = places.map(({ calls }) => calls.laterThoughValid);
   return pageLines("due", [
     [
       `${each}, ${due.perSecond} refreshes a second each: all refreshed after`,
       `${range(places.map(({ seconds }) => seconds))} s`,
-      `the limit allows ${allowed.toFixed(0)} s`,
+      `the limit allows ${allowedSeconds(due).toFixed(0)} s`,
     ],
     // A user who has to sign in again ends the run with an error.
     ["users who had to sign in again; calls refused although their token was valid", `0; ${range(refused)}`, "0; 0"],
@@ -167,11 +168,8 @@ function pageOf(places: readonly Place[], { due, allowed }: { readonly due: DueS
   ]);
 }
 
-function rowsOf(
-  name: string,
-  { vendor, calls, backlog, seconds }: Place,
-  { due, allowed }: { readonly due: DueSize; readonly allowed: number },
-): Row[] {
+function rowsOf(name: string, { vendor, calls, backlog, seconds }: Place, due: DueSize): Row[] {
+  const allowed = allowedSeconds(due);
   const { throttled } = vendor.counts();
   const slowest = calls.milliseconds.length === 0 ? Number.NaN : spreadOf(calls.milliseconds).max;
   return [
@@ -182,10 +180,7 @@ function rowsOf(
     },
     { what: "refreshes the vendor refused (429)", figure: String(throttled) },
     { what: "calls that passed meanwhile", figure: String(calls.passed) },
-    {
-      what: "calls answered 503 with Retry-After",
-      figure: String(calls.later),
-    },
+    { what: "calls answered 503 with Retry-After", figure: String(calls.later) },
     {
       what: "of them with a token that was still valid",
       figure: String(calls.laterThoughValid),

@@ -71,17 +71,12 @@ export async function measureHanging(size: Size, say: (line: string) => void): P
       { what: "memory of the process, one of ten hangs", figure: resident[1] ?? "" },
       { what: "heap, for each flow that hangs", figure: each },
     ];
-    const page = pageLines(
-      "hanging",
-      [
-        ["vendors that hang, CPU of all flows", "none", "1 of 10", lastRatio(compared), ""],
-        ["vendors that hang, time of the flows at the others", "none", "1 of 10", times(time), ""],
-      ],
-      [
-        ["memory of a process if none hangs, and if 1 of 10 does", resident.join(", "), ""],
-        ["flows that hang at once then, and heap of each", `${held}, ${each}`, ""],
-      ],
-    );
+    const page = pageLines("hanging", [
+      ["vendors that hang, CPU of all flows", "none", "1 of 10", lastRatio(compared), ""],
+      ["vendors that hang, time of the flows at the others", "none", "1 of 10", times(time), ""],
+      ["memory of a process if none hangs, and if 1 of 10 does", resident.join(", "), ""],
+      ["flows that hang at once then, and heap of each", `${held}, ${each}`, ""],
+    ]);
     return { sections: [{ title: "One vendor of ten hangs, SQLite store", rows }], page };
   });
 }

@@ -5,10 +5,9 @@
  * caches and each has less to do at once; what sharing costs is the ratio to the control.
  */
 import { join } from "node:path";
-import type { Spread } from "../../spread.ts";
 import { type Brokers, startBrokers } from "../fixture/brokers.ts";
-import { type Compared, type ComparedSubject, compareSubjects, rowsOf } from "../compare.ts";
-import { atMost, type Found, pageLines, type Row, times } from "../section.ts";
+import { type ComparedSubject, compareSubjects, rowsOf } from "../compare.ts";
+import { atMost, type Found, pageLines, times } from "../section.ts";
 import type { Size } from "../size.ts";
 import { linesToBuy } from "../to-buy.ts";
 import { startEngines } from "../../engines.ts";
@@ -70,16 +69,10 @@ interface Counted extends Pick<Found, "sections"> {
   readonly flowMs: number;
 }
 
-interface Counts {
-  readonly processes: number;
-  readonly start: Start;
-  readonly size: Size["onEngine"];
-}
-
 /** @param store a file or a table, as a word */
 async function measureCounts(
   store: string,
-  { processes, start, size }: Counts,
+  { processes, start, size }: { readonly processes: number; readonly start: Start; readonly size: Size["onEngine"] },
   say: (line: string) => void,
 ): Promise<Counted> {
   const one = "1 process";
@@ -95,28 +88,16 @@ async function measureCounts(
     { ...(await subject(shared, processes, 1)), control: apart },
   ];
   const compared = await compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
-  const [alone, each, all] = compared;
-  const growth = (what: string, from: string, to: string, ratio: Spread | undefined, aim: string): string[] => {
-    return [what, from, to, ratio === undefined ? "" : times(ratio), aim];
-  };
+  const [alone, each, all] = [compared[0]!, compared[1]!, compared[2]!];
+  const sharing = all.toControl!;
+  const cost = { what: "what sharing costs: to a store each", figure: "", ratio: sharing, aim: atMost(LIMIT, sharing) };
   return {
-    sections: [
-      {
-        title: `Processes on one ${store}: CPU per flow, of all of them`,
-        rows: [...rowsOf(compared), ...sharingOf(all)],
-      },
-    ],
+    sections: [{ title: `Processes on one ${store}: CPU per flow, of all of them`, rows: [...rowsOf(compared), cost] }],
     growth: [
-      growth(`processes with a ${store} each`, "1", `${processes}`, each?.ratio, ""),
-      growth(`processes on one ${store}`, "1", `${processes}`, all?.ratio, ""),
-      growth(`what sharing the ${store} costs`, "one each", "one for all", all?.toControl, `${LIMIT} ×`),
+      [`processes with a ${store} each`, "1", `${processes}`, times(each.ratio), ""],
+      [`processes on one ${store}`, "1", `${processes}`, times(all.ratio), ""],
+      [`what sharing the ${store} costs`, "one each", "one for all", times(sharing), `${LIMIT} ×`],
     ],
-    flowMs: (alone?.cpu.median ?? Number.NaN) / 1000,
+    flowMs: alone.cpu.median / 1000,
   };
-}
-
-function sharingOf({ toControl }: Partial<Compared> = {}): Row[] {
-  if (toControl === undefined) return [];
-  const what = "what sharing costs: to a store each";
-  return [{ what, figure: "", ratio: toControl, aim: atMost(LIMIT, toControl) }];
 }
