@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { OperatorSettings } from "../settings.ts";
 import { form } from "../testing/hosted-fixture.ts";
+import { openStubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { ASK, openStubServerFixture, type StubServerFixture } from "../testing/server-fixture.ts";
 import { createPresentation, type ScopeMeanings } from "./presentation.ts";
 import { ENGLISH } from "./texts/english.ts";
@@ -122,6 +123,14 @@ it("an error page is in the language too, and marks what clients are answered as
   expect(page).toMatch(/<p class="quiet" lang="en">/);
   expect(page).toContain("<bdi>Acme</bdi>");
   expect(page).toContain("Fehler <code>");
+});
+
+it("a refused request to the pages of links is too, with the way back", async () => {
+  await using several = await openStubLinkingFixture({ settings: { operator: { language: "de" } } });
+  const headers = { "sec-fetch-site": "cross-site" };
+  const page = await (await several.request("/connections", { method: "POST", headers })).text();
+  expect(page).toContain("<h1>Das war nicht möglich</h1>");
+  expect(page).toContain('href="/connections">Ihre Verbindungen</a>');
 });
 
 it("bar#HT-10 the icon is answered as its own type, and a browser runs nothing in it", async () => {

@@ -9,14 +9,12 @@ import type { PagesDeps } from "./deps.ts";
 import { answerCallback } from "./flows.ts";
 
 const LIMIT = { bodyBytes: 8_192 };
-/** No application sent the browser to these pages, and no sign-in is under way. */
-const REFUSED = {
-  title: "This could not be done",
-  back: { href: PATHS.connections, label: "Your connections" },
-};
 
 export function pageRoutes(deps: PagesDeps): Route[] {
-  const page = (...route: Parameters<typeof pageRoute>): Route => ({ ...pageRoute(...route), refused: REFUSED });
+  const { refused: title, link: label } = deps.presentation.texts.connections;
+  // No application sent the browser to these pages, and no sign-in is under way.
+  const refused = { title, back: { href: PATHS.connections, label } };
+  const page = (...route: Parameters<typeof pageRoute>): Route => ({ ...pageRoute(...route), refused });
   const cookieOf = (c: Context): string | undefined => c.req.header("cookie");
   const ticketOf = (c: Context): TicketRequest => ({ value: c.req.param("ticket") ?? "", cookieHeader: cookieOf(c) });
   const form = async (c: Context) => {

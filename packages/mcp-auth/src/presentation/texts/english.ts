@@ -76,6 +76,7 @@ export const ENGLISH: PageTexts = {
 
   connections: {
     link: "Your connections",
+    refused: "This could not be done",
     title: (serverHost) => `Your connections at ${serverHost}`,
     signedIn: (account, vendor) => html`<p>You are signed in as <strong>${account}</strong> (${vendor}).</p>`,
     askedAgainAbout: (day) => `You will be asked to connect again about ${day}.`,

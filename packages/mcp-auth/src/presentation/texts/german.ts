@@ -117,6 +117,7 @@ export const GERMAN: PageTexts = {
 
   connections: {
     link: "Ihre Verbindungen",
+    refused: "Das war nicht möglich",
     title: (serverHost) => `Ihre Verbindungen bei ${serverHost}`,
     signedIn: (account, vendor) => html`<p>Sie sind angemeldet als <strong>${account}</strong> (${vendor}).</p>`,
     askedAgainAbout: (day) => `Sie werden etwa am ${day} gebeten, das Konto erneut zu verbinden.`,

@@ -85,6 +85,8 @@ export interface PageTexts extends Pick<PageFrame, "language" | "direction"> {
 
   readonly connections: {
     readonly link: string;
+    /** A request to the pages that is not answered. */
+    readonly refused: string;
     title(serverHost: string): string;
     signedIn(account: Markup, vendor: string): Markup;
     /** @param day on which its refresh token ends, ISO 8601 */
