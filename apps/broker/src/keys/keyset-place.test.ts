@@ -22,6 +22,7 @@ import {
   STAGING,
   stagingInProduction,
 } from "../testing/keyset-fixture.ts";
+import { createKeyset } from "./keyset.ts";
 
 const fixture = keysetFixture();
 const refusedWith = (detail: string) => ({
@@ -151,7 +152,6 @@ describe("a keyset of release 0.1.0, bound to nothing", () => {
     const model = newStore();
     const modelKeyset = keysetOn(model, fixture);
     await modelKeyset.load();
-    const { createKeyset } = await import("./keyset.ts");
     let text = "";
     const storage = {
       read: async () => (text === "" ? undefined : { tag: "1", revision: 1, text }),

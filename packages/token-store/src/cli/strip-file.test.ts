@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import { keyOf } from "../testing/cli-fixture.ts";
 import { fixtureOn, filesAfterDeletion, stripFile } from "../testing/strip-file.ts";
 
 const file = stripFile();
@@ -15,7 +16,6 @@ describe("strip of a SQLite file", () => {
     expect(await fixture.strip()).toMatchObject({ ending: "done", counts: { stripped: 30 } });
     expect(existsSync(`${file.path}-wal`)).toBe(true);
     expect(file.withTokens()).toEqual([]);
-    const { keyOf } = await import("../testing/cli-fixture.ts");
     const read = await fixture.records("encrypted").read(keyOf("u7"));
     expect(read?.stored.tokens.refreshToken?.reveal()).toBe("plain-rt");
   });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LinkingFixture, type LinkingOptions, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { location } from "../../testing/server-fixture.ts";
 import { atVendor, endLink } from "../links/link.ts";
+import { formCsrf } from "./form-token.ts";
 
 const CHAT = { vendor: "chat" } as const;
 let fixture: LinkingFixture;
@@ -69,7 +70,6 @@ describe("a question", () => {
     const page = await visitor.open("/connections");
     expect(page.html).not.toContain("This replaces");
     // Even with the token of a form that was shown for it.
-    const { formCsrf } = await import("./form-token.ts");
     const form = { form: ["question", "chat", waiting?.id ?? ""], linkVersion: 0 };
     const csrf = await formCsrf("user", form, fixture.deps);
     expect(resultOf(await visitor.post("/connections", { ...CHAT, action: "replace", csrf }))).toBe(

@@ -4,7 +4,6 @@
 import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { createApp } from "../../app.ts";
 import type { Caller } from "../../mode.ts";
 import { openRefusingVendor } from "../../testing/vendors/refusing-vendor.ts";
 import { limitRefusedTokens } from "./refused-tokens.ts";
@@ -174,7 +173,7 @@ describe("what is under way at the same time", () => {
 
 describe("the server in pre-registered mode", () => {
   it("bar#ST-8 calls the vendor 120 times for 1,001 forged tokens (#11)", async () => {
-    const { present, asked, close } = await openRefusingVendor(createApp);
+    const { present, asked, close } = await openRefusingVendor();
     const statuses = await Promise.all(junk(1_001).map((bearer) => present(bearer)));
     expect(asked()).toBe(120);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));

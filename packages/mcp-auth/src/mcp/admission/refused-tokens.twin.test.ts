@@ -7,14 +7,13 @@ import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import * as service from "@oauth-broker/service/http";
 import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { createApp } from "../../app.ts";
 import { createAuthenticate } from "../../pre-registered/authenticate.ts";
 import { openRefusingVendor } from "../../testing/vendors/refusing-vendor.ts";
 
 describe("with a defence off", () => {
   it("every token that is tried out is a call at the vendor (twin of bar#ST-8)", async () => {
     weaken(service, ({ createRateLimit }) => ({ createRateLimit: (_, now) => createRateLimit(0, now) }));
-    const { present, asked, close } = await openRefusingVendor(createApp);
+    const { present, asked, close } = await openRefusingVendor();
     for (let index = 0; index < 150; index += 1) expect(await present(`junk-${index}`)).toBe(401);
     expect(asked()).toBe(150);
     await close();

@@ -8,7 +8,6 @@ import {
   presentSession,
   REPLAYS,
 } from "../../testing/linking/replayed-state.ts";
-import { createMcpEndpoint } from "../endpoint.ts";
 import * as api from "../tools/vendor-api.ts";
 import * as lacking from "./find-links.ts";
 import * as states from "./request-state.ts";
@@ -22,7 +21,7 @@ function openUnbound() {
   weaken(urls, ({ createMcpSessions }) => ({
     createMcpSessions: (deps) => createMcpSessions(deps, () => ["mcp-session"]),
   }));
-  return openReplayedState(createMcpEndpoint);
+  return openReplayedState();
 }
 
 describe("with the binding off", () => {
@@ -47,7 +46,7 @@ it("with one list of hosts a tool sends a token to another vendor (twin of bar#L
     createVendorApi: (caller, signal, deps) =>
       createVendorApi(caller, signal, { ...deps, apiHosts: ["api.github.example", "api.slack.example"] }),
   }));
-  const { calls, run } = await openFetching(createMcpEndpoint);
+  const { calls, run } = await openFetching();
   expect(await run("alice.desk", "slack", "https://api.github.example/x")).toContain("slack-token-of-alice");
   await calls.close();
 });
@@ -56,5 +55,5 @@ it("if the vendor may name scopes, a narrow session's link widens (twin of bar#L
   weaken(lacking, ({ findLacking }) => ({
     findLacking: (error, named, links, deps) => findLacking(error, named, links, deps, () => error.scopes),
   }));
-  expect(await askedBeyond(createMcpEndpoint)).toContain("users:read");
+  expect(await askedBeyond()).toContain("users:read");
 });

@@ -89,11 +89,9 @@ export async function openLinkedCalls(
   tools: readonly Tool[],
   {
     definition = {},
-    createEndpoint = createMcpEndpoint,
     scopeRefusal,
   }: {
     readonly definition?: Partial<ServerDefinition>;
-    readonly createEndpoint?: typeof createMcpEndpoint;
     /** Of every vendor's entry. */
     readonly scopeRefusal?: ScopeRefusal;
   } = {},
@@ -194,7 +192,7 @@ export async function openLinkedCalls(
       },
     },
   };
-  const endpoint = createEndpoint({ name: "test", version: "1.0.0", tools, ...definition }, deps);
+  const endpoint = createMcpEndpoint({ name: "test", version: "1.0.0", tools, ...definition }, deps);
   const app = new Hono();
   mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
   // The soak calls from one address more often at once than a server grants.

@@ -5,7 +5,6 @@
  * permits.
  */
 import { z } from "zod";
-import type { createMcpEndpoint } from "../../mcp/endpoint.ts";
 import { defineTool } from "../../tool.ts";
 import { type LinkedCalls, openLinkedCalls, type RawAnswer } from "./linked-calls.ts";
 import { initialize, legacyCall, modernCall } from "./raw-calls.ts";
@@ -39,8 +38,8 @@ export interface ReplayedState {
   present(replay: (typeof REPLAYS)[keyof typeof REPLAYS], requestState?: unknown): Promise<RawAnswer>;
 }
 
-export async function openReplayedState(createEndpoint?: typeof createMcpEndpoint): Promise<ReplayedState> {
-  const calls = await openLinkedCalls([tool("post"), tool("remove")], createEndpoint && { createEndpoint });
+export async function openReplayedState(): Promise<ReplayedState> {
+  const calls = await openLinkedCalls([tool("post"), tool("remove")]);
   const { body } = await calls.send("alice.desk", ...modernCall("post", { arguments: ARGUMENTS }));
   const state: string = body.result.requestState;
   for (const user of ["alice", "bob"]) calls.setLink(user, "slack", {});
@@ -75,12 +74,12 @@ const fetching = defineTool({
 });
 
 /** Alice and Bob have linked both vendors. */
-export async function openFetching(createEndpoint?: typeof createMcpEndpoint): Promise<{
+export async function openFetching(): Promise<{
   readonly calls: LinkedCalls;
   /** @returns the text that the tool answers */
   run(bearer: string, as: string, url: string): Promise<string>;
 }> {
-  const calls = await openLinkedCalls([fetching], createEndpoint && { createEndpoint });
+  const calls = await openLinkedCalls([fetching]);
   for (const user of ["alice", "bob"]) for (const id of ["github", "slack"] as const) calls.setLink(user, id, {});
   const run = async (bearer: string, as: string, url: string): Promise<string> => {
     const { body } = await calls.send(bearer, ...modernCall("fetch", { arguments: { as, url } }));
@@ -101,8 +100,8 @@ const writing = defineTool({
 });
 
 /** @returns the scopes that the user is asked for after a vendor has named one more */
-export async function askedBeyond(createEndpoint?: typeof createMcpEndpoint): Promise<readonly string[]> {
-  const calls = await openLinkedCalls([writing], createEndpoint && { createEndpoint });
+export async function askedBeyond(): Promise<readonly string[]> {
+  const calls = await openLinkedCalls([writing]);
   calls.scopes.set("alice.desk.narrow", ["slack:chat:write"]);
   calls.setLink("alice", "slack", { scope: ["chat:write"] });
   const challenge = 'Bearer error="insufficient_scope", scope="chat:write users:read"';

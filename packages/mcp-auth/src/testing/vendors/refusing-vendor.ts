@@ -2,7 +2,7 @@
 import { createLog } from "@oauth-broker/service";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import type { createApp } from "../../app.ts";
+import { createApp } from "../../app.ts";
 import { loadSettings } from "../../config.ts";
 import { type Closing, closing } from "../closing.ts";
 import { NO_URLS } from "../environments.ts";
@@ -14,8 +14,7 @@ export interface RefusingVendor extends Closing {
   present(bearer: string): Promise<number>;
 }
 
-/** @param create the real one, or one with a defence removed */
-export async function openRefusingVendor(create: typeof createApp): Promise<RefusingVendor> {
+export async function openRefusingVendor(): Promise<RefusingVendor> {
   const vendor = await startScriptedVendor({ "*": { status: 401 } });
   const settings = loadSettings({
     ...NO_URLS,
@@ -28,7 +27,7 @@ export async function openRefusingVendor(create: typeof createApp): Promise<Refu
   });
   const log = createLog({ write: () => undefined });
   const definition = { name: "test", version: "1.0.0", tools: [] };
-  const server = create(definition, settings, { now: fixedClock(1_700_000_000), log, storage: undefined });
+  const server = createApp(definition, settings, { now: fixedClock(1_700_000_000), log, storage: undefined });
   const opened: Omit<RefusingVendor, keyof Closing> = {
     asked: () => vendor.received.length,
     present: async (bearer) => {

@@ -11,6 +11,7 @@ import type { DynamoDbEngine, FaultProxy } from "@oauth-broker/simulators/aws";
 import { TABLE_SCHEMA } from "../../provision.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 import { PATIENT } from "../../testing/aws/deadline.ts";
+import { dynamodbTokenRows } from "./token-rows.ts";
 
 const NOW = 1_700_000_000;
 
@@ -111,7 +112,6 @@ describe("a record's item", () => {
   it("of another layout is refused", () =>
     withStore(async (store, table) => {
       await store.create({ key: KEY, stage: "pushed", data: { code: "c1" }, expiresAt: NOW + 60 });
-      const { dynamodbTokenRows } = await import("./token-rows.ts");
       const rows = dynamodbTokenRows({ table, region: engine.region, endpoint: engine.endpoint });
       await rows.change({ pk: "RECORD#f1", sk: "KIND#flow" }, { set: {}, remove: ["stage"] }, {});
       await expect(store.get(KEY)).rejects.toMatchObject({ name: "TokenStoreError", code: "format_unknown" });
