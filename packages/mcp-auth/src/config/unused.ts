@@ -9,9 +9,9 @@ import { prefixedNames } from "./reader.ts";
 import type { Use } from "./variables/rows.ts";
 import { type Variable, VARIABLES } from "./variables.ts";
 
-/** The prefixes of our variables. */
+/** The prefixes of our variables, and half of a name without which tokens would be kept in a file. */
 const OURS =
-  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|ADOPT_SIGN|ELICITATION|END_LINKS|SESSION_MAX|TRUSTED|SERVER|EVENTS)(?:_|$)/;
+  /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|ADOPT_SIGN|ELICITATION|END_LINKS|SESSION_MAX|TRUSTED|SERVER|EVENTS)_|^DB_TABLE$/;
 /** Of a name without one of these: so few letters are wrong that it cannot be another program's. */
 const TYPING_ERRORS = 2;
 const NAMES = VARIABLES.map(({ name }) => name);

@@ -118,6 +118,7 @@ describe("a warning reports", () => {
       DATADIR: "/data",
       DATABASE_URL: "x",
       SERVICE_NAME: "x",
+      DEPLOYMENT: "blue",
     };
     expect(loadSettings({ ...PRE_REGISTERED, ...platform }).warnings).toEqual([]);
   });
