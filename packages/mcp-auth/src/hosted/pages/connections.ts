@@ -17,7 +17,7 @@ import { PATHS } from "../../resource/paths.ts";
 import { atVendor, endLinkOver, isUsable, linkKey, linkScope } from "../links/link.ts";
 import type { PagesDeps } from "./deps.ts";
 import { formCsrf, requireShown, shownVersion } from "./form-token.ts";
-import { connectionsUrl, startLink, startSignIn, withCookies } from "./flows.ts";
+import { answerOutcome, connectionsUrl, startLink, startSignIn, withCookies } from "./flows.ts";
 import {
   connectionsPage,
   type Disconnected,
@@ -249,11 +249,7 @@ async function decidePending(
     await dropPending(pending, "denied", deps);
     return redirectAnswer(PATHS.connections);
   }
-  const outcome = await replaceLink(pending, deps);
-  if (pending.ticketId !== undefined) {
-    await deps.tickets.settle(pending.ticketId, outcome === "linked" ? "linked" : "ended");
-  }
-  return redirectAnswer(connectionsUrl(outcome === "linked" ? { linked: listed } : { error: outcome }));
+  return answerOutcome(await replaceLink(pending, deps), { listed, ...pending }, deps);
 }
 
 /** With a ticket the user signs in again, at once and by choice of the account. */

@@ -3,7 +3,7 @@
  * any of the vendors. Both end at the callback, in the browser in which they began. The record says
  * purpose, vendor and path; a redirect that differs in one of them is refused.
  */
-import { defined, OAuthError, type StoredRecord, toOAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, type StoredRecord, toOAuthError } from "@oauth-broker/oauth-core";
 import {
   type BrokeredCode,
   createBrokeredCode,
@@ -29,7 +29,7 @@ import { type IdentitySource, identitySource, isSameSource } from "../records/id
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 import type { PagesDeps } from "./deps.ts";
 import { isOfUser } from "./sign-ins.ts";
-import { takeTokens } from "./store-link.ts";
+import { type BroughtTokens, type Outcome, takeTokens } from "./store-link.ts";
 
 /** Begins the flow id, and so the `state`, of these flows: `/callback` has those of clients too. */
 const FLOW_PREFIX = "link";
@@ -316,29 +316,28 @@ async function finishLink(
 ): Promise<Answer> {
   // 1. the user is still the one who began
   const signedIn = await deps.signIns.read(visit.cookieHeader);
-  const { user = "", listed, scope, linkVersion = 0, isReconnect = false, ticketId } = flow;
+  const { user = "", linkVersion = 0, isReconnect = false, scope: requestedScope } = flow;
   if (!isOfUser(user, signedIn)) {
     const dropped = { user, account: undefined };
     //= bar#LK-9
-    await discardTokens(tokenSetOf(tokens, deps.now()), dropped, atVendor(listed, deps)).catch(() => undefined);
+    await discardTokens(tokenSetOf(tokens, deps.now()), dropped, atVendor(flow.listed, deps)).catch(() => undefined);
     throw new OAuthError("access_denied", "The user has signed out");
   }
-  const brought = {
-    user,
-    listed,
-    linkVersion,
-    isReconnect,
-    tokens,
-    vendor: vendor.vendor,
-    requestedScope: scope,
-    ...defined({ ticketId }),
-  };
+  const brought = { ...flow, user, linkVersion, isReconnect, requestedScope, vendor: vendor.vendor, tokens };
   // 2. stored, held back for a yes, or revoked
   const outcome = await takeTokens(brought, signedIn.cookie.hash, deps);
   if (outcome === "asked") return redirectAnswer(PATHS.connections);
-  // 3. the call that waits learns it
-  if (ticketId !== undefined) await deps.tickets.settle(ticketId, outcome === "linked" ? "linked" : "ended");
-  if (outcome === "linked") return redirectAnswer(connectionsUrl({ linked: listed }));
-  trace.reason = outcome;
-  return redirectAnswer(connectionsUrl({ error: outcome }));
+  if (outcome !== "linked") trace.reason = outcome;
+  // 3. to the page that says it
+  return answerOutcome(outcome, brought, deps);
+}
+
+/** The call that waits for the ticket learns what the page says. */
+export async function answerOutcome(
+  outcome: Outcome,
+  { listed, ticketId }: Pick<BroughtTokens, "listed" | "ticketId">,
+  { tickets }: Pick<PagesDeps, "tickets">,
+): Promise<Answer> {
+  if (ticketId !== undefined) await tickets.settle(ticketId, outcome === "linked" ? "linked" : "ended");
+  return redirectAnswer(connectionsUrl(outcome === "linked" ? { linked: listed } : { error: outcome }));
 }
