@@ -12,7 +12,11 @@ import type { Json } from "./alarms.ts";
 import { openSchemas, type Schemas } from "./testing/template-schemas.ts";
 
 const NAMES = ["broker", "mcp-server"] as const;
-const read = (name: string): Json => parse(readFileSync(join(ROOT, "deploy/aws", `${name}.yaml`), "utf8")) as Json;
+const parsed = Object.fromEntries(
+  NAMES.map((name) => [name, parse(readFileSync(join(ROOT, "deploy/aws", `${name}.yaml`), "utf8")) as Json]),
+);
+/** A copy, which a test may change. */
+const read = (name: string): Json => structuredClone(parsed[name]!);
 
 let schemas: Schemas;
 beforeAll(() => {
