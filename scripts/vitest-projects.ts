@@ -31,9 +31,10 @@ export const AWS_ENVIRONMENT = {
 /** @param options what the workspace adds, for all its files */
 export function testProjects(options: TestOptions = {}): ViteUserConfig {
   const isSoak = process.env.SOAK === "1";
-  const include = globSync("**/*.test.ts", { exclude: ["node_modules", "dist"] })
-    .filter((path) => !isSoak || HAS_VOLUME.test(textOf(path)))
-    .map((path) => path.replaceAll("\\", "/"));
+  const all = "**/*.test.ts";
+  const exclude = ["**/node_modules/**", "**/dist/**"];
+  const ofSoak = () => globSync(all, { exclude }).filter((path) => HAS_VOLUME.test(textOf(path)));
+  const include = isSoak ? ofSoak().map((path) => path.replaceAll("\\", "/")) : [all];
   // Without Vite: it would transform and load each module once more.
   const loading = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } };
   const setupFiles = [join(import.meta.dirname, "test-setup.ts"), ...[options.setupFiles ?? []].flat()];
@@ -46,7 +47,7 @@ export function testProjects(options: TestOptions = {}): ViteUserConfig {
   // First the one that the modules of tests are loaded after.
   const sequence = { setupFiles: "list", ...options.sequence } as const;
   return defineConfig({
-    test: { include, ...loading, ...limits, expect, ...workers, provide, ...options, setupFiles, sequence },
+    test: { include, exclude, ...loading, ...limits, expect, ...workers, provide, ...options, setupFiles, sequence },
   });
 }
 
