@@ -12,6 +12,5 @@ export const MCP_SOURCE: string = join(MCP_FOLDER, "src", "main.ts");
 export const PLATFORM_FOLDER: string = join(ROOT, "apps", "platform");
 export const PLATFORM_BUNDLE: string = join(PLATFORM_FOLDER, "dist", "main.js");
 export const PLATFORM_SOURCE: string = join(PLATFORM_FOLDER, "src", "main.ts");
-export const SEVERAL_VENDORS_SOURCE: string = join(ROOT, "e2e", "support", "several-vendors", "server.ts");
 /** A server whose users link two vendors. */
 export const LINKING_SOURCE: string = join(ROOT, "e2e", "support", "mcp", "linking-server.ts");

@@ -9,7 +9,7 @@ import { startPracticeVendors } from "../../../packages/mcp-auth/src/dev/practic
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
-import { SEVERAL_VENDORS_SOURCE } from "../../support/paths.ts";
+import { LINKING_SOURCE } from "../../support/paths.ts";
 import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { type ProjectOptions, serverProject, type ServerProject } from "../../support/reference-platform/process.ts";
@@ -141,7 +141,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     const options = { redirectUri: `${serverUrl}/callback`, homeUrl: platformUrl, serverUrl, name: "Notes" };
     const practice = await startPracticeVendors(given, options);
     const { OAUTH_MODE: _, ...variables } = given;
-    const start = startCommand(SEVERAL_VENDORS_SOURCE);
+    const start = startCommand(LINKING_SOURCE);
     await begin(SEVERAL, {
       env: { ...variables, ...practice.environment, VENDOR_SLACK_SCOPES: "users:read chat:write" },
       start,
@@ -159,18 +159,18 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     expect(names).toEqual(
       expect.arrayContaining([expect.stringMatching(/^platform-session-/), expect.stringMatching(/^notes\./)]),
     );
-    expect(await first.callTool("github_account")).toContain('"sample-user"');
+    expect(await first.callTool("whoami")).toContain('"sample-user"');
     await first.follow("Connection");
-    expect(await first.callTool("slack_account")).toContain("slack_account is waiting for you");
+    expect(await first.callTool("account_at_slack")).toContain("account_at_slack is waiting for you");
     await shot(first, "3-asked");
     const tab = await first.openAsked("Slack is connected.");
     await takeScreenshot(tab, "journeys/4-linked");
     await first.click("Try again");
-    await first.sees("Answer of slack_account");
+    await first.sees("Answer of account_at_slack");
     expect(await first.page.getByRole("status").textContent()).toContain("Sample user");
     // The link is the user's, not the session's: the next connection finds it.
     await first.follow("Connection");
-    expect(await first.callTool("slack_account")).toContain("Sample user");
+    expect(await first.callTool("account_at_slack")).toContain("Sample user");
     await running.stop();
     await practice.close();
   });

@@ -18,8 +18,6 @@ export interface RecordedAws {
   readonly region: string;
   readonly account: string;
   readonly keyArn: string;
-  /** The address of the table, for `store`. */
-  readonly endpoint: string;
   /** The environment a service needs, without the AWS settings of this machine. */
   readonly env: Readonly<Record<string, string>>;
   /** @param definition an input of CreateTable, without its name */
@@ -59,7 +57,6 @@ export async function startRecordedAws(alias: string): Promise<RecordedAws> {
     region,
     account,
     keyArn,
-    endpoint: table.endpoint,
     env: { ...awsEnvironment({ kmsEndpoint: keys.endpoint }), AWS_ENDPOINT_URL_DYNAMODB: table.endpoint },
     createTable: async (name, definition) => void (await engine.createTable(name, definition)),
     takeCalls: () => {

@@ -194,13 +194,8 @@ export function readTokens({ body }: Answer): Pick<Tokens, "accessToken" | "refr
 }
 
 /** One request of a browser: with its cookies, without following redirects. */
-export async function browse(
-  url: URL | string,
-  jar: CookieJar = createCookieJar(),
-  init: RequestInit = {},
-): Promise<Answer> {
-  const headers = { accept: "text/html", ...(init.headers as Record<string, string>) };
-  return readAnswer(await sendWithCookies(fetch, jar, new URL(url), { ...init, headers }));
+export async function browse(url: URL | string, jar: CookieJar = createCookieJar()): Promise<Answer> {
+  return readAnswer(await sendWithCookies(fetch, jar, new URL(url), { headers: { accept: "text/html" } }));
 }
 
 export async function send(url: URL | string, init: RequestInit = {}): Promise<Answer> {

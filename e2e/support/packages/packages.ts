@@ -23,7 +23,6 @@ const TARBALL = "tarball/package.tgz";
 
 export interface Manifest {
   readonly name: string;
-  readonly version: string;
   readonly engines: { readonly node: string };
   readonly exports: Readonly<Record<string, unknown>>;
   readonly dependencies?: Readonly<Record<string, string>>;

@@ -27,7 +27,6 @@ import {
 const PLATFORM_URL = "https://platform.example";
 
 export interface ServerProject {
-  readonly folder: string;
   /** `deploy init`, in this process. */
   init(): Promise<void>;
   /** Runs until it ends by itself: `init`, `status`, and a `run` that activates nothing. */
@@ -102,7 +101,6 @@ export function serverProject({
     }
   };
   return {
-    folder,
     init: () =>
       withStorage(async (_, storage) => {
         const config = { platformUrl, dataDir: data, allowCidrs: [] };
