@@ -130,6 +130,10 @@ describe("a vendor of the operator's own", () => {
       { authorization_params: { Redirect_URI: "x" } },
       "….authorization_params.Redirect_URI is a parameter only the broker sets",
     ],
+    [
+      { authorization_params: { response_mode: "fragment" } },
+      "….authorization_params.response_mode is a parameter only the broker sets to this",
+    ],
     [{ authorization_params: { audience: 1 } }, "….authorization_params.audience must be text: put it in quotes"],
     [{ callback_params: ["code"] }, "….callback_params[0] is a parameter the broker reads itself"],
     [{ authorization_code_lifetime_seconds: 0 }, "….authorization_code_lifetime_seconds must be at least 1"],
@@ -255,6 +259,13 @@ describe("endpoints", () => {
       ]);
     },
   );
+
+  it("may fix the response mode to one that the callback takes", () => {
+    for (const response_mode of ["query", "form_post"]) {
+      const entry = ownVendor({ authorization_params: { response_mode } });
+      expect(entry?.vendor.authorizationParams).toEqual({ response_mode });
+    }
+  });
 
   it("bar#ST-4 fix no parameter of ours by the vendor's own name of it", () => {
     const registry = registryOf({ id: "known", parameterNames: { client_id: "client_key" } });

@@ -21,6 +21,9 @@ export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 /** A parked vendor code is kept until 5 s before it expires. */
 const PARKING_MARGIN_SECONDS = 5;
 
+/** In which the callback takes an answer. */
+const RESPONSE_MODES: readonly string[] = ["query", "form_post"];
+
 /**
  * Finds problems between the fields of a vendor that the operator defines, which must give its name
  * and its endpoints. Works on the tree as written.
@@ -94,11 +97,12 @@ export function buildVendor(
     problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
   };
 
-  const reserved = Object.keys(parsed.authorization_params ?? {}).find((name) =>
-    isReservedAuthorizationParameter(name, vendor),
-  );
-  if (reserved !== undefined) {
-    say(["authorization_params", reserved], "is a parameter only the broker sets, as this vendor calls it", "another");
+  for (const [name, value] of Object.entries(parsed.authorization_params ?? {})) {
+    if (name === "response_mode" && !RESPONSE_MODES.includes(value)) {
+      say(["authorization_params", name], "is a parameter only the broker sets to this", RESPONSE_MODES.join(" or "));
+    } else if (name !== "response_mode" && isReservedAuthorizationParameter(name, vendor)) {
+      say(["authorization_params", name], "is a parameter only the broker sets, as this vendor calls it", "another");
+    }
   }
   const lifetime = vendor.authorizationCodeLifetimeSeconds;
   if (vendor.redeemAt === "token" && lifetime !== undefined && lifetime <= PARKING_MARGIN_SECONDS) {

@@ -43,11 +43,13 @@ export const REQUEST_FIELDS = {
   authorizationParams: {
     ...PARAMETERS,
     type: "mapping of names to texts",
-    description: "Fixed parameters of every authorization request.",
+    description: "Fixed parameters of every authorization request; `response_mode` may be `query` or `form_post`.",
     example: "{ access_type: offline }",
     default: "{}",
     operatorsName: (name: string) =>
-      isReservedAuthorizationParameter(name) ? "is a parameter only the broker sets" : undefined,
+      name !== "response_mode" && isReservedAuthorizationParameter(name)
+        ? "is a parameter only the broker sets"
+        : undefined,
     by: ["catalogue", "file"],
   },
   redirectUriAlias: { ...TEXT, by: ["catalogue"] },

@@ -65,6 +65,15 @@ describe("revokeToken", () => {
     expect(lab.vendor.asked().filter((path) => path === "/revoke")).toHaveLength(1);
   });
 
+  it("fills our client id where the endpoint has a place for it", async () => {
+    lab.vendor.describe({ revocation_endpoint: undefined });
+    const revocationEndpoint = `${lab.vendor.issuer}/apps/{client_id}/token`;
+    const vendor = { ...(await lab.resolve()), revocationEndpoint };
+    lab.vendor.answers.set(`/apps/${CLIENT_ID}/token`, { status: 200 });
+    await expect(lab.client.revokeToken(vendor, lab.vendor.credentials, { token: "t" })).resolves.toBe("token");
+    expect(lab.vendor.asked()).toContain(`/apps/${CLIENT_ID}/token`);
+  });
+
   it("says what the user can do where the vendor has no way", async () => {
     lab.vendor.describe({ revocation_endpoint: undefined });
     await expect(revoke()).rejects.toMatchObject({

@@ -75,14 +75,12 @@ export async function revokeToken(
     errors: vendor.tokenErrors,
   };
   const { revocation: dialect } = vendor;
+  const endpoint = revocationEndpoint.replace("{client_id}", encodeURIComponent(credentials.clientId));
   try {
     const response =
       dialect === undefined
-        ? await requestRevocation({ ...vendor, revocationEndpoint }, credentials, request, deps, signal)
-        : await requestByDialect(
-            { dialect, endpoint: revocationEndpoint, credentials, token: request.token, signal },
-            deps,
-          );
+        ? await requestRevocation({ vendor, endpoint, credentials, request, signal }, deps)
+        : await requestByDialect({ dialect, endpoint, credentials, token: request.token, signal }, deps);
     if (dialect?.goneStatuses.includes(response.status) === true) return "already";
     const outcome = await readRevocation(response, vendor, call, deps);
     return outcome === "token" ? (dialect?.ends ?? outcome) : outcome;
@@ -91,17 +89,23 @@ export async function revokeToken(
   }
 }
 
+/** A revocation by the standard's request. */
+interface StandardRequest {
+  readonly vendor: ResolvedVendor;
+  readonly endpoint: string;
+  readonly credentials: VendorCredentials;
+  readonly request: RevokeRequest;
+  readonly signal: AbortSignal;
+}
+
 async function requestRevocation(
-  vendor: ResolvedVendor & { readonly revocationEndpoint: string },
-  credentials: VendorCredentials,
-  { token, tokenTypeHint }: RevokeRequest,
+  { vendor, endpoint, credentials, request: { token, tokenTypeHint }, signal }: StandardRequest,
   { bindings }: RevokeDeps,
-  signal: AbortSignal,
 ): Promise<Response> {
   const { server, options } = bindings.ofVendor(vendor);
   const { client, authenticate } = bindings.ofCredentials(credentials);
-  return revocationRequest(server, client, authenticate(vendor), token, {
-    ...options(vendor.revocationEndpoint),
+  return revocationRequest({ ...server, revocation_endpoint: endpoint }, client, authenticate(vendor), token, {
+    ...options(endpoint),
     signal,
     additionalParameters: tokenTypeHint === undefined ? {} : { token_type_hint: tokenTypeHint },
   });
@@ -122,13 +126,11 @@ async function requestByDialect(
   { fetch }: Pick<VendorClientDeps, "fetch">,
 ): Promise<Response> {
   const { method, body: place, tokenParameter, parameters = {}, headers = {} } = dialect;
-  const { clientId } = credentials;
   const filled = (texts: Readonly<Record<string, string>>) => filledWith(token, credentials, texts);
   const sent = { ...filled(parameters), ...(place === "none" ? {} : { [tokenParameter]: token }) };
   const content = contentOf(place, sent);
-  const url = endpoint.replace("{client_id}", encodeURIComponent(clientId));
-  const query = place === "query" ? `${url.includes("?") ? "&" : "?"}${new URLSearchParams(sent).toString()}` : "";
-  return fetch(`${url}${query}`, {
+  const query = place === "query" ? `${endpoint.includes("?") ? "&" : "?"}${new URLSearchParams(sent).toString()}` : "";
+  return fetch(`${endpoint}${query}`, {
     method,
     headers: {
       accept: "application/json",
