@@ -28,9 +28,8 @@ export function brokerRecords({ records, keyset, onRefused }: BrokerRecordsOptio
     active: async () => keyset.active(PURPOSE),
     find: async (kid) => {
       const key = await keyset.find(PURPOSE, kid);
-      const isRefused = kid === "" || keyset.describe().some((generation) => generation.kid === kid);
-      if (key === undefined && !isRefused) throw keysUnavailable("the keyset lacks the key of a record");
-      return key;
+      if (key !== undefined || kid === "" || keyset.describe().some((generation) => generation.kid === kid)) return key;
+      throw keysUnavailable("the keyset lacks the key of a record");
     },
   };
   return authenticatedRecords({ records, keys, ...defined({ onRefused }) });

@@ -168,8 +168,7 @@ export function createKeyset({
   };
 
   const current = (generations: readonly Generation[]): Generation => {
-    const usable = generations.filter((generation) => generation.activeFrom <= now());
-    const newest = usable.at(-1) ?? generations[0];
+    const newest = generations.findLast((generation) => generation.activeFrom <= now()) ?? generations[0];
     if (newest === undefined) throw new Error("keyset has no generation");
     return newest;
   };

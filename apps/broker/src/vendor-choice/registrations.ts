@@ -135,6 +135,7 @@ export function requireBrowserBinding(
  * and dashes of a UUID make no difference.
  */
 export function foldClientId(clientId: string): string {
+  if (/^[a-z0-9]*$/.test(clientId)) return clientId;
   return clientId
     .normalize("NFKC")
     .toLowerCase()

@@ -15,6 +15,9 @@ interface ExactJson {
 
 const EXACT = JSON as unknown as ExactJson;
 
+/** Something like a number, where a number may be, that is not a whole one of at most 15 digits. */
+const PERHAPS_INEXACT = /(?:^|[[:,])\s*(?!(?:0|-?[1-9]\d{0,14})\s*(?:[,\]}]|$))[-\d]/;
+
 /**
  * As JSON.parse, except that a number it would write in other digits is an object that
  * JSON.stringify writes as it was. `isJsonObject` is false for it.
@@ -22,6 +25,7 @@ const EXACT = JSON as unknown as ExactJson;
  * @throws SyntaxError
  */
 export function parseExactJson(text: string): JsonValue {
+  if (!PERHAPS_INEXACT.test(text)) return JSON.parse(text) as JsonValue;
   return EXACT.parse(text, (_name, value, { source }) =>
     typeof value === "number" && source !== undefined && String(value) !== source ? EXACT.rawJSON(source) : value,
   );

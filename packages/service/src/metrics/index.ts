@@ -114,8 +114,9 @@ function shown<Label extends string>(
   labels: Readonly<Record<Label, LabelRule>>,
   values: Readonly<Record<Label, string>>,
 ): Record<string, string> {
-  const names = Object.keys(labels) as Label[];
-  return Object.fromEntries(names.map((name) => [name, labels[name](values[name])]));
+  const result: Record<string, string> = {};
+  for (const name of Object.keys(labels) as Label[]) result[name] = labels[name](values[name]);
+  return result;
 }
 
 /** One of these values; every other is `other`. */

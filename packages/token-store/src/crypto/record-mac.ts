@@ -3,6 +3,7 @@
  * stage, expiry and every field. Used by storage/authenticated-records.ts.
  */
 import { timingSafeEqual } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { hmacSha256, type StoredRecord } from "@oauth-broker/oauth-core";
 import { canonicalJson } from "./canonical-json.ts";
 import { associatedData } from "./encoding.ts";
@@ -40,8 +41,11 @@ export function isRecordMac(mac: unknown, record: Authenticated, key: Buffer): m
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
-/** Whether a MAC of one is a MAC of the other. */
+/** Whether a MAC of one is a MAC of the other. What is equal has equal texts, and is compared in less time. */
 export function isSameRecord(a: Authenticated, b: Authenticated): boolean {
+  const isEqual =
+    a.stage === b.stage && a.expiresAt === b.expiresAt && isDeepStrictEqual([a.key, a.data], [b.key, b.data]);
+  if (isEqual) return true;
   const parts = partsOf(b);
   return partsOf(a).every((part, at) => part === parts[at]);
 }

@@ -64,6 +64,8 @@ describe("a row that was written without the key", () => {
   ])("bar#TS-3 is no record: %s", async (_what, change) => {
     const { store, table, refused, plant, data } = openTable();
     await store.create(RECORD);
+    // What this process has verified lends nothing to another row.
+    expect(await store.get(KEY)).toMatchObject({ data: RECORD.data });
     const changed = change(await data());
     await plant(changed);
     const at = changed.key ?? KEY;

@@ -18,7 +18,6 @@ import {
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { LRUCache } from "lru-cache";
-import { inOrder } from "../crypto/canonical-json.ts";
 import { type Authenticated, isRecordMac, isSameRecord, recordMac } from "../crypto/record-mac.ts";
 import { isAsExpected, patchedData, recordName, requireAdvance } from "./record-rules.ts";
 
@@ -56,6 +55,8 @@ export function oneMacKey(key: () => Promise<Buffer>): MacKeys {
 }
 
 interface Verified {
+  readonly row: StoredRecord;
+  /** The row without its MAC. */
   readonly record: StoredRecord;
   /** As stored. */
   readonly mac: string;
@@ -84,13 +85,17 @@ export function authenticatedRecords({
     const record = withoutMac(row);
     const { kid, text } = splitMac(row.data[MAC]);
     const key = await keys.find(kid);
+    const name = recordName(row.key);
+    const known = verified.get(name);
+    // The same row is not verified twice, if its key still counts.
+    if (key !== undefined && known !== undefined && isSameRecord(row, known.row)) return { ...known, record };
     if (key === undefined || !isRecordMac(text, record, key)) {
-      verified.delete(recordName(row.key));
+      verified.delete(name);
       onRefused(row.key.kind);
       return undefined;
     }
-    const opened = { record, mac: joinMac(kid, text) };
-    verified.set(recordName(row.key), opened);
+    const opened = { row, record, mac: joinMac(kid, text) };
+    verified.set(name, opened);
     return opened;
   };
   /** @returns undefined if it was not verified here, is not as expected, or its key counts no more */
@@ -114,8 +119,7 @@ export function authenticatedRecords({
     },
     create: async (record) => {
       requireNotReserved(Object.keys(record.data));
-      const data = inOrder(record.data);
-      return records.create({ ...record, data: { ...data, [MAC]: await macOf({ ...record, data }) } });
+      return records.create({ ...record, data: { ...record.data, [MAC]: await macOf(record) } });
     },
     advance: async (name, from, patch) => {
       requireAdvance(from, patch);
@@ -134,7 +138,7 @@ export function authenticatedRecords({
         // An attacker who writes the table may have changed the row but not its MAC since it was verified.
         const moved = withoutMac(advanced.record);
         if (isSameRecord(moved, next)) {
-          verified.set(recordName(name), { record: moved, mac: newMac });
+          verified.set(recordName(name), { row: advanced.record, record: moved, mac: newMac });
           return { outcome: "moved", record: moved };
         }
         onRefused(name.kind);

@@ -4,7 +4,6 @@
  * not OAuthError.
  */
 import type { From, JsonObject, JsonValue, NewRecord, Patch, RecordKey } from "@oauth-broker/oauth-core";
-import { inOrder } from "../crypto/canonical-json.ts";
 
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
@@ -53,13 +52,13 @@ export function isAsExpected(data: JsonObject, from: From): boolean {
 }
 
 /**
- * The data after an advance, in order. Rebuilt when a field is removed: an object that had a
+ * The data after an advance. Rebuilt when a field is removed: an object that had a
  * property deleted stays slow.
  */
 export function patchedData(data: JsonObject, { set, remove = [] }: Pick<Patch, "set" | "remove">): JsonObject {
   const result: Record<string, JsonValue> = remove.length === 0 ? { ...data } : withoutFields(data, remove);
   for (const [name, value] of Object.entries(set)) result[name] = value;
-  return inOrder(result);
+  return result;
 }
 
 function withoutFields(data: JsonObject, names: readonly string[]): Record<string, JsonValue> {

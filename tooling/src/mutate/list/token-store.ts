@@ -14,7 +14,7 @@ export const TOKEN_STORE_DEFENCES: Defences = {
   },
   "crypto/canonical-json.ts": {
     "The MAC does not depend on the order in which an engine returns fields":
-      "return [-isInOrder(value) ? JSON.stringify(value) : reorderedJson-]{+JSON.stringify+}(value);",
+      "for (const name of Object.keys(value)[-.toSorted()-]) {",
   },
   "crypto/encoding.ts": {
     "envelope: The parts of an envelope's place are length-prefixed":
@@ -82,6 +82,8 @@ export const TOKEN_STORE_DEFENCES: Defences = {
   "storage/authenticated-records.ts": {
     "authenticated-records, hosted/table-writer: A get verifies the MAC of what it read":
       "[-await open(row))?.record-]{+(await open(row))?.record ?? row)+}",
+    "A MAC counts again only for the row that it was verified in":
+      "known !== undefined [-&& isSameRecord(row, known.row)-])",
     "An advance verifies the MAC of what it read":
       ": [-open(row-]{+((await open(row)) ?? { record: row, mac: row.data[MAC] as string }+});",
     "An advance of what was verified before needs a key that still counts":

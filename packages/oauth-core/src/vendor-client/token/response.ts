@@ -135,8 +135,8 @@ const STANDARD: ReadonlySet<string> = new Set([
 
 /** @param exact whose numbers keep their digits: they are passed on, and read from `answer` */
 function normalise(exact: JsonObject, vendor: Dialect, { now, onLesserAnswer }: Reading): TokenAnswer {
-  const { members } = unwrap(withPlainNumbers(exact), vendor);
-  const { vendorData } = unwrap(exact, vendor);
+  const { members: written, vendorData } = unwrap(exact, vendor);
+  const members = withPlainNumbers(written);
   const expiresInSeconds =
     usableLifetime(members.expires_in) ??
     lifetimeUntil(members, vendor.tokenExpiry, now) ??
@@ -151,7 +151,7 @@ function normalise(exact: JsonObject, vendor: Dialect, { now, onLesserAnswer }: 
   return {
     accessToken: token(members.access_token, "access_token"),
     tokenType: tokenType(members.token_type),
-    vendorData: scope === "odd" ? { ...vendorData, scope: unwrap(exact, vendor).members.scope ?? null } : vendorData,
+    vendorData: scope === "odd" ? { ...vendorData, scope: written.scope ?? null } : vendorData,
     ...defined({
       expiresInSeconds,
       refreshToken,
