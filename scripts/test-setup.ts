@@ -26,7 +26,8 @@ const shared = globalThis as { [KEY]?: Worker };
 /** A worker that is shared loads this file once for each test file. */
 function newWorker(): Worker {
   makeExportsReplaceable();
-  resolveOwnImports();
+  // In its watch mode, Vitest has to see each import.
+  if (process.env.VITEST_MODE === "RUN") resolveOwnImports();
   const children = new Set<ChildProcess>();
   subscribe("child_process", (message) => {
     const { process: child } = message as { readonly process: ChildProcess };
@@ -43,7 +44,7 @@ function newWorker(): Worker {
 
 /**
  * Where imports of this repository's own files lead is known from their text: no look at the disk, and no
- * message to Vitest, which keeps a graph for its watch mode.
+ * message to Vitest for its graph.
  */
 function resolveOwnImports(): void {
   const entries = new Map<string, ResolveFnOutput>();
