@@ -1,6 +1,6 @@
 /** Builds what is missing of the services that tests start. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { testProjects } from "../scripts/vitest-projects.ts";
+import { testConfig } from "../scripts/vitest-config.ts";
 
 /** At full size first those that wait, then the longest. Vitest knows how long a file took at small size. */
 const LONGEST = [
@@ -25,7 +25,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default testProjects({
+export default testConfig({
   setupFiles: ["./support/setup/new-test-file.ts"],
   globalSetup: ["./support/setup/built-services.ts", "./support/setup/chromium-of-this-run.ts"],
   // Most of these tests wait: for a process to drain, a slow client to be disconnected, a page to

@@ -1,3 +1,3 @@
-import { testProjects } from "../../scripts/vitest-projects.ts";
+import { testConfig } from "../../scripts/vitest-config.ts";
 
-export default testProjects();
+export default testConfig();

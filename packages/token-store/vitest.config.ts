@@ -1,3 +1,3 @@
-import { AWS_ENVIRONMENT, testProjects } from "../../scripts/vitest-projects.ts";
+import { AWS_ENVIRONMENT, testConfig } from "../../scripts/vitest-config.ts";
 
-export default testProjects({ env: AWS_ENVIRONMENT });
+export default testConfig({ env: AWS_ENVIRONMENT });

@@ -3,7 +3,7 @@ import { inject } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Set by scripts/vitest-projects.ts. */
+    /** Set by scripts/vitest-config.ts. */
     readonly isSoak: boolean;
   }
 }

@@ -29,7 +29,7 @@ export const AWS_ENVIRONMENT = {
 };
 
 /** @param options what the workspace adds, for all its files */
-export function testProjects(options: TestOptions = {}): ViteUserConfig {
+export function testConfig(options: TestOptions = {}): ViteUserConfig {
   const isSoak = process.env.SOAK === "1";
   const all = "**/*.test.ts";
   const exclude = ["**/node_modules/**", "**/dist/**"];
