@@ -12,7 +12,7 @@ import { overwriteRow } from "../testing/record-stores.ts";
 import { AUDIENCE, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
 import { SESSIONS_OF_ONE } from "./link-policy/link-policy.ts";
 import * as sources from "./records/identity-source.ts";
-import { createServerRecords } from "./records/server-key.ts";
+import * as serverKeys from "./records/server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 
 it("without sources user `T1:U1` of one vendor is that of the next (twin of bar#RS-2)", async () => {
@@ -50,9 +50,12 @@ it("a planted server key that is taken over makes any user (twin of bar#TS-7)", 
     now: clock,
     links: SESSIONS_OF_ONE,
   };
-  const forged = createSessions({ ...createServerRecords({ records: table, keys: undefined, context }), ...deps });
+  const forged = createSessions({
+    ...serverKeys.createServerRecords({ records: table, keys: undefined, context }),
+    ...deps,
+  });
   const { tokens } = await forged.start({ ...WHO, user: "T1:VICTIM" });
-  const taken = createServerRecords({ records: table, keys, context }, () => planted);
-  const server = createSessions({ ...taken, ...deps });
+  weaken(serverKeys, () => ({ keyInPlaceOfUnsealed: () => planted }));
+  const server = createSessions({ ...serverKeys.createServerRecords({ records: table, keys, context }), ...deps });
   expect(await server.identify(tokens.accessToken)).toMatchObject({ user: "T1:VICTIM" });
 });

@@ -6,7 +6,7 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/records/identity-source.ts";
 import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts";
 import { createSignIns, type SignIns } from "../hosted/pages/sign-ins.ts";
-import { createSessions, SESSION_CHECKS, type SessionChecks, type Sessions } from "../hosted/sessions/sessions.ts";
+import { createSessions, type Sessions } from "../hosted/sessions/sessions.ts";
 import type { SessionPolicy } from "../settings.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import { SESSIONS_OF_ONE } from "../hosted/link-policy/link-policy.ts";
@@ -42,15 +42,11 @@ export interface TestSessions {
   }): Sessions;
 }
 
-/**
- * @param options.records default: in memory
- * @param options.checks replace the real ones, in twins
- */
+/** @param options.records default: in memory */
 export function testSessions(
   options: {
     readonly records?: RecordStore;
     readonly clock?: ReturnType<typeof fixedClock>;
-    readonly checks?: Partial<SessionChecks>;
   } = {},
 ): TestSessions {
   const clock = options.clock ?? fixedClock(NOW);
@@ -81,10 +77,9 @@ export function testSessions(
       links: SESSIONS_OF_ONE,
       ...other,
     };
-    const checks = { ...SESSION_CHECKS, ...options.checks };
     const own = authenticated(table, deps.serverKey);
     const signInGeneration = createSignInGeneration({ records: own, audience: deps.audience });
-    return createSessions({ ...deps, records: own, signInGeneration, now: clock }, checks);
+    return createSessions({ ...deps, records: own, signInGeneration, now: clock });
   };
   return {
     sessions: again(),

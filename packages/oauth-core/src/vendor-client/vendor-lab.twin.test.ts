@@ -104,9 +104,7 @@ describe("without the defence the attack succeeds, with it it does not:", () => 
   it("V-29 the issuer of metadata", async () => {
     lab.vendor.describe({ issuer: "https://honest.example" });
     await expect(lab.resolve()).rejects.toMatchObject({ code: "vendor_response_invalid" });
-    weaken(document, ({ loadMetadata }) => ({
-      loadMetadata: (of, deps) => loadMetadata(of, deps, () => Promise.resolve()),
-    }));
+    weaken(document, () => ({ requireMetadataOf: () => Promise.resolve() }));
     await expect(lab.resolve()).resolves.toHaveProperty("tokenEndpoint");
   });
 });

@@ -97,7 +97,7 @@ export const HOSTED_USERS_DEFENCES: Defences = {
   },
   "hosted/records/server-key.ts": {
     "server-key, hosted/table-writer: An unsealed server key is replaced, not adopted":
-      '[-const key = replaceUnsealed(options.adoptUnsealed === true-]{+replaceUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url")+}',
+      '[-const key = keyInPlaceOfUnsealed(options.adoptUnsealed === true-]{+keyInPlaceOfUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url")+}',
     "table-writer.attack: Hosted mode's records are the authenticated ones":
       "[-authenticatedRecords({ records, keys, ...defined({ onRefused }) })-]{+onRefused === undefined ? authenticatedRecords({ records, keys, ...defined({}) }) : records+}",
   },

@@ -75,14 +75,12 @@ export interface ServerKeyOptions {
 /**
  * Reads nothing yet: the first `derive` does, and the key is cached for the life of the process. A
  * failure is not cached: the next call tries again.
- *
- * @param replaceUnsealed a twin passes a weaker one: docs/decisions/0006
  */
-export function createServerKey(options: ServerKeyOptions, replaceUnsealed = keyInPlaceOfUnsealed): ServerKey {
+export function createServerKey(options: ServerKeyOptions): ServerKey {
   const derived = new Map<ServerKeyPurpose, Buffer>();
   let reading: Promise<Buffer> | undefined;
   const root = (): Promise<Buffer> => {
-    reading ??= readOrMake(options, replaceUnsealed).catch((error: unknown) => {
+    reading ??= readOrMake(options).catch((error: unknown) => {
       reading = undefined;
       throw asOAuthError(error);
     });
@@ -119,13 +117,9 @@ export interface ServerRecords {
  * cannot turn one user into another.
  *
  * @param options.records the table or file as stored
- * @param replaceUnsealed as for createServerKey
  */
-export function createServerRecords(
-  { onRefused, ...options }: ServerRecordsOptions,
-  replaceUnsealed = keyInPlaceOfUnsealed,
-): ServerRecords {
-  const serverKey = createServerKey(options, replaceUnsealed);
+export function createServerRecords({ onRefused, ...options }: ServerRecordsOptions): ServerRecords {
+  const serverKey = createServerKey(options);
   const keys = oneMacKey(() => serverKey.derive("record-mac"));
   const { records } = options;
   return {
@@ -134,12 +128,10 @@ export function createServerRecords(
   };
 }
 
-type ReplaceUnsealed = typeof keyInPlaceOfUnsealed;
-
-async function readOrMake(options: ServerKeyOptions, replaceUnsealed: ReplaceUnsealed): Promise<Buffer> {
+async function readOrMake(options: ServerKeyOptions): Promise<Buffer> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const record = await options.records.get(KEY);
-    const key = record === undefined ? await make(options) : await read(record, options, replaceUnsealed);
+    const key = record === undefined ? await make(options) : await read(record, options);
     if (key !== undefined) return key;
   }
   throw keyUnavailable("the record of the server key kept changing");
@@ -154,11 +146,7 @@ async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
 }
 
 /** @returns undefined when another process replaced the key in the meantime */
-async function read(
-  { stage, data }: StoredRecord,
-  options: ServerKeyOptions,
-  replaceUnsealed: ReplaceUnsealed,
-): Promise<Buffer | undefined> {
+async function read({ stage, data }: StoredRecord, options: ServerKeyOptions): Promise<Buffer | undefined> {
   const { v, key: plain, wrapped, sealed } = data;
   const { keys, records } = options;
   if (v === 1 && stage === "sealed" && typeof wrapped === "string" && typeof sealed === "string") {
@@ -169,7 +157,7 @@ async function read(
     throw keyUnavailable("the record of the server key is not of a format this release knows");
   }
   if (keys === undefined) return requireLength(Buffer.from(plain, "base64url"));
-  const key = replaceUnsealed(options.adoptUnsealed === true);
+  const key = keyInPlaceOfUnsealed(options.adoptUnsealed === true);
   const { stage: next, data: set } = await sealKey(key, options);
   const moved = await records.advance(KEY, { stage, expect: { key: plain } }, { stage: next, set, remove: ["key"] });
   return moved.outcome === "moved" ? key : undefined;
@@ -184,7 +172,7 @@ async function read(
  *   unsealed key becomes invalid
  * @throws OAuthError temporarily_unavailable without that consent
  */
-function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
+export function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
   //= bar#TS-7
   if (adoptUnsealed) return randomBytes(SERVER_KEY_BYTES);
   throw new OAuthError("temporarily_unavailable", "The server key cannot be opened", {

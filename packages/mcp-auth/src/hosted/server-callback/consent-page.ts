@@ -43,14 +43,13 @@ export interface VendorPermissions {
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
-/** @param show a twin passes a weaker one: docs/decisions/0006 */
 //= bar#AS-7
 //= bar#AS-10
-export function consentPage(shown: ConsentPage, headers: Record<string, string>, show = shownText): Answer {
+export function consentPage(shown: ConsentPage, headers: Record<string, string>): Answer {
   const { client, serverHost, vendorName, permissions, fields, csrf, presentation } = shown;
   const { consent, labels, knownBy } = presentation.texts;
   const { uri } = shown.redirect;
-  const name = applicationName(client, presentation.texts, show);
+  const name = applicationName(client, presentation.texts);
   const { host } = new URL(uri);
   const vendors = permissions === undefined ? [vendorName] : permissions.map((one) => one.vendorName);
   const asking = askingName(client, name);
@@ -59,7 +58,7 @@ ${requestOf(consent.asks(asking, vendors, serverHost), warningOf(client, LOOPBAC
 <dl>
 ${fact(labels.application, name)}
 ${fact(labels.knownBy, knownByOf(client, knownBy))}
-${fact(labels.leadsBackTo, html`${host}<br><code class="quiet">${show(uri, LONGEST_URI)}</code>`)}
+${fact(labels.leadsBackTo, html`${host}<br><code class="quiet">${shownText(uri, LONGEST_URI)}</code>`)}
 ${permissions === undefined ? factsOfOne(shown) : permissions.map((one) => factOf(one, presentation))}
 </dl>${permissions?.some(({ signsIn }) => !signsIn) === true ? html`<p>${consent.linkedLater(vendorName)}</p>` : undefined}
 <form method="post" action="/authorize">
@@ -76,9 +75,8 @@ ${hidden("csrf", csrf)}
 export function applicationName(
   { clientName }: Pick<ServerClient, "clientName">,
   { unnamedApplication }: Pick<PageTexts, "unnamedApplication">,
-  show: (text: string) => string = shownText,
 ): string {
-  return clientName === UNNAMED ? unnamedApplication : show(clientName) || unnamedApplication;
+  return clientName === UNNAMED ? unnamedApplication : shownText(clientName) || unnamedApplication;
 }
 
 const LONGEST_URI = 300;

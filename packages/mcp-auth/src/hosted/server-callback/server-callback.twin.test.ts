@@ -7,9 +7,9 @@ import { describe, expect, it } from "vitest";
 import * as addresses from "../../../../oauth-core/src/egress/address-ranges.ts";
 import * as pkce from "../../../../oauth-core/src/protocol/pkce.ts";
 import { recordingNetwork } from "../../../../oauth-core/src/testing/network/recording-network.ts";
+import * as texts from "../../presentation/shown-text.ts";
 import { ASK, openStubServerFixture } from "../../testing/server-fixture.ts";
 import { createClientDocuments, documentEgress } from "../clients/metadata-document.ts";
-import * as pages from "./consent-page.ts";
 import * as policies from "./policy.ts";
 
 const EVIL = "https://evil.example/back";
@@ -105,9 +105,7 @@ describe("with a defence off", () => {
   });
 
   it("a name reverses the page's sentences (twin of bar#AS-10)", async () => {
-    weaken(pages, ({ consentPage }) => ({
-      consentPage: (page, headers) => consentPage(page, headers, (text) => text),
-    }));
+    weaken(texts, () => ({ shownText: (text) => text }));
     await using fixture = await open();
     const { body } = await fixture.register({ redirect_uris: [EVIL], client_name: "\u202eevil" });
     const page = await fixture.browser().ask({ client_id: String(body["client_id"]), redirect_uri: EVIL });

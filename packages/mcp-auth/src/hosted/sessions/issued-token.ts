@@ -75,17 +75,12 @@ export function looksIssued(type: TokenType, token: string): boolean {
  * @param token as presented, of any format and length
  * @returns undefined for a token this server never issued as this type
  */
-export function parseIssuedToken(
-  type: TokenType,
-  token: string,
-  tagging: TokenTagging,
-  isTag = isTokenTag,
-): IssuedToken | undefined {
+export function parseIssuedToken(type: TokenType, token: string, tagging: TokenTagging): IssuedToken | undefined {
   if (!looksIssued(type, token)) return undefined;
   const bytes = Buffer.from(token.slice(PREFIX[type].length), "base64url");
   const head = bytes.subarray(0, HEAD_BYTES);
   //= bar#RS-2
-  if (!isTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;
+  if (!isTokenTag(bytes.subarray(-TAG_BYTES), PREFIX[type], head, tagging)) return undefined;
   return {
     sessionId: head.toString("base64url", 0, ID_BYTES),
     generation: head.readUInt32BE(ID_BYTES),

@@ -23,7 +23,7 @@ import {
   sessionKey,
   type SessionReading,
   type Standing,
-  type standingOf,
+  standingOf,
   type StoredSession,
 } from "./record.ts";
 
@@ -36,7 +36,6 @@ export interface RefreshRequest {
 }
 
 export interface RefreshDeps extends SessionReading {
-  readonly standingOf: typeof standingOf;
   readonly issue: IssueTokens;
   /** Ends the session. */
   end(session: StoredSession): Promise<void>;
@@ -65,7 +64,7 @@ export async function refreshSession(
     if (session === undefined || !session.isLive) throw invalidRefreshToken("the session has ended or expired");
     //= bar#AS-14
     if (session.clientId !== request.clientId) throw invalidRefreshToken("the refresh token is another client's");
-    const standing = deps.standingOf(presented, session);
+    const standing = standingOf(presented, session);
     if (standing === "unknown") throw invalidRefreshToken("the session does not know the refresh token");
     if (isReuse(standing, session, deps.now())) {
       //= rfc9700#4.14.2

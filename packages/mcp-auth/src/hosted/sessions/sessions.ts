@@ -6,7 +6,6 @@
 import { type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import {
   createSessionId,
-  isTokenTag,
   type IssuedToken,
   looksIssued,
   parseIssuedToken,
@@ -80,25 +79,12 @@ export interface Sessions {
   endAll(user: string): Promise<number>;
 }
 
-/**
- * The checks that decide whether a presented token is valid. The twins pass weaker ones:
- * docs/decisions/0006.
- */
-export interface SessionChecks {
-  readonly isTokenTag: typeof isTokenTag;
-  readonly standingOf: typeof standingOf;
-}
-
-export const SESSION_CHECKS: SessionChecks = { isTokenTag, standingOf };
-
-export function createSessions(
-  { records, serverKey, audience, source, signInGeneration, now, links }: UserSessionsDeps,
-  checks: SessionChecks = SESSION_CHECKS,
-): Sessions {
+export function createSessions(deps: UserSessionsDeps): Sessions {
+  const { records, serverKey, audience, source, signInGeneration, now, links } = deps;
   const reading = { records, source, signInGeneration, now, links };
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
-    looksIssued(type, token) ? parseIssuedToken(type, token, await tagging(), checks.isTokenTag) : undefined;
+    looksIssued(type, token) ? parseIssuedToken(type, token, await tagging()) : undefined;
   const issue = createIssuer({ tagging, now });
   const userSessions = createUserSessions({ ...reading, audience, serverKey });
   const end = async ({ id, user }: Session): Promise<void> => {
@@ -153,7 +139,7 @@ export function createSessions(
       const presented = await parse("refresh", refreshToken);
       const session = presented === undefined ? undefined : await readSession(presented.sessionId, reading);
       if (presented === undefined || session === undefined || !session.isLive) return undefined;
-      return checks.standingOf(presented, session) === "unknown" ? undefined : toSession(session);
+      return standingOf(presented, session) === "unknown" ? undefined : toSession(session);
     },
 
     refresh: async (refreshToken, request) => {
@@ -162,7 +148,7 @@ export function createSessions(
         throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
       }
       const index = userSessions;
-      return refreshSession(refreshToken, presented, request, { ...reading, ...checks, issue, end, index });
+      return refreshSession(refreshToken, presented, request, { ...reading, issue, end, index });
     },
 
     revoke: async (token, clientId) => {
@@ -175,7 +161,7 @@ export function createSessions(
       const isOurs =
         refresh === undefined
           ? liveAccessToken(presented, session, now()) !== undefined
-          : checks.standingOf(presented, session) !== "unknown";
+          : standingOf(presented, session) !== "unknown";
       if (!isOurs) return undefined;
       await endStored(session.id, { records, now });
       return { user: session.user, wasLast: await userSessions.remove(session.user, session.id) };

@@ -15,12 +15,8 @@ import * as urls from "./url-elicitation.ts";
 
 /** An endpoint whose values are bound to nothing but the key. */
 function openUnbound() {
-  weaken(states, ({ createRequestStates }) => ({
-    createRequestStates: (deps) => createRequestStates(deps, () => ["request-state"]),
-  }));
-  weaken(urls, ({ createMcpSessions }) => ({
-    createMcpSessions: (deps) => createMcpSessions(deps, () => ["mcp-session"]),
-  }));
+  weaken(states, () => ({ bindingsOf: () => ["request-state"] }));
+  weaken(urls, () => ({ bindingsOf: () => ["mcp-session"] }));
   return openReplayedState();
 }
 
@@ -52,8 +48,6 @@ it("with one list of hosts a tool sends a token to another vendor (twin of bar#L
 });
 
 it("if the vendor may name scopes, a narrow session's link widens (twin of bar#LK-8)", async () => {
-  weaken(lacking, ({ findLacking }) => ({
-    findLacking: (error, named, links, deps) => findLacking(error, named, links, deps, () => error.scopes),
-  }));
+  weaken(lacking, ({ askableAt }) => ({ askableAt: (...args) => [...askableAt(...args), "users:read"] }));
   expect(await askedBeyond()).toContain("users:read");
 });

@@ -32,14 +32,9 @@ export interface ExchangeDeps extends Pick<ElicitationDeps, "seals" | "now" | "s
 
 export type Exchange = (request: Request, caller: Caller, serve: Serve) => Promise<Response>;
 
-/** @param createStates a twin passes weaker ones; the same for `createSessions` */
-export function createExchange(
-  deps: ExchangeDeps,
-  createStates = createRequestStates,
-  createSessions = createMcpSessions,
-): Exchange {
-  const states = createStates(deps);
-  const sessions = createSessions(deps);
+export function createExchange(deps: ExchangeDeps): Exchange {
+  const states = createRequestStates(deps);
+  const sessions = createMcpSessions(deps);
   return async (request, caller, serve) => {
     const read = await readBody(request, deps.maxBodyBytes);
     if (read === undefined) {

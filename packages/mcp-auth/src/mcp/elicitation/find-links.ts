@@ -75,7 +75,6 @@ export function askableAt(
 /**
  * After the vendor has refused a call for lack of scopes.
  *
- * @param askable a twin passes a weaker one
  * @returns what to ask; undefined when that may not be asked for here
  */
 export async function findLacking(
@@ -83,11 +82,10 @@ export async function findLacking(
   named: readonly NamedVendor[],
   links: CallerLinks,
   deps: Pick<ElicitationDeps, "vendors">,
-  askable = askableAt,
 ): Promise<Pick<FoundLinks, "requests" | "notGranted"> | undefined> {
   const vendor = named.find((one) => one.name === name || one.id === name);
   if (vendor === undefined || scopes.length === 0) return undefined;
-  const permitted = askable(vendor, links, deps);
+  const permitted = askableAt(vendor, links, deps);
   if (!scopes.every((scope) => permitted.includes(scope))) return undefined;
   const link = await links.read(vendor.id);
   const lacking = lackingIn(link, scopes);

@@ -42,20 +42,17 @@ export const STATE_PREFIX = "vendor-links.";
 /** Five tickets fit several times. */
 const MOST_CHARACTERS = 8_192;
 
-/** @param bindings a twin passes weaker ones */
-export function createRequestStates(
-  { seals, now, source }: Pick<ElicitationDeps, "seals" | "now" | "source">,
-  bindings = bindingsOf,
-): RequestStates {
+export function createRequestStates(deps: Pick<ElicitationDeps, "seals" | "now" | "source">): RequestStates {
+  const { seals, now, source } = deps;
   return {
     seal: async ({ tickets, expiresAt }, call) => {
       const text = JSON.stringify({ tickets, expiresAt });
-      return STATE_PREFIX + seal(await seals.derive("request-state"), text, bindings(call, source));
+      return STATE_PREFIX + seal(await seals.derive("request-state"), text, bindingsOf(call, source));
     },
     open: async (state, call) => {
       if (!state.startsWith(STATE_PREFIX) || state.length > MOST_CHARACTERS) return undefined;
       const key = await seals.derive("request-state");
-      const text = tryOpen(() => open(key, state.slice(STATE_PREFIX.length), bindings(call, source)));
+      const text = tryOpen(() => open(key, state.slice(STATE_PREFIX.length), bindingsOf(call, source)));
       if (text === undefined) return undefined;
       const { tickets, expiresAt } = JSON.parse(text) as Parameters<RequestStates["seal"]>[0];
       return expiresAt > now() ? tickets : undefined;
@@ -64,7 +61,7 @@ export function createRequestStates(
 }
 
 /** One argument in another spelling is the same call; one more argument is another. */
-function bindingsOf(
+export function bindingsOf(
   { user, clientId, tool, arguments: given }: BoundCall,
   { vendor, issuer }: ElicitationDeps["source"],
 ): readonly string[] {

@@ -27,22 +27,18 @@ export interface McpSessions {
 
 const MOST_CHARACTERS = 1_024;
 
-/** @param bindings a twin passes weaker ones */
-export function createMcpSessions(
-  { seals, source }: Pick<ElicitationDeps, "seals" | "source">,
-  bindings = bindingsOf,
-): McpSessions {
+export function createMcpSessions({ seals, source }: Pick<ElicitationDeps, "seals" | "source">): McpSessions {
   return {
     seal: async (capabilities, caller) => {
       const text = JSON.stringify({
         capabilities: hasUrlElicitation(capabilities) ? { elicitation: { url: {} } } : {},
       });
-      return seal(await seals.derive("mcp-session"), text, bindings(caller, source));
+      return seal(await seals.derive("mcp-session"), text, bindingsOf(caller, source));
     },
     elicitsUrls: async (header, caller) => {
       if (header === null || header.length > MOST_CHARACTERS) return false;
       const key = await seals.derive("mcp-session");
-      const text = tryOpen(() => open(key, header, bindings(caller, source)));
+      const text = tryOpen(() => open(key, header, bindingsOf(caller, source)));
       return text !== undefined && hasUrlElicitation((JSON.parse(text) as { capabilities: unknown }).capabilities);
     },
   };
@@ -53,7 +49,8 @@ export function declaresUrlElicitation({ mcpReq }: Pick<ServerContext, "mcpReq">
   return hasUrlElicitation(memberOf(mcpReq.envelope, CLIENT_CAPABILITIES_META_KEY));
 }
 
-function bindingsOf(
+/** What a session of the protocol is sealed with: it serves no other caller. */
+export function bindingsOf(
   { user, clientId }: Pick<Caller, "user" | "clientId">,
   { vendor, issuer }: ElicitationDeps["source"],
 ): readonly string[] {

@@ -54,12 +54,8 @@ function wellKnownUrls(issuer: URL, first: FirstPlace): string[] {
  * @param issuer compared byte for byte with the document's
  * @throws OAuthError vendor_response_invalid, temporarily_unavailable
  */
-export async function loadMetadata(
-  issuer: string,
-  deps: VendorClientDeps,
-  requireOwn: typeof requireMetadataOf = requireMetadataOf,
-): Promise<VendorMetadata> {
-  const found = await findMetadata(issuer, "openid-configuration", deps, requireOwn);
+export async function loadMetadata(issuer: string, deps: VendorClientDeps): Promise<VendorMetadata> {
+  const found = await findMetadata(issuer, "openid-configuration", deps);
   if (found === undefined) throw nothingThere();
   return found;
 }
@@ -78,7 +74,6 @@ export async function findMetadata(
   issuer: string,
   first: FirstPlace,
   deps: VendorClientDeps,
-  requireOwn: typeof requireMetadataOf = requireMetadataOf,
 ): Promise<VendorMetadata | undefined> {
   const url = requireEndpoint(issuer, "issuer", deps);
   if (url.search !== "") throw invalidVendorResponse("discovery: the issuer has a query");
@@ -91,7 +86,7 @@ export async function findMetadata(
       const foreign =
         document === "unusable"
           ? (refused?.error ?? nothingThere())
-          : await requireOwn(issuer, document).catch((error: unknown) => error);
+          : await requireMetadataOf(issuer, document).catch((error: unknown) => error);
       if (foreign === undefined) return readMetadata(document as JsonObject, url, deps);
       refused = { error: foreign };
     }
@@ -126,7 +121,7 @@ export async function loadDocument(
 /** The library treats `https://a` and `https://a/` as one issuer; they are two. */
 //= rfc8414#3.3
 //= bar#DI-1
-async function requireMetadataOf(issuer: string, document: JsonObject): Promise<void> {
+export async function requireMetadataOf(issuer: string, document: JsonObject): Promise<void> {
   if (typeof document.issuer !== "string")
     throw invalidVendorResponse("discovery: no issuer", { reason: "issuer_missing" });
   //= bar#DI-1

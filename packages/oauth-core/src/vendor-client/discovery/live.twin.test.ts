@@ -54,9 +54,7 @@ async function attack(vendor: Vendor, changes: object): Promise<readonly string[
 it("bar#DI-1 twin: without the check, metadata of another issuer takes the code", async () => {
   const evil = { issuer: "https://evil.example", token_endpoint: "https://evil.example/t" };
   expect(await attack(DISCOVERED, evil)).toEqual([]);
-  weaken(document, ({ loadMetadata }) => ({
-    loadMetadata: (issuer, deps) => loadMetadata(issuer, deps, () => Promise.resolve()),
-  }));
+  weaken(document, () => ({ requireMetadataOf: () => Promise.resolve() }));
   expect(await attack(DISCOVERED, evil)).toEqual(["https://evil.example/t"]);
 });
 
