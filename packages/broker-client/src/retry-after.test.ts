@@ -16,6 +16,7 @@ describe("rfc9110#10.2.3 Retry-After", () => {
     ["Sunday, 06-Nov-94 08:49:37 GMT", 100],
     ["Sun Nov  6 08:49:37 1994", 100],
     ["Sun, 06 Nov 1994 08:40:37 GMT", undefined],
+    ["Sun, 06 Foo 1994 08:49:37 GMT", undefined],
     ["1994-11-06T08:49:37Z", undefined],
     ["-1", undefined],
     ["soon", undefined],

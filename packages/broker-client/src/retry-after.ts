@@ -14,5 +14,6 @@ export function retryAfterOf({ headers }: Pick<Response, "headers">, now: Clock)
   if (/^\d+$/.test(value)) return Math.min(Math.max(Number(value), 1), MAX_SECONDS);
   if (!DATE.test(value)) return undefined;
   const seconds = Math.ceil(Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) / 1000) - now();
-  return seconds < 0 ? undefined : Math.min(Math.max(seconds, 1), MAX_SECONDS);
+  // Not a number: a day or month that does not exist.
+  return seconds >= 0 ? Math.min(Math.max(seconds, 1), MAX_SECONDS) : undefined;
 }

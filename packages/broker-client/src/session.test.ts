@@ -51,6 +51,7 @@ describe("a session", () => {
     ["no state", { ...session, state: undefined }],
     ["an empty state", { ...session, state: "" }],
     ["a verifier that is no text", { ...session, codeVerifier: 1 }],
+    ["an empty verifier", { ...session, codeVerifier: "" }],
     ["no end", { ...session, expiresAt: undefined }],
     ["an end that is text", { ...session, expiresAt: "9999999999" }],
     ["a list", [session]],

@@ -88,7 +88,7 @@ function isSession(value: unknown): value is Session {
   const session = value as Readonly<Record<string, unknown>>;
   const needed = ["context", "clientId", "redirectUri", "state"].every((name) => isText(session[name]));
   const optional = ["codeVerifier", "nonce", "scope", "resource"].every(
-    (name) => session[name] === undefined || typeof session[name] === "string",
+    (name) => session[name] === undefined || isText(session[name]),
   );
   return session["v"] === 1 && needed && optional && typeof session["expiresAt"] === "number";
 }

@@ -13,7 +13,7 @@ const MOST = 10_000;
 
 /** What a refresh is of. `connection` alone may be the same for two users. */
 export interface RefreshedGrant {
-  readonly refreshToken: string;
+  readonly refreshToken: string | undefined;
   readonly connection?: string;
   readonly vendor?: string;
 }
@@ -44,7 +44,7 @@ export function createWaits({ now }: { readonly now: Clock }): Waits {
 }
 
 /** A hash: no token is kept. */
-async function keyOf({ refreshToken, connection = "", vendor = "" }: RefreshedGrant): Promise<string> {
+async function keyOf({ refreshToken = "", connection = "", vendor = "" }: RefreshedGrant): Promise<string> {
   const grant = new TextEncoder().encode(JSON.stringify([vendor, connection, refreshToken]));
   return base64url.encode(new Uint8Array(await crypto.subtle.digest("SHA-256", grant)));
 }

@@ -134,7 +134,8 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
         );
       }),
 
-    refresh: async ({ refreshToken = "", ...request }) => {
+    refresh: async ({ refreshToken: given, ...request }) => {
+      const refreshToken = given ?? "";
       if (refreshToken === "") return NOTHING_TO_REFRESH;
       return waits.run({ ...request, refreshToken }, async () => {
         try {

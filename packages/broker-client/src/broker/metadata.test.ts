@@ -83,6 +83,7 @@ describe("the metadata", () => {
     ["rfc9126#5 with PAR left to the client", { require_pushed_authorization_requests: false }],
     ["without iss in answers", { authorization_response_iss_parameter_supported: undefined }],
     ["with plain PKCE only", { code_challenge_methods_supported: ["plain"] }],
+    ["with PKCE that is no list", { code_challenge_methods_supported: 5 }],
     ["with a token endpoint elsewhere", { token_endpoint: "https://attacker.example/token" }],
     ["with an authorization endpoint elsewhere", { authorization_endpoint: "https://attacker.example/authorize" }],
     ["without revocation", { revocation_endpoint: undefined }],

@@ -67,7 +67,7 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
   const isBroker =
     //= rfc9126#5
     metadata.require_pushed_authorization_requests === true &&
-    metadata.code_challenge_methods_supported?.includes("S256") === true &&
+    [metadata.code_challenge_methods_supported].flat().includes("S256") &&
     metadata.authorization_response_iss_parameter_supported === true;
   if (metadata.issuer !== issuer || authorizationEndpoint === undefined || !areOwn || !isBroker) throw notABroker();
   return { ...metadata, authorization_endpoint: authorizationEndpoint };

@@ -31,6 +31,17 @@ describe("refresh", () => {
     });
   });
 
+  it("takes null, as a database gives it, for absent", async () => {
+    const none = { vendor: null, connection: null, scope: null, placeholders: null } as object;
+    expect(await client.refresh({ refreshToken: "t", ...none })).toMatchObject({ outcome: "ok" });
+    expect([...last("/v1/token")!.body.keys()].toSorted()).toEqual(["grant_type", "refresh_token"]);
+    const [asked, nothing] = [broker.asked.length, { outcome: "reauthorize", reason: "no_refresh_token" }];
+    for (const refreshToken of [null as never, undefined, ""]) {
+      expect(await client.refresh({ ...request, refreshToken })).toEqual(nothing);
+    }
+    expect(broker.asked).toHaveLength(asked);
+  });
+
   it.each<[string, () => Response, object]>([
     [
       "an outage",

@@ -12,7 +12,7 @@ export function startForm(request: StartRequest): Form {
       login_hint: loginHint,
       prompt,
       resource,
-      vendor_params: vendorParams === undefined ? undefined : JSON.stringify(vendorParams),
+      vendor_params: vendorParams && JSON.stringify(vendorParams),
     }),
   };
 }
@@ -30,11 +30,14 @@ function targetForm({ vendor, byoc, issuer, endpoints, placeholders }: VendorTar
     vendor_client_secret: byoc?.clientSecret,
     authorization_endpoint: endpoints?.authorizationEndpoint,
     token_endpoint: endpoints?.tokenEndpoint,
-    placeholders: placeholders === undefined ? undefined : JSON.stringify(placeholders),
+    placeholders: placeholders && JSON.stringify(placeholders),
   });
 }
 
-export function present(members: Readonly<Record<string, string | undefined>>): Form {
-  const given = Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined);
+/** Leaves out what is absent; a database says so by null. */
+export function present(members: Readonly<Record<string, string | null | undefined>>): Form {
+  const given = Object.entries(members).filter(
+    (entry): entry is [string, string] => (entry[1] ?? undefined) !== undefined,
+  );
   return Object.fromEntries(given);
 }

@@ -23,7 +23,7 @@ import type { ConnectClient, Revoked } from "../types.ts";
 import { connectionOf, firstSubject, requireConnection, withCheckHosts } from "./connection.ts";
 import { readVendorCallback } from "./finish.ts";
 import { problem } from "./problem.ts";
-import { authorizationRequest, newSession, requireTarget, withoutEmpty } from "./request.ts";
+import { authorizationRequest, newSession, requireTarget } from "./request.ts";
 import { checkedOf, tokensOf } from "./tokens.ts";
 import { directVendor, type DirectVendorOptions } from "./vendor.ts";
 
@@ -77,9 +77,8 @@ export function direct(options: DirectOptions): DirectClient {
   return {
     start: (request) =>
       translating(async () => {
-        requireTarget(request, entry.id);
+        const given = requireTarget(request, entry.id);
         const vendor = await resolve();
-        const given = withoutEmpty(request);
         const session = newSession(given, vendor, { ...owner, context: contextOf(vendor) }, now());
         const asked = authorizationRequest(session, vendor, given);
         requireMetDemands(vendor, credentials, asked.scope);
@@ -115,13 +114,12 @@ export function direct(options: DirectOptions): DirectClient {
         );
       }),
 
-    refresh: ({ refreshToken = "", ...request }) =>
-      waits.run({ ...request, refreshToken }, async () => {
+    refresh: (request) =>
+      waits.run(request, async () => {
         try {
-          requireTarget(request, entry.id);
+          const { refreshToken = "", connection, scope } = requireTarget(request, entry.id);
           if (refreshToken === "") return NOTHING_TO_REFRESH;
           const vendor = await resolve();
-          const { connection, scope } = withoutEmpty(request);
           const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
           if (known !== undefined) requireTokenHost(known.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
           const expected = firstSubject({ ...known });
@@ -143,10 +141,9 @@ export function direct(options: DirectOptions): DirectClient {
 
     revoke: (request) =>
       translating(async (): Promise<Revoked> => {
-        requireTarget(request, entry.id);
-        requireToken(request.token);
+        const { token, tokenTypeHint, connection } = requireTarget(request, entry.id);
+        requireToken(token);
         const vendor = await resolve();
-        const { token, tokenTypeHint, connection } = request;
         const known = connection === undefined ? undefined : requireConnection(connection, vendor, clientId);
         if (known?.v === 2) requireTokenHost(known.hosts, vendor.revocationEndpoint);
         const hint = tokenTypeHint === undefined ? {} : { tokenTypeHint };
@@ -161,10 +158,9 @@ export function direct(options: DirectOptions): DirectClient {
 
     check: (request) =>
       translating(async () => {
-        requireTarget(request, entry.id);
-        requireToken(request.accessToken);
+        const { accessToken, connection, scope = "" } = requireTarget(request, entry.id);
+        requireToken(accessToken);
         const vendor = await resolve();
-        const { accessToken, connection, scope = "" } = request;
         const known = requireConnection(connection, vendor, clientId);
         const at = now();
         const found = await vendorClient.checkAccessToken(vendor, credentials, {

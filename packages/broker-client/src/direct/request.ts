@@ -9,10 +9,10 @@ import type { StartRequest, VendorTarget } from "../types.ts";
 
 const TOKEN_BYTES = 32;
 
-/** An empty parameter is an absent one (RFC 6749 §3.1), as it is through the broker. */
+/** An empty parameter is an absent one (RFC 6749 §3.1), and so is null: as it is through the broker. */
 //= rfc6749#3.1
-export function withoutEmpty<Request extends object>(request: Request): Request {
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== "")) as Request;
+function withoutEmpty<Request extends object>(request: Request): Request {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => (value ?? "") !== "")) as Request;
 }
 
 export function newSession(
@@ -62,9 +62,12 @@ export function authorizationRequest(
  * Vendor and credentials were set when the client was created: a request that names others is a
  * mistake.
  *
+ * @returns the request without its empty members
  * @throws OAuthError invalid_request
  */
-export function requireTarget({ vendor, byoc, issuer, endpoints, placeholders }: VendorTarget, id: string): void {
+export function requireTarget<Request extends VendorTarget>(request: Request, id: string): Request {
+  const given = withoutEmpty(request);
+  const { vendor, byoc, issuer, endpoints, placeholders } = given;
   if (vendor !== undefined && vendor !== id) {
     throw new OAuthError("invalid_request", "This client is for another vendor");
   }
@@ -74,4 +77,5 @@ export function requireTarget({ vendor, byoc, issuer, endpoints, placeholders }:
       "A direct client has one vendor and one set of credentials: make another client",
     );
   }
+  return given;
 }

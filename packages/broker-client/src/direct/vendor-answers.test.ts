@@ -46,6 +46,15 @@ describe("direct", () => {
     });
   });
 
+  it.each([null, ""])("takes %j, as a database gives it, for absent", async (none) => {
+    const { client } = openDirect({ body: '{"access_token":"a","token_type":"bearer"}' });
+    const absent = { connection: none, scope: none, byoc: none } as object;
+    expect(await client.refresh({ refreshToken: "rt", ...absent })).toMatchObject({ outcome: "ok" });
+    expect(await client.revoke({ token: "rt", ...absent })).toMatchObject({ outcome: "unsupported" });
+    const nothing = { outcome: "reauthorize", reason: "no_refresh_token" };
+    expect(await client.refresh({ refreshToken: none as never, connection })).toEqual(nothing);
+  });
+
   it("waits as long as the vendor says, for this user's tokens alone", async () => {
     const answer: { body: string; init?: ResponseInit } = {
       body: "",

@@ -78,8 +78,8 @@ describe("the vendor of a direct client", () => {
     }
   });
 
-  it("rfc6749#3.1 takes an empty parameter for an absent one", async () => {
-    const empty = { scope: "", loginHint: "", prompt: "", resource: "" };
+  it.each(["", null])("rfc6749#3.1 takes an empty parameter for an absent one: %j", async (none) => {
+    const empty = { vendor: none, scope: none, loginHint: none, prompt: none, resource: none } as object;
     const { state: _, nonce: __, code_challenge: ___, ...sent } = await parametersOf(empty);
     const { state: ____, nonce: _____, code_challenge: ______, ...absent } = await parametersOf({});
     expect(sent).toEqual(absent);
