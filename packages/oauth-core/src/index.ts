@@ -41,7 +41,7 @@ export {
   toOAuthError,
   withRestart,
 } from "./protocol/errors.ts";
-export { hmacSha256, hmacSha512 } from "./protocol/mac.ts";
+export { hmacSha256 } from "./protocol/mac.ts";
 export { isJsonList, parseExactJson } from "./mechanics/exact-json.ts";
 export { isJsonObject, parseJsonObject, parseJsonStrict } from "./protocol/strict-json.ts";
 export { Secret } from "./protocol/secret.ts";

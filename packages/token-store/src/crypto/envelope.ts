@@ -9,7 +9,7 @@
  * brokered flow. envelope.golden.json holds envelopes of every released format, all of which must
  * open forever.
  */
-import { hmacSha256 } from "@oauth-broker/oauth-core";
+import { hkdfSync } from "node:crypto";
 import { TokenStoreError } from "../errors.ts";
 import { decryptRaw, encryptRaw, freshIv, IV_BYTES, KEY_BYTES, TAG_BYTES } from "./aes-gcm.ts";
 import { associatedData, decodeCanonical, utf8 } from "./encoding.ts";
@@ -25,7 +25,6 @@ export const MAX_PLAINTEXT_BYTES = 256 * 1024;
 const MAX_SEALED_LENGTH = Math.ceil(((MAX_PLAINTEXT_BYTES + OVERHEAD_BYTES) * 4) / 3);
 
 const NO_BYTES = Buffer.alloc(0);
-const MAX_HKDF_BYTES = 8160;
 
 /** `seal` and `open` under one key, whose subkeys are derived once: for a row of several fields. */
 export interface Envelopes {
@@ -119,14 +118,6 @@ export function deriveKey(secret: string | Buffer, info: string): Buffer {
  * @throws RangeError for more
  */
 export function hkdfSha256(secret: Buffer, salt: Buffer, info: Buffer, lengthBytes: number): Buffer {
-  if (lengthBytes > MAX_HKDF_BYTES) throw new RangeError(`${lengthBytes} bytes`);
-  const extracted = hmacSha256(salt, secret);
-  let block: Buffer = NO_BYTES;
-  const blocks: Buffer[] = [];
   //= rfc5869#2
-  for (let made = 0; made < lengthBytes; made += block.length) {
-    block = hmacSha256(extracted, Buffer.concat([block, info, Buffer.of(blocks.length + 1)]));
-    blocks.push(block);
-  }
-  return Buffer.concat(blocks, lengthBytes);
+  return Buffer.from(hkdfSync("sha256", secret, salt, info, lengthBytes));
 }
