@@ -49,12 +49,24 @@ export class TokenStoreError extends Error {
  * The one error a RecordStore or TokenRows throws for its engine.
  *
  * @param cause the engine's error; kept for the log, never for the wire
+ * @param detail for the operator, where the engine's own message does not say what to do
  */
-export function storeUnavailable(cause: unknown): OAuthError {
-  const detail = cause instanceof Error ? cause.message : undefined;
+export function storeUnavailable(
+  cause: unknown,
+  detail = cause instanceof Error ? cause.message : undefined,
+): OAuthError {
   return new OAuthError("temporarily_unavailable", "The record store does not respond", {
     reason: "store_unavailable",
     cause,
     ...defined({ detail }),
   });
+}
+
+/**
+ * One row or record was damaged, or another program wrote it. No text of it is in the error.
+ *
+ * @param what it is, for the operator
+ */
+export function unknownFormat(what: string): OAuthError {
+  return storeUnavailable(new TokenStoreError("format_unknown", { detail: what }));
 }

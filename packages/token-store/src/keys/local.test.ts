@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,6 +108,10 @@ describe("the key file", () => {
     expect(String(error)).toContain(path);
     expect(String(error)).not.toContain(KEY_LINE.slice(0, 20));
     expect(await readFile(path)).toEqual(Buffer.from(content));
+  });
+
+  it.runIf(existsSync("/dev/zero"))("that has no end is refused", async () => {
+    await expect(localKeyWrapper({ path: "/dev/zero" }).load()).rejects.toMatchObject({ code: "key_file_invalid" });
   });
 
   it("that cannot be made is an error of each call", async () => {

@@ -86,8 +86,10 @@ interface Loaded {
 async function loadKey(path: string, create: boolean): Promise<Loaded> {
   try {
     const created = create && (await missing(path)) && (await makeKeyFile(path));
-    const { mode, size } = await stat(path);
-    if (size > LARGEST_FILE_BYTES) throw new TokenStoreError("key_file_invalid", { detail: path });
+    const status = await stat(path);
+    const { mode, size } = status;
+    // A device or a pipe may have no end.
+    if (!status.isFile() || size > LARGEST_FILE_BYTES) throw new TokenStoreError("key_file_invalid", { detail: path });
     const root = parseKeyFile(await readFile(path, "utf8"), path);
     return { root, file: { path, created, readableByOthers: (mode & 0o044) !== 0 } };
   } catch (cause) {

@@ -4,6 +4,7 @@
  * not OAuthError.
  */
 import type { From, JsonObject, JsonValue, NewRecord, Patch, RecordKey } from "@oauth-broker/oauth-core";
+import { unknownFormat } from "../errors.ts";
 
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
@@ -92,6 +93,26 @@ export function keepUntilOf(record: NewRecord): number {
 export function toJson(value: JsonValue): string {
   requireJson(value);
   return JSON.stringify(value);
+}
+
+/**
+ * The inverse. JSON.parse would quote the text in its error, and that goes to the log.
+ *
+ * @throws OAuthError temporarily_unavailable, naming only `what`
+ */
+export function fromJson(text: string, what: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    throw unknownFormat(what);
+  }
+}
+
+/** The same for text that must hold an object. */
+export function objectFromJson(text: string, what: string): JsonObject {
+  const value = fromJson(text, what);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw unknownFormat(what);
+  return value as JsonObject;
 }
 
 /**

@@ -3,6 +3,7 @@
  * ended, and what is known of the linked account. Servers with one vendor write none of these.
  */
 import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import { objectFromJson } from "../storage/record-rules.ts";
 import type { Attributes } from "../storage/token-rows.ts";
 import type { LinkDetails, SignIn, TokenKey } from "./tokens.ts";
 
@@ -51,11 +52,11 @@ export function detailsText(
 }
 
 export function refreshExpiryIn(details: string): EpochSeconds | undefined {
-  return (JSON.parse(details) as { readonly refreshExpiresAt?: EpochSeconds }).refreshExpiresAt;
+  return (objectFromJson(details, PLAIN_DETAILS) as { readonly refreshExpiresAt?: EpochSeconds }).refreshExpiresAt;
 }
 
 export function detailsOf(text: string): LinkDetails {
-  const { account, label, linkedAt, notGranted, lacked } = JSON.parse(text) as {
+  const { account, label, linkedAt, notGranted, lacked } = objectFromJson(text, PLAIN_DETAILS) as unknown as {
     readonly account?: string;
     readonly label?: string;
     readonly linkedAt: EpochSeconds;

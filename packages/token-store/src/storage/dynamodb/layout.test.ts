@@ -9,6 +9,7 @@ import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
 import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
 import type { DynamoDbEngine, FaultProxy } from "@oauth-broker/simulators/aws";
 import { TABLE_SCHEMA } from "../../provision.ts";
+import { toRecord } from "./record-items.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 import { PATIENT } from "../../testing/aws/deadline.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
@@ -114,9 +115,19 @@ describe("a record's item", () => {
       await store.create({ key: KEY, stage: "pushed", data: { code: "c1" }, expiresAt: NOW + 60 });
       const rows = dynamodbTokenRows({ table, region: engine.region, endpoint: engine.endpoint });
       await rows.change({ pk: "RECORD#f1", sk: "KIND#flow" }, { set: {}, remove: ["stage"] }, {});
-      await expect(store.get(KEY)).rejects.toMatchObject({ name: "TokenStoreError", code: "format_unknown" });
+      await expect(store.get(KEY)).rejects.toMatchObject({ status: 503, cause: { code: "format_unknown" } });
       await rows.close();
     }));
+
+  it("bar#TS-17 with text that is no JSON is refused, and none of it is in the error", () => {
+    const data = { M: { list: { M: { json: { S: "canary[" } } } } };
+    const item = { stage: { S: "pushed" }, expires_at: { N: "1" }, ttl: { N: "1" }, data };
+    const shown = expect.objectContaining({
+      status: 503,
+      detail: expect.stringMatching(/: a field of a flow record$/),
+    });
+    expect(() => toRecord(KEY, item)).toThrow(shown);
+  });
 });
 
 describe("requests for one call", () => {

@@ -13,9 +13,9 @@ import type {
   RecordKey,
   StoredRecord,
 } from "@oauth-broker/oauth-core";
-import { TokenStoreError } from "../../errors.ts";
+import { unknownFormat } from "../../errors.ts";
 import { ATTEMPT, createExpressionBuilder, type Expressions, type Item, type ItemKey, type ItemValue } from "./item.ts";
-import { keepUntilOf, toJson } from "../record-rules.ts";
+import { fromJson, keepUntilOf, toJson } from "../record-rules.ts";
 
 /** The only member of a map that represents a value that is not a plain string. */
 const JSON_TEXT = "json";
@@ -85,11 +85,11 @@ export function advanceExpressions(
   return build({ set, remove: [...remove].map(field), conditions });
 }
 
-/** @throws TokenStoreError format_unknown for an item that is not one of our records */
+/** @throws OAuthError temporarily_unavailable for an item that is not one of our records */
 export function toRecord(key: RecordKey, item: Item): StoredRecord {
   const { stage, expires_at: expiresAt, ttl, data } = item;
   if (stage?.S === undefined || expiresAt?.N === undefined || ttl?.N === undefined || data?.M === undefined) {
-    throw new TokenStoreError("format_unknown", { detail: `a ${key.kind} record without stage, times or data` });
+    throw unknownFormat(`a ${key.kind} record without stage, times or data`);
   }
   return {
     key: { kind: key.kind, id: key.id },
@@ -125,8 +125,9 @@ function fromItemData(data: Item, kind: string): JsonObject {
     Object.entries(data).map(([name, { S: text, M: map }]): [string, JsonValue] => {
       if (text !== undefined) return [name, text];
       const json = map?.[JSON_TEXT]?.S;
-      if (json === undefined) throw new TokenStoreError("format_unknown", { detail: `a field of a ${kind} record` });
-      return [name, JSON.parse(json) as JsonValue];
+      const what = `a field of a ${kind} record`;
+      if (json === undefined) throw unknownFormat(what);
+      return [name, fromJson(json, what)];
     }),
   );
 }

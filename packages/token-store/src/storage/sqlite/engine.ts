@@ -5,9 +5,11 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { createLockQueue } from "./lock-queue.ts";
 import { APPLICATION_ID, type Durability, openDatabase } from "./file.ts";
 import { storeUnavailable } from "../../errors.ts";
+import { fromSqliteError, isBusy } from "./errors.ts";
 
 /** All throw OAuthError `temporarily_unavailable` when the engine does not respond. */
 export interface SqliteEngine<Statements> {
@@ -91,9 +93,10 @@ export function createSqliteEngine<Statements>(
     try {
       return operation(opened());
     } catch (error) {
-      if (isBusy(error)) throw error; // the queue's business
+      // The queue's business; and one row that cannot be read, beside which others can.
+      if (isBusy(error) || error instanceof OAuthError) throw error;
       drop(); // the next call opens the file again, which is what a repaired disk needs
-      throw storeUnavailable(error);
+      throw fromSqliteError(error, file);
     }
   };
 
@@ -157,15 +160,10 @@ function settled(db: DatabaseSync, operation: () => unknown): PromiseSettledResu
     return { status: "fulfilled", value: operation() };
   } catch (error) {
     if (isBusy(error) || !db.isTransaction) throw error;
-    return { status: "rejected", reason: storeUnavailable(error) };
+    return { status: "rejected", reason: error instanceof OAuthError ? error : storeUnavailable(error) };
   }
 }
 
 function inodeOf(path: string): bigint {
   return statSync(path, { bigint: true }).ino;
-}
-
-/** SQLITE_BUSY in any variant: the low byte of the code is the kind. */
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === 5;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import type { NewRecord, RecordStore } from "@oauth-broker/oauth-core";
@@ -108,16 +109,36 @@ describe("the file of a SQLite store", () => {
   it("that is no database is refused, and left as it is", async () => {
     mkdirSync(join(folder, "data"));
     writeFileSync(path, "an old log file, given by mistake ".repeat(100));
-    expect(await refusal(openStore())).toEqual(UNAVAILABLE);
+    expect(await refusal(openStore())).toMatchObject({
+      status: 503,
+      detail: expect.stringMatching(/records\.sqlite is damaged, or is no database: restore it/),
+    });
     expect(readFileSync(path, "utf8")).toMatch(/^an old log file/);
   });
 
-  it("that is damaged while open fails calls, and is reopened once repaired", async () => {
+  it.each(['canary"code"', '{"code":"canary', "null", '["canary"]'])(
+    "bar#TS-17 that holds %s as a record says no word of it, and works once repaired",
+    async (text) => {
+      const store = openStore();
+      await store.create(RECORD);
+      withDatabase((db) => db.prepare("update records set data = ?").run(text));
+      const error = await refusal(store);
+      expect(error).toMatchObject({ status: 503, cause: { code: "format_unknown" } });
+      expect(inspect(error)).not.toContain("canary");
+      withDatabase((db) => db.exec('update records set data = \'{"code":"c1"}\''));
+      expect((await store.get(KEY))?.stage).toBe("pushed");
+    },
+  );
+
+  it("that loses its table while open fails calls, and is reopened once repaired", async () => {
     const store = openStore();
     await store.create(RECORD);
-    withDatabase((db) => db.exec("pragma wal_checkpoint(truncate); update records set data = '{\"code\":'"));
-    expect(await refusal(store)).toEqual(UNAVAILABLE);
-    withDatabase((db) => db.exec('update records set data = \'{"code":"c1"}\''));
+    withDatabase((db) => db.exec("alter table records rename to moved"));
+    expect(await refusal(store)).toMatchObject({
+      status: 503,
+      detail: expect.stringMatching(/records\.sqlite cannot be used: no such table/),
+    });
+    withDatabase((db) => db.exec("alter table moved rename to records"));
     expect((await store.get(KEY))?.stage).toBe("pushed");
   });
 

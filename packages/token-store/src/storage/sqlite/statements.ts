@@ -7,7 +7,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import type { From, JsonObject, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
 import { APPLICATION_ID, type Durability } from "./file.ts";
-import { isAsExpected, keepUntilOf, patchedData, recordName, toJson } from "../record-rules.ts";
+import { isAsExpected, keepUntilOf, objectFromJson, patchedData, recordName, toJson } from "../record-rules.ts";
 
 export interface Statements {
   /** The stored record, expired or not. */
@@ -184,7 +184,7 @@ function prepare(db: DatabaseSync, sql: string): StatementSync {
 }
 
 function toRecord({ kind, id }: RecordKey, { stage, data, expiresAt, keepUntil }: Row): StoredRecord {
-  return { key: { kind, id }, stage, data: JSON.parse(data) as JsonObject, expiresAt, keepUntil };
+  return { key: { kind, id }, stage, data: objectFromJson(data, `a ${kind} record`), expiresAt, keepUntil };
 }
 
 /** Names are letters, digits and `_` (requireFieldName), so nothing in them can end the quotes. */

@@ -1,6 +1,7 @@
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { inspect } from "node:util";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { sqliteRecordStore } from "./record-store.ts";
@@ -71,6 +72,23 @@ describe("token rows in a SQLite file", () => {
     expect((await rows.get(KEY))?.attributes).toEqual({ version: 2 });
     await rows.close();
   });
+
+  it.each(["canary{", '{"access_token":"canary', "null", "[]"])(
+    "bar#TS-17 that hold %s are unavailable, and no word of it is in the error",
+    async (text) => {
+      const rows = sqliteTokenRows({ path });
+      await rows.change(KEY, { set: { version: 1 } }, {});
+      const other = new DatabaseSync(path);
+      other.prepare("update token_rows set attributes = ?").run(text);
+      other.close();
+      for (const call of [rows.get(KEY), rows.change(KEY, { set: {} }, {}), rows.partition(KEY.pk)]) {
+        const error: unknown = await call.catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code: "temporarily_unavailable", cause: { code: "format_unknown" } });
+        expect(inspect(error)).not.toContain("canary");
+      }
+      await rows.close();
+    },
+  );
 
   it("are temporarily unavailable if the file cannot be made, is foreign or replaced", async () => {
     const unavailable = expect.objectContaining({ code: "temporarily_unavailable" });

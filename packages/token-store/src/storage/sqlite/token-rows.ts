@@ -8,6 +8,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { objectFromJson } from "../record-rules.ts";
 import { createSqliteEngine } from "./engine.ts";
 import { emptyLog, rewriteFile } from "./file.ts";
 import {
@@ -143,5 +144,5 @@ function toRow(found: Record<string, unknown>): Row {
 }
 
 function parseAttributes(found: Record<string, unknown>): Attributes {
-  return JSON.parse(String(found["attributes"])) as Attributes;
+  return objectFromJson(String(found["attributes"]), "a token row") as Attributes;
 }
