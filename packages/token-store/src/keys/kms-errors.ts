@@ -42,7 +42,9 @@ export const DEADLINE_PASSED = "DeadlinePassed";
 type Kind = "outage" | "refused" | "unreadable";
 
 const SILENT = "KMS does not respond in time: look at its status, the network path and the VPC endpoint";
-const CREDENTIALS = "the AWS credentials are missing, expired or not valid: look at the task role";
+const CREDENTIALS =
+  "the AWS credentials are missing, expired or not valid: look at the task role, and at the clock of this machine";
+const ODD = "KMS gives no usable answer: look at its status, the network path and the VPC endpoint";
 const WRONG_KEY =
   "this region and account have no such key: compare the configured key id, and the region if it names none";
 const WRONG_KIND = "the key is not for this: a symmetric encryption key (SYMMETRIC_DEFAULT, ENCRYPT_DECRYPT) is needed";
@@ -103,7 +105,7 @@ function isOurs(error: unknown): error is OAuthError | TokenStoreError {
 
 function failureOf(error: unknown, operation: KmsOperation, key: string): Failure {
   const { name, code, requestId } = namesOf(error);
-  const [kind, remedy] = FAILURES[name] ?? ["outage", SILENT];
+  const [kind, remedy] = FAILURES[name] ?? ["outage", ODD];
   const facts = [`${operation} with ${key}`, name, code, requestId === undefined ? undefined : `request ${requestId}`];
   return { kind, detail: `${facts.filter((fact) => fact !== undefined).join(", ")}: ${remedy}` };
 }

@@ -143,6 +143,16 @@ function toRow(found: Record<string, unknown>): Row {
   };
 }
 
+/**
+ * What stands for a damaged row: a sealed one that has lost its parts. It does not open, is counted
+ * as broken, hides no other row, and the user's next sign-in replaces it.
+ */
+const DAMAGED: Attributes = { data_key: "" };
+
 function parseAttributes(found: Record<string, unknown>): Attributes {
-  return objectFromJson(String(found["attributes"]), "a token row") as Attributes;
+  try {
+    return objectFromJson(String(found["attributes"]), "a token row") as Attributes;
+  } catch {
+    return DAMAGED;
+  }
 }
