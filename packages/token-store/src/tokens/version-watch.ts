@@ -19,9 +19,9 @@ export interface VersionWatch {
   forget(key: RowKey): void;
 }
 
-export function createVersionWatch(maxRows = MAX_ROWS): VersionWatch {
+export function createVersionWatch(): VersionWatch {
   // By size, because room for a `max` is taken at once.
-  const seen = new LRUCache<string, number>({ maxSize: maxRows, sizeCalculation: () => 1 });
+  const seen = new LRUCache<string, number>({ maxSize: MAX_ROWS, sizeCalculation: () => 1 });
   return {
     wentBack(key, version) {
       const id = rowId(key);
