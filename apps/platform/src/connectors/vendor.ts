@@ -2,6 +2,7 @@
 import { defineVendor, directVendor, type DirectVendorOptions } from "@oauth-broker/broker-client/direct";
 import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
 import { checkVendorId, type Problem } from "@oauth-broker/service/configuration";
+import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { ConnectorSettings } from "./connector.ts";
 
@@ -34,8 +35,11 @@ export function vendorOfSettings(settings: VendorSettings): Omit<DirectVendorOpt
       { reason: "endpoints_missing" },
     );
   }
-  const vendor = isVendorId(vendorOrIssuer) ? vendorOrIssuer : defineVendor({ ...CUSTOM, issuer: vendorOrIssuer });
-  return { vendor, endpoints, placeholders };
+  if (isVendorId(vendorOrIssuer)) return { vendor: vendorOrIssuer, endpoints, placeholders };
+  // Filled here: `direct` has placeholders for the endpoints alone.
+  const filled = (template: string): string => expandTemplate(template, placeholders, {});
+  const own = Object.fromEntries(Object.entries(endpoints).map(([name, template]) => [name, filled(template)]));
+  return { vendor: defineVendor({ ...CUSTOM, issuer: filled(vendorOrIssuer) }), endpoints: own };
 }
 
 /**

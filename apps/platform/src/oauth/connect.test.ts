@@ -89,6 +89,9 @@ describe("a pre-registered client", () => {
   it("finds its URLs at the issuer, or takes those that were entered", async () => {
     const discovered = await startConnect(await platform.newConnector(), FIRST, platform);
     const { origin, pathname } = new URL(discovered);
+    const { vendorOrIssuer: issuer = "" } = (await platform.newConnector()).settings;
+    const template = { vendorOrIssuer: issuer.replace("127", "{first}"), placeholders: { first: "127" } };
+    expect(await startConnect(await platform.newConnector(template), FIRST, platform)).toContain(origin + pathname);
     const entered = await platform.newConnector({
       vendorOrIssuer: "",
       authorizationUrl: `${origin}/{path}`,

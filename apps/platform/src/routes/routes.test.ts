@@ -172,6 +172,7 @@ describe("the Settings tab", () => {
     ["tokenUrl", { tokenUrl: "https://10.0.0.1/token" }],
     ["authorizationUrl", { authorizationUrl: "https://{tenant}.vendor.example/a" }],
     ["placeholders", { placeholders: "tenant" }],
+    ["placeholders", { tokenUrl: "https://id.example.com/{t}", placeholders: "t=a,t=b" }],
     ["placeholders", { placeholders: "unused=x" }],
     ["scopes", { scopes: 'a"b' }],
     ["registration", { registration: "none" }],

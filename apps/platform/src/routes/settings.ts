@@ -59,7 +59,7 @@ function readChange(fields: Parameters): { readonly change: SettingsChange; read
     ...(secret === undefined && fields.has("forgetSecret") ? { clientSecret: null } : {}),
     ...defined({ placeholders }),
   };
-  const problem = { path: "placeholders", problem: "must be name=value, separated by commas" };
+  const problem = { path: "placeholders", problem: "must be name=value, separated by commas, each name once" };
   return { change, problems: placeholders === undefined ? [problem] : [] };
 }
 
@@ -68,6 +68,6 @@ function readPlaceholders(text: string): Readonly<Record<string, string>> | unde
     .split(",")
     .filter((pair) => pair.trim() !== "")
     .map((pair) => /^([^=]+)=(.*)$/s.exec(pair.trim()));
-  if (pairs.includes(null)) return undefined;
-  return Object.fromEntries(pairs.map((pair) => [(pair?.[1] ?? "").trim(), (pair?.[2] ?? "").trim()]));
+  const values = new Map(pairs.map((pair) => [(pair?.[1] ?? "").trim(), (pair?.[2] ?? "").trim()]));
+  return pairs.includes(null) || values.size < pairs.length ? undefined : Object.fromEntries(values);
 }
