@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseCommand } from "./cli.ts";
-import { loadPlatformConfig, loadServeConfig, startFolder, systemVariables } from "./config.ts";
+import { loadPlatformConfig, loadServeConfig, misspeltVariables, startFolder, systemVariables } from "./config.ts";
 
 describe("the command line", () => {
   it.each([
@@ -33,6 +33,9 @@ describe("the command line", () => {
     [["deploy", "run", "--json"]],
     [["deploy", "init", "--lines", "5"]],
     [["deploy", "logs", "--lines", "0"]],
+    [["deploy", "logs", "--lines", "1e3"]],
+    [["deploy", "run", ""]],
+    [["serve", "--data="]],
     [["deploy", "run", "--dta", "d"]],
     [["status"]],
     [["serve", "folder"]],
@@ -69,6 +72,14 @@ describe("the platform's settings", () => {
     });
     expect(loadPlatformConfig(given, "/srv", "e").dataDir).toBe("/srv/e");
     expect(startFolder({ INIT_CWD: "/from" })).toBe("/from");
+  });
+
+  it("warn of a misspelt variable, and of none that is another program's", () => {
+    const set = { PLATFORM_URL: "x", PLATFORM_UR: "x", BROKER_ULR: "x", PORTS: "1", BROKER: "x", PATH: "x" };
+    expect(misspeltVariables(set)).toEqual([
+      "PLATFORM_UR is set, and not known here: did you mean PLATFORM_URL?",
+      "BROKER_ULR is set, and not known here: did you mean BROKER_URL?",
+    ]);
   });
 
   it("report every problem", () => {

@@ -86,6 +86,8 @@ function commandOf(words: readonly string[], given: Arguments): Command {
   const { data: dataDir, json, lines, callbacks, allowed } = given;
   const [first, action, folder = ".", ...rest] = words;
   if (first === undefined || first === "help") return { name: "help" };
+  // Of a shell's variable that is not set: it would mean the folder where this is called.
+  if (dataDir === "" || words.includes("")) return invalid("FOLDER and --data must not be empty");
   if (first === "serve") {
     const isPlain = words.length === 1 && !json && lines === undefined && callbacks.length + allowed.length === 0;
     return isPlain ? { name: "serve", dataDir } : invalid("serve takes nothing but --data");
@@ -101,8 +103,8 @@ function commandOf(words: readonly string[], given: Arguments): Command {
   if (name === "run") return { name, folder, dataDir, allowed };
   if (name === "init") return { name, folder, dataDir, callback: callbacks[0] };
   if (name === "status") return { name, folder, dataDir, json };
-  const count = Number(lines ?? DEFAULT_LINES);
-  if (!Number.isInteger(count) || count < 1 || count > 10_000) return invalid("--lines takes a number from 1 to 10000");
+  const count = Number(/^\d+$/.exec(lines ?? String(DEFAULT_LINES))?.[0] ?? 0);
+  if (count < 1 || count > 10_000) return invalid("--lines takes a number from 1 to 10000");
   return { name, folder, dataDir, lines: count };
 }
 

@@ -1,6 +1,6 @@
 /** The platform's settings from the environment. The only reader of process.env. */
 import { resolve } from "node:path";
-import { defined, Secret } from "@oauth-broker/oauth-core";
+import { defined, nearest, Secret } from "@oauth-broker/oauth-core";
 import {
   checkCidr,
   checkOrigin,
@@ -54,6 +54,18 @@ type Reader = EnvironmentReader<keyof typeof VARIABLES>;
 
 const readerOf = (environment: Environment): Reader =>
   createEnvironmentReader(environment, (name: keyof typeof VARIABLES) => VARIABLES[name]);
+
+/** So few wrong letters that it cannot be another program's variable. */
+const TYPING_ERRORS = 2;
+const LONG_NAMES = Object.keys(VARIABLES).filter(({ length }) => length > 8);
+
+/** @returns a warning for each variable that is probably one of ours, misspelt */
+export function misspeltVariables(environment: Environment): readonly string[] {
+  return Object.keys(environment).flatMap((name) => {
+    const meant = Object.hasOwn(VARIABLES, name) ? undefined : nearest(name, LONG_NAMES, TYPING_ERRORS);
+    return meant === undefined ? [] : [`${name} is set, and not known here: did you mean ${meant}?`];
+  });
+}
 
 /** @throws ConfigError */
 export function loadPlatformConfig(environment: Environment, start: string, dataDir?: string): PlatformConfig {

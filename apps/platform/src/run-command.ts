@@ -5,7 +5,7 @@
 import { createLog, onStopSignal } from "@oauth-broker/service";
 import { type Command, EXIT, HELP, VERSION } from "./cli.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
-import { loadPlatformConfig, loadServeConfig, readEnvironment, startFolder } from "./config.ts";
+import { loadPlatformConfig, loadServeConfig, misspeltVariables, readEnvironment, startFolder } from "./config.ts";
 import type { CommandContext } from "./deploy/commands/context.ts";
 import { initConnector } from "./deploy/commands/init.ts";
 import { runDeploy } from "./deploy/commands/run.ts";
@@ -55,6 +55,7 @@ async function inContext(
   act: (context: CommandContext) => Promise<number>,
 ): Promise<number> {
   const environment = readEnvironment();
+  for (const warning of misspeltVariables(environment)) say(`Warning: ${warning}`);
   const start = startFolder(environment);
   const config = loadPlatformConfig(environment, start, dataDir);
   const storage = await openStorage(config.dataDir, systemClock, config);
