@@ -59,7 +59,7 @@ const readerOf = (environment: Environment): Reader =>
 const TYPING_ERRORS = 2;
 const LONG_NAMES = Object.keys(VARIABLES).filter(({ length }) => length > 8);
 
-/** @returns a warning for each variable that is probably one of ours, misspelt */
+/** @returns a warning for each variable that is probably misspelt */
 export function misspeltVariables(environment: Environment): readonly string[] {
   return Object.keys(environment).flatMap((name) => {
     const meant = Object.hasOwn(VARIABLES, name) ? undefined : nearest(name, LONG_NAMES, TYPING_ERRORS);

@@ -41,7 +41,11 @@ export function errorOf(members: Members, retryAfterSeconds?: number): BrokerCli
     retryAfterSeconds,
   };
   const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
-  return new BrokerClientError(text("error") ?? "invalid_response", text("error_description") ?? "", known);
+  return new BrokerClientError(
+    text("error") ?? "invalid_response",
+    text("error_description") ?? "The broker gives no description",
+    known,
+  );
 }
 
 /**

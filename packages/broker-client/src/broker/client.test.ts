@@ -229,7 +229,7 @@ describe("finish", () => {
     const strange = { error: "access_denied", error_description: "one\r\ntwo", reason: "\u0000" };
     await expect(finish(strange)).rejects.toMatchObject({
       code: "access_denied",
-      description: "",
+      description: "The broker gives no description",
       details: { flowId: "flow" },
     });
   });
