@@ -79,6 +79,8 @@ describe("what DynamoDB says", () => {
     ],
     ["ProvisionedThroughputExceededException", /table tokens is throttled/],
     ["ThrottlingException", /table tokens is throttled/],
+    ["SyntaxError", /^no whole answer from DynamoDB in region eu-west-1: check the network/],
+    ["TimeoutError", /^no whole answer/],
     ["InternalServerError", /^DynamoDB: InternalServerError$/],
     ["ValidationException", /^DynamoDB: ValidationException$/],
   ])("%s becomes temporarily_unavailable, and a sentence for the operator that quotes nothing", (name, detail) => {

@@ -21,6 +21,8 @@ const throttled: Advice = ({ table }) =>
   `table ${table} is throttled: use on-demand capacity, or raise the capacity it is provisioned with`;
 const unreachable: Advice = ({ region, endpoint }) =>
   `no connection to ${endpoint ?? `DynamoDB in region ${region}`}: check the region, the network and AWS_ENDPOINT_URL_DYNAMODB`;
+const unanswered: Advice = ({ region, endpoint }) =>
+  `no whole answer from ${endpoint ?? `DynamoDB in region ${region}`}: check the network, and proxies on the way`;
 
 /** What one role may do and another may not. */
 const more = (role: keyof typeof ROLE_ACTIONS, than: keyof typeof ROLE_ACTIONS): string =>
@@ -46,6 +48,10 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   ECONNREFUSED: unreachable,
   EHOSTUNREACH: unreachable,
   ENETUNREACH: unreachable,
+  ECONNRESET: unanswered,
+  EPIPE: unanswered,
+  TimeoutError: unanswered,
+  SyntaxError: unanswered,
 };
 
 const WRONG_KEYS = /does not match the schema|missing the key|type mismatch for key|conditions on the keys is invalid/i;

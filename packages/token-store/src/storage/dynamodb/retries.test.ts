@@ -45,6 +45,7 @@ describe("retries of a request", () => {
     ["a lost answer", [LOST], true],
     ["a lost answer and then a throttled try", [LOST, THROTTLED], true],
     ["a 500", [{ errorType: "SERVER_ERROR", error: new Error("500") }], true],
+    ["an answer that cannot be read", [{ errorType: "CLIENT_ERROR", error: new SyntaxError("cut") }], true],
     ["throttled tries", [THROTTLED, THROTTLED], false],
     ["nothing", [], false],
   ])("after %s a failed condition is in doubt: %s", async (_what, failures, doubt) => {

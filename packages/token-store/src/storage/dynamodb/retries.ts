@@ -61,7 +61,7 @@ export function createRetries(maxAttempts: number): Retries {
           throw new Error("not tried again"); // the SDK throws the request's own error instead
         }
         const most = Math.min(LONGEST_PAUSE_MS, BASE_MS * 2 ** (count - 1));
-        return tokens(count, randomInt(most + 1), token.inDoubt || mayHaveBeenDone(errorType));
+        return tokens(count, randomInt(most + 1), token.inDoubt || mayHaveBeenDone(errorType, error));
       },
       recordSuccess: () => undefined,
     },
@@ -70,13 +70,19 @@ export function createRetries(maxAttempts: number): Retries {
 }
 
 function isPassing(errorType: string, error: unknown): boolean {
-  return errorType !== "CLIENT_ERROR" || (error instanceof Error && PASSING.has(error.name));
+  if (errorType !== "CLIENT_ERROR" || isUnreadable(error)) return true;
+  return error instanceof Error && PASSING.has(error.name);
+}
+
+/** An answer that was cut, or that a proxy gave, is a lost one, whatever its status. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof SyntaxError;
 }
 
 /**
  * A throttled or refused request was not executed; a lost connection, a timeout or a 500 says
  * nothing.
  */
-function mayHaveBeenDone(errorType: string): boolean {
-  return errorType === "TRANSIENT" || errorType === "SERVER_ERROR";
+function mayHaveBeenDone(errorType: string, error: unknown): boolean {
+  return errorType === "TRANSIENT" || errorType === "SERVER_ERROR" || isUnreadable(error);
 }
