@@ -36,7 +36,7 @@ const AT_ONCE = 10;
 const MOST_NOTED = 1_000;
 const NOTED_SECONDS = 60;
 
-/** @param limits a twin, and a test, passes others */
+/** @param limits tests pass smaller ones */
 export function createLinkEvents(deps: LinkEventsDeps, limits: OutboxLimits = OUTBOX_LIMITS): LinkEvents {
   const { records, now, log, vendors } = deps;
   const onDropped: OutboxDeps["onDropped"] = (vendor, reason, count) =>

@@ -83,7 +83,7 @@ const LONGEST_WAIT_SECONDS = 3600;
 const ROUNDS = 50;
 const SHARED = { rounds: ROUNDS, busy: "The event cannot be kept now" };
 
-/** @param limits a twin, and a test, passes others */
+/** @param limits tests pass smaller ones */
 export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: OutboxLimits = OUTBOX_LIMITS): Outbox {
   const changeWaiting = async (
     vendor: string,

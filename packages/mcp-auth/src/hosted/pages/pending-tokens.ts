@@ -103,7 +103,7 @@ type Waiting = {
 const OWNER_CHARACTERS = 16;
 const INDEX: RecordKey = { kind: "link-questions", id: "all" };
 
-/** @param limits a twin, and a test, passes others */
+/** @param limits tests pass smaller ones */
 export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LIMITS): PendingTokens {
   const { records, now, source } = deps;
 
