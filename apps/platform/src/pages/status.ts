@@ -23,7 +23,6 @@ const FAILURES: Readonly<Record<string, string>> = {
   access_denied: "You cancelled at the vendor. Nothing has changed.",
   vendor_credentials_rejected:
     "The vendor refused the client credentials of this connector. An administrator updates them under Settings.",
-  temporarily_unavailable: "The vendor is unavailable at the moment. Wait a moment, then connect again.",
 };
 
 /** The text about a failed attempt: the standardized error, and what to do. */
@@ -33,7 +32,8 @@ export function failureNotice({ error, description, reason, flowId, vendorError,
   const own = isOther ? html` (the vendor's own: <code>${vendorError}</code>)` : undefined;
   // A vendor's file gives a reason if the user has not cancelled.
   const isOwnSentence = FAILURES[error] === undefined || (error === "access_denied" && reason !== undefined);
-  return html`<div class="notice" role="alert"><p>${isOwnSentence ? `${description}.` : FAILURES[error]}</p>
+  const next = error === "temporarily_unavailable" ? " Wait a moment, then connect again." : "";
+  return html`<div class="notice" role="alert"><p>${isOwnSentence ? `${description}.${next}` : FAILURES[error]}</p>
 <p class="quiet">Error <code>${error}</code>${own}${flow}, ${time(at)}</p></div>`;
 }
 

@@ -13,7 +13,7 @@ export async function reach<T>(call: () => Promise<T>): Promise<T> {
 }
 
 export const down = (cause?: unknown): OAuthError =>
-  new OAuthError("temporarily_unavailable", "The server of this connector cannot be reached now. Try again later", {
+  new OAuthError("temporarily_unavailable", "The server of this connector cannot be reached now", {
     reason: "server_down",
     cause,
   });
