@@ -144,15 +144,6 @@ describe("token-store", () => {
     await expect(readFile(join(folder, "tokens.sqlite"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("does not make a key file for the one that was lost", async () => {
-    await fill({ older: 2 });
-    const file = join(folder, "tokens.sqlite.key");
-    await rm(file);
-    const lost = { code: 1, stderr: expect.stringContaining(`restore ${file}`) };
-    expect(await run(["migrate", ...ISSUERS])).toMatchObject(lost);
-    await expect(readFile(file)).rejects.toMatchObject({ code: "ENOENT" });
-  });
-
   it("refuses to seal without a key", async () => {
     const environment = { DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1", AWS_ENDPOINT_URL_DYNAMODB: "" };
     const { code, stderr } = await run(["migrate", ...ISSUERS], { ...environment, TOKEN_ENCRYPTION_MODE: "encrypted" });
