@@ -166,7 +166,10 @@ describe("a SQLite file that another process holds", () => {
   it("lets at most a thousand calls wait: the next is refused at once", async () => {
     lock();
     const waiting = Array.from({ length: 1000 }, (_, at) => create(`f${at}`));
-    await expect(store.create(RECORD)).rejects.toEqual(UNAVAILABLE);
+    await expect(store.create(RECORD)).rejects.toMatchObject({
+      status: 503,
+      detail: expect.stringContaining("is locked by another process"),
+    });
     unlock();
     expect(new Set(await within(1000, ...waiting))).toEqual(new Set(["created"]));
   });

@@ -108,7 +108,7 @@ export function createSqliteEngine<Statements>(
       if (only !== undefined && operations.length === 1) return [{ status: "fulfilled", value: only(statements) }];
       return inTransaction(db, () => operations.map((operation) => settled(db, () => operation(statements))));
     });
-  const queue = createLockQueue({ isBusy, refusal: storeUnavailable, attemptAll });
+  const queue = createLockQueue({ isBusy, refusal: (busy) => fromSqliteError(busy, file), attemptAll });
 
   return {
     read: (operation) => {

@@ -6,6 +6,7 @@ const DAMAGED = "is damaged, or is no database: restore it from a backup, with t
 
 /** By the kind of the error. Each ends without a restart, at the first call after the repair. */
 const ADVICE: ReadonlyMap<number | undefined, string> = new Map([
+  [5, "is locked by another process: look for a backup or a tool that has it open"],
   [8, "cannot be written: give this process the right to, or mount its disk for writing"],
   [10, "cannot be read or written: look at its disk, which may be full"],
   [11, DAMAGED],
