@@ -93,6 +93,17 @@ describe("the metadata", () => {
     expect(paths()).toEqual(["/.well-known/oauth-authorization-server"]);
   });
 
+  it.each([
+    ["invalid_grant", undefined],
+    ["temporarily_unavailable", "restart"],
+    ["vendor_credentials_rejected", undefined],
+  ])("ends no connection with %s, retry %s", async (error, retry) => {
+    const path = "/.well-known/oauth-authorization-server";
+    broker.answers.set(path, () => Response.json({ error, retry }, { status: 400 }));
+    const refreshed = client.refresh({ vendor: "github", connection: "c", refreshToken: "rt" });
+    await expect(refreshed).rejects.toMatchObject({ code: "invalid_response" });
+  });
+
   it("is not looked for elsewhere when the broker redirects", async () => {
     const headers = { location: "https://attacker.example/" };
     broker.answers.set("/.well-known/oauth-authorization-server", () => new Response(null, { status: 302, headers }));

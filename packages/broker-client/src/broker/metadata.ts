@@ -10,7 +10,7 @@ import {
   processDiscoveryResponse,
 } from "oauth4webapi";
 import type { Clock, EpochSeconds, Fetch } from "../ports.ts";
-import { BrokerClientError } from "../error.ts";
+import { BrokerClientError, isOutage } from "../error.ts";
 import { requireSuccess } from "./answer-error.ts";
 
 const KEPT_SECONDS = 3600;
@@ -51,7 +51,7 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
     [customFetch]: (from, { method, headers }) => fetch(from, { method, headers }),
     [allowInsecureRequests]: isInsecure(issuer),
   });
-  const metadata = await readMetadata(url, await requireSuccess(answer));
+  const metadata = await readMetadata(url, await requireSuccess(answer).catch(requireOwnFault));
   const { authorization_endpoint: authorizationEndpoint } = metadata;
   const endpoints = [
     authorizationEndpoint,
@@ -79,6 +79,11 @@ async function readMetadata(issuer: URL, answer: Response): Promise<Authorizatio
   } catch {
     throw notABroker();
   }
+}
+
+/** That a token is dead, or a code spent, is not said by a response that had neither in its request. */
+function requireOwnFault(error: BrokerClientError): never {
+  throw isOutage(error) || error.code === "server_error" ? error : notABroker();
 }
 
 function notABroker(): BrokerClientError {
