@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../support/service-process.ts";
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-/** Script and what it starts: `node FILE` with the arguments of its own. */
+/** Script and what it starts: `node FILE` with options of Node before and arguments of its own behind. */
 const COMMANDS = Object.entries(scripts).flatMap(([name, command]) => {
   const [, watched = "", started = ""] = /^node scripts\/bootstrap\.mjs node (--watch\S* )*(\S.*)$/.exec(command) ?? [];
   return started === "" || watched !== "" ? [] : [[name, started.split(" ")] as const];
@@ -32,9 +32,9 @@ const HELP = /^Usage: [^]*-h, --help[^]*-v, --version/;
 
 async function run(command: readonly string[], ...args: string[]) {
   const folder = temporaryFolder();
-  const [file = "", ...own] = command;
+  const started = command.map((word) => (/\.(ts|mjs)$/.test(word) ? join(ROOT, word) : word));
   const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
-  const child = spawn(process.execPath, [join(ROOT, file), ...own, ...args], { cwd: folder, env });
+  const child = spawn(process.execPath, [...started, ...args], { cwd: folder, env });
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));

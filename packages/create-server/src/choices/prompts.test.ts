@@ -1,12 +1,15 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Prompts } from "./choose.ts";
 import { createPrompts } from "./prompts.ts";
 
 const ENTER = "\r";
 const DOWN = "\u001B[B";
 const CANCEL = "\u0003";
+
+// With TERM=dumb, as some CI has it, Node.js knows no keys that edit a line.
+beforeEach(() => void vi.stubEnv("TERM", "xterm"));
 
 /** Asks one question, presses keys one after the other, and returns the result. */
 async function type(
