@@ -86,7 +86,7 @@ function commandOf(words: readonly string[], given: Arguments): Command {
   const { data: dataDir, json, lines, callbacks, allowed } = given;
   const [first, action, folder = ".", ...rest] = words;
   if (first === undefined || first === "help") return { name: "help" };
-  // Of a shell's variable that is not set: it would mean the folder where this is called.
+  // A shell's variable that is not set would mean the current folder.
   if (dataDir === "" || words.includes("")) return invalid("FOLDER and --data must not be empty");
   if (first === "serve") {
     const isPlain = words.length === 1 && !json && lines === undefined && callbacks.length + allowed.length === 0;

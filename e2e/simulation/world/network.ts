@@ -154,7 +154,7 @@ function judgeAnswer(answer: Answer, sent: Sent, judge: Judge, parts: NetworkPar
   parts.judge(answer, sent, judge);
 }
 
-/** Of the query of a path. */
+/** The parameters in the query of a path. */
 export function parametersOf(path: string): URLSearchParams {
   return new URLSearchParams(path.split("?", 2)[1]);
 }

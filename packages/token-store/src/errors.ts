@@ -49,7 +49,7 @@ export class TokenStoreError extends Error {
  * The one error a RecordStore or TokenRows throws for its engine.
  *
  * @param cause the engine's error; kept for the log, never for the wire
- * @param detail for the operator, where the engine's own message does not say what to do
+ * @param detail for the operator, if the engine's message does not say what to do
  */
 export function storeUnavailable(
   cause: unknown,

@@ -119,7 +119,7 @@ function toTree(document: { toJS: () => unknown }, file: string, problems: Probl
   let tree: unknown;
   try {
     tree = document.toJS();
-    // Fails where an alias is within what it stands for.
+    // Fails if an alias is inside its own value.
     JSON.stringify(tree);
   } catch {
     problems.push({ path: file, problem: "has aliases that expand without end", expected: "values without aliases" });

@@ -12,7 +12,7 @@ import { type Variable, VARIABLES } from "./variables.ts";
 /** The prefixes of our variables, and half of a name without which tokens would be kept in a file. */
 const OURS =
   /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|ADOPT_SIGN|ELICITATION|END_LINKS|SESSION_MAX|TRUSTED|SERVER|EVENTS)_|^DB_TABLE$/;
-/** Of a name without one of these: so few letters are wrong that it cannot be another program's. */
+/** A name without one of these has few wrong letters: else it may be another program's. */
 const TYPING_ERRORS = 2;
 const NAMES = VARIABLES.map(({ name }) => name);
 const LONG_NAMES = NAMES.filter(({ length }) => length > 8);

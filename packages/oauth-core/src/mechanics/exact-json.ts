@@ -15,7 +15,7 @@ interface ExactJson {
 
 const EXACT = JSON as unknown as ExactJson;
 
-/** Something like a number, where a number may be, that is not a whole one of at most 15 digits. */
+/** What begins like a number and is not a whole one of at most 15 digits. */
 const PERHAPS_INEXACT = /(?:^|[[:,])\s*(?!(?:0|-?[1-9]\d{0,14})\s*(?:[,\]}]|$))[-\d]/;
 
 /**

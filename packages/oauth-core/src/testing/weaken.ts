@@ -5,7 +5,7 @@
 import { registerHooks } from "node:module";
 import { onTestFinished } from "vitest";
 
-/** What a module of this repository says of its own exports, in a line that is appended to it. */
+/** How a module of this repository gives access to its exports, in a line that is appended to it. */
 interface Exports {
   readonly names: readonly string[];
   readonly read: () => Readonly<Record<string, unknown>>;

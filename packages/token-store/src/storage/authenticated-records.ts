@@ -87,7 +87,7 @@ export function authenticatedRecords({
     const key = await keys.find(kid);
     const name = recordName(row.key);
     const known = verified.get(name);
-    // The same row is not verified twice, if its key still counts.
+    // The same row is not verified twice, if its key is still accepted.
     if (key !== undefined && known !== undefined && isSameRecord(row, known.row)) return { ...known, record };
     if (key === undefined || !isRecordMac(text, record, key)) {
       verified.delete(name);

@@ -50,7 +50,7 @@ function fitJson(value: unknown): JsonValue {
   return JSON.parse(replaceHalfPairs(json)) as JsonValue;
 }
 
-/** An object of a class, without a member of its own: what it holds is elsewhere. */
+/** An object of a class that has no members: what it holds is elsewhere. */
 function isUnseen(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Object.keys(value).length > 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -98,7 +98,7 @@ function knownVendors(settings: Settings): KnownVendors {
 const NAME = /^[\w.-]{1,128}$/;
 
 /**
- * Of names that clients may refuse. With plain `VENDOR` in hosted mode also of the tools for which
+ * Names that clients may refuse. With plain `VENDOR` in hosted mode also the tools for which
  * no client can ask: the vendor may grant more than it was asked for, so the tools are not refused.
  */
 export function toolWarnings(tools: readonly Tool[], settings: Settings): readonly string[] {

@@ -144,7 +144,7 @@ function toRow(found: Record<string, unknown>): Row {
 }
 
 /**
- * What stands for a damaged row: a sealed one that has lost its parts. It does not open, is counted
+ * A damaged row is read as a sealed one that has lost its parts. It does not open, is counted
  * as broken, hides no other row, and the user's next sign-in replaces it.
  */
 const DAMAGED: Attributes = { data_key: "" };
