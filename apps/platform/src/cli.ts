@@ -103,8 +103,10 @@ function commandOf(words: readonly string[], given: Arguments): Command {
   if (name === "run") return { name, folder, dataDir, allowed };
   if (name === "init") return { name, folder, dataDir, callback: callbacks[0] };
   if (name === "status") return { name, folder, dataDir, json };
-  const count = Number(/^\d+$/.exec(lines ?? String(DEFAULT_LINES))?.[0] ?? 0);
-  if (count < 1 || count > 10_000) return invalid("--lines takes a number from 1 to 10000");
+  const count = Number(lines ?? DEFAULT_LINES);
+  if (!/^\d+$/.test(lines ?? "1") || count < 1 || count > 10_000) {
+    return invalid("--lines takes a number from 1 to 10000");
+  }
   return { name, folder, dataDir, lines: count };
 }
 

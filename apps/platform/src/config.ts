@@ -1,6 +1,6 @@
 /** The platform's settings from the environment. The only reader of process.env. */
 import { resolve } from "node:path";
-import { defined, nearest, Secret } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
 import {
   checkCidr,
   checkOrigin,
@@ -10,6 +10,7 @@ import {
   type Environment,
   type EnvironmentReader,
   MOST_MAX_CONNECTIONS,
+  variableMeant,
 } from "@oauth-broker/service/configuration";
 import { EVENT_VARIABLES, type EventSettings, readEvents } from "@oauth-broker/service/events";
 import type { BrokerAccess } from "./oauth/client-of-connector.ts";
@@ -55,14 +56,10 @@ type Reader = EnvironmentReader<keyof typeof VARIABLES>;
 const readerOf = (environment: Environment): Reader =>
   createEnvironmentReader(environment, (name: keyof typeof VARIABLES) => VARIABLES[name]);
 
-/** So few wrong letters that it cannot be another program's variable. */
-const TYPING_ERRORS = 2;
-const LONG_NAMES = Object.keys(VARIABLES).filter(({ length }) => length > 8);
-
 /** @returns a warning for each variable that is probably misspelt */
 export function misspeltVariables(environment: Environment): readonly string[] {
   return Object.keys(environment).flatMap((name) => {
-    const meant = Object.hasOwn(VARIABLES, name) ? undefined : nearest(name, LONG_NAMES, TYPING_ERRORS);
+    const meant = Object.hasOwn(VARIABLES, name) ? undefined : variableMeant(name, Object.keys(VARIABLES));
     return meant === undefined ? [] : [`${name} is set, and not known here: did you mean ${meant}?`];
   });
 }

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../support/service-process.ts";
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-/** Script and what it starts: `node FILE` with options of Node before and arguments of its own behind. */
+/** Each script, with the words after `node`: options of Node, the file, its arguments. */
 const COMMANDS = Object.entries(scripts).flatMap(([name, command]) => {
   const [, watched = "", started = ""] = /^node scripts\/bootstrap\.mjs node (--watch\S* )*(\S.*)$/.exec(command) ?? [];
   return started === "" || watched !== "" ? [] : [[name, started.split(" ")] as const];

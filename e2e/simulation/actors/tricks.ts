@@ -71,7 +71,7 @@ async function prolongCode({ own }: Attacker, { scheduler, store }: World): Prom
   await redeem(own, code, verifier);
 }
 
-/** @returns a code of its own, not redeemed */
+/** @returns a code of the attacker's flow, not redeemed */
 async function takeCode(own: Account): Promise<{ readonly code: string; readonly verifier: string } | undefined> {
   const flow = await beginFlow(own);
   if (flow === undefined) return undefined;

@@ -2,7 +2,7 @@
  * Variables that are set and have no effect: of another mode or callback, or misspelt. Worth a
  * warning: the operator expected an effect.
  */
-import { type Environment, type Problem, valueOf } from "@oauth-broker/service/configuration";
+import { type Environment, type Problem, valueOf, variableMeant } from "@oauth-broker/service/configuration";
 import { nearest } from "@oauth-broker/oauth-core";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
 import { prefixedNames } from "./reader.ts";
@@ -12,10 +12,7 @@ import { type Variable, VARIABLES } from "./variables.ts";
 /** The prefixes of our variables, and half of a name without which tokens would be kept in a file. */
 const OURS =
   /^(?:OAUTH|VENDOR|EGRESS|LIMITS|DEPLOYMENT|PLATFORM_OAUTH|TOKEN_ENCRYPTION|DB_TABLE|ALLOW_VENDOR|ALLOWED|ADOPT_UNSEALED|ADOPT_SIGN|ELICITATION|END_LINKS|SESSION_MAX|TRUSTED|SERVER|EVENTS)_|^DB_TABLE$/;
-/** A name without one of these has few wrong letters: else it may be another program's. */
-const TYPING_ERRORS = 2;
 const NAMES = VARIABLES.map(({ name }) => name);
-const LONG_NAMES = NAMES.filter(({ length }) => length > 8);
 
 export interface Uses {
   readonly mode: Settings["mode"];
@@ -54,7 +51,7 @@ export function unknownVariables(environment: Environment, vendors: readonly str
 
 function isUnknown(name: string, prefixed: readonly string[]): boolean {
   if ([...NAMES, ...prefixed].some((one) => one === name)) return false;
-  return OURS.test(name) || nearest(name, LONG_NAMES, TYPING_ERRORS) !== undefined;
+  return OURS.test(name) || variableMeant(name, NAMES) !== undefined;
 }
 
 function unknown(name: string, prefixed: readonly string[]): string {

@@ -2,7 +2,8 @@
  * The part of service.yaml that a server under development needs: its name, and the environment of
  * the deployment.
  */
-import { parse, type Tags } from "yaml";
+import { withoutNumbers } from "@oauth-broker/service/configuration";
+import { parse } from "yaml";
 import type { Environment } from "../config.ts";
 
 export interface ServiceFile {
@@ -57,9 +58,4 @@ function parseEntries(text: string): Readonly<Record<string, unknown>> {
   }
   if (typeof file !== "object" || file === null) throw new Error("service.yaml is empty");
   return file as Readonly<Record<string, unknown>>;
-}
-
-/** As a deploy reads the file: a number is the text that was written, digit for digit. */
-function withoutNumbers(tags: Tags): Tags {
-  return tags.filter((tag) => typeof tag === "string" || !/:(?:int|float)$/.test(tag.tag));
 }

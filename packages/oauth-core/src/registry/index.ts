@@ -45,6 +45,7 @@ export {
   DEFAULT_ID_TOKEN_ALGS,
   defineVendor,
   type PkceMethod,
+  RESPONSE_MODES,
   type ResolvedVendor,
   type TokenEndpointAuthMethod,
   type Vendor,

@@ -3,6 +3,7 @@
  * that all of them are reported at once. A value is never repeated: it may be a secret in the wrong
  * place.
  */
+import { nearest } from "@oauth-broker/oauth-core";
 import type { Problem } from "./error.ts";
 import { readSecret } from "./secret-text.ts";
 
@@ -136,4 +137,17 @@ export function splitList(text = ""): string[] {
  */
 export function startFolder(environment: Environment): string {
   return valueOf(environment, "INIT_CWD") ?? process.cwd();
+}
+
+/** So few wrong letters that it cannot be another program's variable. */
+const TYPING_ERRORS = 2;
+const SHORTEST_NAME = 9;
+
+/**
+ * @param ours names of variables; short ones are near to those of other programs, and left out
+ * @returns the one that a misspelt name means; undefined for a name that may be another program's
+ */
+export function variableMeant(name: string, ours: Iterable<string>): string | undefined {
+  const long = [...ours].filter(({ length }) => length >= SHORTEST_NAME);
+  return nearest(name, long, TYPING_ERRORS);
 }

@@ -12,6 +12,7 @@ export {
   splitList,
   startFolder,
   valueOf,
+  variableMeant,
 } from "./environment.ts";
 export { type ConfigError, configError, isConfigError, type Problem, problemOfThrown } from "./error.ts";
 export { readSecret, withoutFileMarks } from "./secret-text.ts";
@@ -39,4 +40,5 @@ export {
   MOST_MAX_CONNECTIONS,
   type Parsed,
   patternOf,
+  withoutNumbers,
 } from "./values.ts";

@@ -105,3 +105,11 @@ export const MOST_MAX_CONNECTIONS = 1_000_000;
 export const DEFAULT_IDLE_SECONDS = 65;
 /** The longest idle time of a connection that a configuration may permit, in seconds. */
 export const MOST_IDLE_SECONDS = 600;
+
+/**
+ * The `customTags` of the package yaml for a file of variables: a number in it is the text that was
+ * written. The client id `0123456789.1234567890` loses digits if it becomes a number.
+ */
+export function withoutNumbers<Tag extends string | { readonly tag: string }>(tags: readonly Tag[]): Tag[] {
+  return tags.filter((tag) => typeof tag === "string" || !/:(?:int|float)$/.test(tag.tag));
+}

@@ -1,7 +1,7 @@
 /**
  * Sends spans to the collector: the OpenTelemetry SDK and its OTLP exporter, loaded by
  * tracing/start.ts only if a collector is configured. The exporter opens its own connections,
- * to the operator's address alone (docs/decisions/0049-the-audit-stream.md).
+ * to the operator's address alone (docs/decisions/0049-audit-traces-and-events.md).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { trace } from "@opentelemetry/api";

@@ -3,7 +3,15 @@
  * the same. A violation is a mistake in the calling code, never in a request, hence TypeError and
  * not OAuthError.
  */
-import type { From, JsonObject, JsonValue, NewRecord, Patch, RecordKey } from "@oauth-broker/oauth-core";
+import {
+  type From,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NewRecord,
+  type Patch,
+  type RecordKey,
+} from "@oauth-broker/oauth-core";
 import { unknownFormat } from "../errors.ts";
 
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
@@ -111,8 +119,8 @@ export function fromJson(text: string, what: string): JsonValue {
 /** The same for text that must hold an object. */
 export function objectFromJson(text: string, what: string): JsonObject {
   const value = fromJson(text, what);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw unknownFormat(what);
-  return value as JsonObject;
+  if (!isJsonObject(value)) throw unknownFormat(what);
+  return value;
 }
 
 /**

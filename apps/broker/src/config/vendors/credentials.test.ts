@@ -144,6 +144,20 @@ describe("credentials", () => {
     ]);
   });
 
+  it("in the environment that are misspelt are a warning; another program's variables are none", () => {
+    const env = {
+      VENDOR_V_CLINET_ID: "a",
+      vendor_v_client_secret: "b",
+      BROKER_CONFGI: "c",
+      VENDOR_LIST_FILE: "d",
+    };
+    expect(load({ ...MINIMAL, vendors: { v: OWN } }, { env }).warnings).toEqual([
+      "VENDOR_V_CLINET_ID is set, and not known here: did you mean VENDOR_V_CLIENT_ID?",
+      "vendor_v_client_secret is set, and not known here: did you mean VENDOR_V_CLIENT_SECRET?",
+      "BROKER_CONFGI is set, and not known here: did you mean BROKER_CONFIG?",
+    ]);
+  });
+
   it("in the environment that reach no vendor are a warning", () => {
     const env = { VENDOR_NOBODY_CLIENT_ID: "a", VENDOR_V_CLIENT_SECRET: "s", VENDOR_V_CLIENT_ID: "", VENDOR_PATH: "x" };
     expect(load({ ...MINIMAL, vendors: { v: OWN } }, { env }).warnings).toEqual([

@@ -6,7 +6,7 @@
 import { hash, type KeyObject } from "node:crypto";
 import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import { createEnvironmentReader, type Environment, valueOf } from "@oauth-broker/service/configuration";
+import { createEnvironmentReader, type Environment, valueOf, variableMeant } from "@oauth-broker/service/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
 import type { ConfiguredCredentials, TenantValues } from "../../config-types.ts";
@@ -63,12 +63,17 @@ function environmentCredentials(id: string, env: Environment, problems: Problem[
   return [{ id: "environment", source: "environment", clientId, ...defined({ clientSecret: Secret.of(secret) }) }];
 }
 
-/** Warns about variables that look like a vendor's credentials but belong to no vendor. */
+/** Warns about variables that look like a vendor's credentials but belong to no vendor, and about misspelt ones. */
 export function environmentWarnings(env: Environment, ids: readonly string[]): string[] {
   const meant = new Map(ids.map((id) => [id.toUpperCase().replaceAll("-", "_"), id]));
+  const ofVendors = ids.flatMap((id) => [idVariable(id), secretVariable(id)]);
   return Object.keys(env).flatMap((name) => {
     const [, vendor = "", field] = /^VENDOR_([A-Z0-9_]+)_CLIENT_(ID|SECRET)$/.exec(name) ?? [];
-    if (field === undefined || valueOf(env, name) === undefined) return [];
+    if (valueOf(env, name) === undefined) return [];
+    if (field === undefined) {
+      const near = variableMeant(name, /^vendor/i.test(name) ? ofVendors : ["BROKER_CONFIG"]);
+      return near === undefined || near === name ? [] : [`${name} is set, and not known here: did you mean ${near}?`];
+    }
     if (!meant.has(vendor)) return [`${name} is set, but no vendor has that id`];
     const withoutId = field === "SECRET" && valueOf(env, `VENDOR_${vendor}_CLIENT_ID`) === undefined;
     return withoutId ? [`${name} is set without VENDOR_${vendor}_CLIENT_ID and is not used`] : [];

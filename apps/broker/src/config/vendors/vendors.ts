@@ -4,7 +4,13 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { isReservedAuthorizationParameter } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor, usualClientsOf, type Vendor, withOperatorsFields } from "@oauth-broker/oauth-core/registry";
+import {
+  defineVendor,
+  RESPONSE_MODES,
+  usualClientsOf,
+  type Vendor,
+  withOperatorsFields,
+} from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "@oauth-broker/service/configuration";
 import { formatPath, type Problem } from "../problems.ts";
 import type { Tree } from "../source.ts";
@@ -20,9 +26,6 @@ export type VendorRegistry = ReadonlyMap<string, VendorTemplate>;
 
 /** A parked vendor code is kept until 5 s before it expires. */
 const PARKING_MARGIN_SECONDS = 5;
-
-/** In which the callback takes an answer. */
-const RESPONSE_MODES: readonly string[] = ["query", "form_post"];
 
 /**
  * Finds problems between the fields of a vendor that the operator defines, which must give its name
@@ -98,7 +101,7 @@ export function buildVendor(
   };
 
   for (const [name, value] of Object.entries(parsed.authorization_params ?? {})) {
-    if (name === "response_mode" && !RESPONSE_MODES.includes(value)) {
+    if (name === "response_mode" && !RESPONSE_MODES.some((mode) => mode === value)) {
       say(["authorization_params", name], "is a parameter only the broker sets to this", RESPONSE_MODES.join(" or "));
     } else if (name !== "response_mode" && isReservedAuthorizationParameter(name, vendor)) {
       say(["authorization_params", name], "is a parameter only the broker sets, as this vendor calls it", "another");

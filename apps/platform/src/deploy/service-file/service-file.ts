@@ -3,9 +3,9 @@
  * `service.expose`, `environment`. All problems are reported at once. Before it: the deploy
  * command. After it: server-process/ and the ingress.
  */
-import { configError, type Problem } from "@oauth-broker/service/configuration";
+import { configError, type Problem, withoutNumbers } from "@oauth-broker/service/configuration";
 import { nearest } from "@oauth-broker/oauth-core";
-import { parseDocument, type Tags, visit } from "yaml";
+import { parseDocument, visit } from "yaml";
 import type { Deployment } from "../../connectors/connector.ts";
 import { isConnectorId } from "../../connectors/store-on-records.ts";
 import type { Given } from "./allowed-variables.ts";
@@ -61,11 +61,6 @@ function readFields(text: string, problems: Problem[]): Fields | undefined {
   if (isFields(value)) return value;
   problems.push({ path: "service.yaml", problem: "is empty or not a mapping of keys", example: FIELDS.name.example });
   return undefined;
-}
-
-/** A variable is text: the client id `0123456789.1234567890` has lost digits once it was a number. */
-function withoutNumbers(tags: Tags): Tags {
-  return tags.filter((tag) => typeof tag === "string" || !/:(?:int|float)$/.test(tag.tag));
 }
 
 function readFile(fields: Fields, given: Given | undefined, problems: Problem[]): ServiceFile {

@@ -1,4 +1,4 @@
-import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { expect, it } from "vitest";
@@ -70,11 +70,15 @@ it("renews for the account too", async () => {
 });
 
 it("leaves the token out of an account that repeats it: tools return it to the agent", async () => {
+  const accountWith = async (token: string, account: Record<string, JsonValue>) => {
+    const { deps } = await apiOf(ok, { vendorClient: { account: async () => account } });
+    const alice = (await testAuthenticate({ alice: { vendorTokens: [token] } })("alice")) as Caller;
+    return createVendorApi(alice, NEVER, deps).account();
+  };
   const token = "vendor-token-of-alice";
   const account = { user_id: 7, token, links: [{ self: `https://api.example.com/?access_token=${token}` }], name: "A" };
-  const { deps } = await apiOf(ok, { vendorClient: { account: async () => account } });
-  const alice = (await testAuthenticate({ alice: { vendorTokens: [token] } })("alice")) as Caller;
-  expect(await createVendorApi(alice, NEVER, deps).account()).toEqual({ user_id: 7, links: [{}], name: "A" });
+  expect(await accountWith(token, account)).toEqual({ user_id: 7, links: [{}], name: "A" });
+  expect(await accountWith("short", { token: "short", name: "shortly" })).toEqual({ name: "shortly" });
 });
 
 it("says so where the vendor has no account to ask for", async () => {

@@ -80,9 +80,9 @@ const SHORTEST_TOKEN = 16;
 
 /** What a tool returns goes to the agent, and some vendors repeat the token in the account. */
 function withoutToken(account: JsonObject, token: string): JsonObject {
-  if (token.length < SHORTEST_TOKEN) return account;
+  const repeats = (text: string): boolean => text === token || (token.length >= SHORTEST_TOKEN && text.includes(token));
   const text = JSON.stringify(account, (_, member: unknown) =>
-    typeof member === "string" && member.includes(token) ? undefined : member,
+    typeof member === "string" && repeats(member) ? undefined : member,
   );
   return JSON.parse(text) as JsonObject;
 }

@@ -10,6 +10,7 @@ import type { Clock, Timer } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import {
   DEFAULT_ID_TOKEN_ALGS,
+  RESPONSE_MODES,
   type ResolvedVendor,
   type TokenEndpointAuthMethod,
   type Vendor,
@@ -39,7 +40,7 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
     now: deps.now,
   });
   const advertised = createAdvertised({ ...deps, documents, readLive: createLiveMetadata(deps) });
-  const modes: ReadonlySet<string> = new Set(deps.takesFormPost === true ? ["query", "form_post"] : ["query"]);
+  const modes: ReadonlySet<string> = new Set(deps.takesFormPost === true ? RESPONSE_MODES : ["query"]);
   const resolved = new WeakMap<
     Vendor,
     { readonly from: VendorMetadata | undefined; readonly vendor: ResolvedVendor }

@@ -74,7 +74,7 @@ function isPassing(errorType: string, error: unknown): boolean {
   return error instanceof Error && PASSING.has(error.name);
 }
 
-/** An answer that was cut, or that a proxy gave, is a lost one, whatever its status. */
+/** It was cut, or a proxy sent it: the answer is lost, at any status. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof SyntaxError;
 }
