@@ -240,7 +240,7 @@ export interface ResolvedVendor extends Omit<Vendor, "serverUrl" | "operatorsEnd
   readonly responseMode?: "form_post";
 }
 
-/** The response modes that a callback of ours can take. */
+/** The response modes that our callbacks can take. */
 export const RESPONSE_MODES = ["query", "form_post"] as const;
 
 /** The last three only of clients without a key, and of flows that ask for `openid`. */

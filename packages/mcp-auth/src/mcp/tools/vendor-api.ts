@@ -80,7 +80,8 @@ const SHORTEST_TOKEN = 16;
 
 /** What a tool returns goes to the agent, and some vendors repeat the token in the account. */
 function withoutToken(account: JsonObject, token: string): JsonObject {
-  const repeats = (text: string): boolean => text === token || (token.length >= SHORTEST_TOKEN && text.includes(token));
+  const repeats = (text: string): boolean =>
+    text.includes(token) && (token.length >= SHORTEST_TOKEN || text.length === token.length);
   const text = JSON.stringify(account, (_, member: unknown) =>
     typeof member === "string" && repeats(member) ? undefined : member,
   );
