@@ -2,7 +2,6 @@
  * The configuration of our services and commands: how it is read, checked and refused. No web
  * framework.
  */
-export { matching, type PatternCheck } from "@oauth-broker/oauth-core";
 export {
   type Check,
   createEnvironmentReader,
@@ -32,7 +31,6 @@ export {
   checkName,
   checkOrigin,
   checkVendorId,
-  checkVisible,
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   isLoopbackName,

@@ -1,5 +1,5 @@
 /** Checks of texts within a vendor's entry. */
-import { matching, type PatternCheck } from "@oauth-broker/service/configuration";
+import { matching, type PatternCheck } from "@oauth-broker/oauth-core";
 
 /** The token is sent in a header after `Bearer `. */
 export const checkToken: PatternCheck = matching(

@@ -2,6 +2,7 @@
  * The schema of the whole file. Top-level fields are here; clients and vendors have their own
  * modules.
  */
+import { matching } from "@oauth-broker/oauth-core";
 import { checkProxy } from "@oauth-broker/oauth-core/egress";
 import {
   checkListenHost,
@@ -10,7 +11,6 @@ import {
   checkVendorId,
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
-  matching,
   MOST_IDLE_SECONDS,
   MOST_MAX_CONNECTIONS,
 } from "@oauth-broker/service/configuration";

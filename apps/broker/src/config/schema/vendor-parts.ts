@@ -1,6 +1,6 @@
 /** The sections within a vendor's entry: credentials and placeholders. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { matching } from "@oauth-broker/service/configuration";
+import { matching } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
 import { choice, listOf, mapOf, parsedText, secret, secretText, section, text } from "./fields.ts";
 import { checkPlaceholderName } from "./checks.ts";
