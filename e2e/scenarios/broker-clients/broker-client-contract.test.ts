@@ -350,7 +350,7 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
     });
   });
 
-  it("loses nothing while the vendor is down: the same callback works afterwards", async () => {
+  it("bar#VR-5 loses nothing while the vendor is down: the same callback and token work afterwards", async () => {
     const { client, vendor, gate } = harness.gated;
     const { session, callback } = await returnFromVendor(client, { vendor });
     await gate.shut();
@@ -358,7 +358,12 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
     expect(down).toMatchObject({ code: "temporarily_unavailable", details: { retryAfterSeconds: 5 } });
     expect(down).not.toHaveProperty("details.retry");
     await gate.open();
-    plantTokens(await client.finish(callback, session));
+    const { refreshToken = "", connection } = plantTokens(await client.finish(callback, session));
+    await gate.shut();
+    expect(await client.refresh({ refreshToken, connection })).toMatchObject({ outcome: "retry_later" });
+    await gate.open();
+    harness.now.advance(5);
+    expect(await client.refresh({ refreshToken, connection })).toMatchObject({ outcome: "ok" });
   });
 
   it("names the unreachable server when everything is down", async () => {

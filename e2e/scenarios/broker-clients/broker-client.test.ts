@@ -9,6 +9,7 @@ import { type ClientKeys, createClientKeys } from "../../support/broker/client-k
 import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
 import { consent, plantTokens } from "../../support/connect-client/harness.ts";
 import { type Harness, startHarness } from "../../support/broker/harness.ts";
+import { random } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 let harness: Harness;
@@ -17,6 +18,7 @@ let opening: Awaited<ReturnType<typeof generateKeyPair>>;
 let client: BrokerClient;
 let keyed: BrokerClient;
 
+const IAT = random("initial access token");
 const request = { vendor: "op", scope: SCOPE };
 const common = () => ({ issuer: harness.baseUrl, redirectUri: REDIRECT_URI, now: harness.now });
 
@@ -25,11 +27,12 @@ beforeAll(async () => {
   opening = await generateKeyPair("ECDH-ES", { extractable: true });
   const encryptionKeys = JSON.stringify({ keys: [{ ...(await exportJWK(opening.publicKey)), use: "enc" }] });
   harness = await startHarness(
-    (_issuer, secrets) => ({
+    (issuer, secrets) => ({
       clients: `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }
   - { client_id: sealed, client_secret: ${secrets.other}, redirect_uris: [${REDIRECT_URI}], token_encrypted_response_alg: ECDH-ES, jwks: ${encryptionKeys} }`,
+      vendors: `  gated: { name: Gated, issuer: "${issuer}", initial_access_token: ${IAT} }`,
     }),
-    { registration: {} },
+    { registration: { initialAccessToken: IAT } },
   );
   client = createBrokerClient({ ...common(), clientId: "platform", clientSecret: harness.secrets.platform });
   keyed = createBrokerClient({ ...common(), clientId: "keyed", privateKey: { key: keys.privateKey, kid: keys.kid } });
@@ -75,10 +78,16 @@ describe.each(["client_secret_basic", "private_key_jwt"])("a backend with %s", (
 
 describe("a client of the user's own at the vendor", () => {
   it("is registered through the broker, then used as BYOC until it is revoked", async () => {
-    const { status, contentType, body } = await client.register("op");
+    const { status, contentType, body } = await client.register("op", { initialAccessToken: IAT });
     expect([status, contentType]).toEqual([201, expect.stringContaining("application/json")]);
-    const registered = JSON.parse(new TextDecoder().decode(body)) as { client_id: string; client_secret: string };
+    const registered = JSON.parse(new TextDecoder().decode(body)) as Record<"client_id" | "client_secret", string>;
     plantSecret("registered secret", registered.client_secret);
+    expect(registered).toMatchObject({
+      client_name: "OAuth broker",
+      redirect_uris: [`${harness.baseUrl}/v1/callback`],
+      token_endpoint_auth_method: "client_secret_basic",
+      scope: "openid api:read",
+    });
     const byoc = { clientId: registered.client_id, clientSecret: registered.client_secret };
 
     const { url, session } = await client.start({ ...request, scope: "openid api:read", byoc });
@@ -98,10 +107,16 @@ describe("a client of the user's own at the vendor", () => {
     expect(await client.revoke({ token, connection: newer, byoc })).toMatchObject({ outcome: "revoked" });
   });
 
-  it("returns a vendor's refusal to register like the broker's own, with other text", async () => {
-    const { status, body } = await client.register("no-such-vendor");
-    expect(status).toBe(400);
-    expect(JSON.parse(new TextDecoder().decode(body))).toMatchObject({ error: "invalid_request" });
+  it("rfc7591#3 is registered by the operator's token; the vendor and the broker may refuse", async () => {
+    expect((await client.register("gated")).status).toBe(201);
+    for (const [vendor, refused] of [
+      ["op", 401],
+      ["no-such-vendor", 400],
+    ] as const) {
+      const { status, body } = await client.register(vendor);
+      expect(status).toBe(refused);
+      expect(JSON.parse(new TextDecoder().decode(body))).toHaveProperty("error");
+    }
   });
 });
 

@@ -2,6 +2,9 @@
  * The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and
  * cancelled from the platform's page.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createBrokerClient, type StartRequest } from "@oauth-broker/broker-client";
 import { expectError } from "@oauth-broker/oauth-core/testing";
 import {
   createCookieJar,
@@ -72,19 +75,25 @@ function createActor(user = "first-user", jar: CookieJar = createCookieJar()): A
   return actor;
 }
 
+const OF_PROGRAMS = "http://127.0.0.1:3000/oauth/callback";
 const NO_REVOCATION = "unsupported_token_type";
-const CONNECTIONS: readonly [id: string, about: readonly string[], revoked: string][] = [
-  ["sandbox", ["api:read", "<code>iss</code>"], "(token)"],
-  ["atlassian", ["read:me"], "(token)"],
-  ["github", ["read:user", "repo"], "(token)"],
-  ["google-workspace", ["auth/gmail.readonly", "<code>iss</code>"], "(grant)"],
-  ["linear", ["read", "write"], "(token)"],
-  ["microsoft-agent365", ["McpServers.Mail.All", "<code>iss</code>"], "myapps.microsoft.com"],
-  ["notion", ["default"], "(token)"],
-  ["slack", ["users:read", "T0SAMPLE1"], "(token)"],
+const CONNECTIONS: readonly [id: string, about: readonly string[], revoked: string, checkedBy: string][] = [
+  ["sandbox", ["api:read", "<code>iss</code>"], "(token)", "introspection"],
+  ["atlassian", ["read:me"], "(token)", "account"],
+  ["github", ["read:user", "repo"], "(token)", "introspection"],
+  ["google-workspace", ["auth/gmail.readonly", "<code>iss</code>"], "(grant)", "introspection"],
+  ["linear", ["read", "write"], "(token)", "introspection"],
+  ["microsoft-agent365", ["McpServers.Mail.All", "<code>iss</code>"], "myapps.microsoft.com", "introspection"],
+  ["notion", ["default"], "(token)", "introspection"],
+  ["slack", ["users:read", "T0SAMPLE1"], "(token)", "account"],
 ];
 
-describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked) => {
+it("has these practice vendors", () => {
+  const kept = JSON.parse(readFileSync(join(broker.folder, "sandbox-client.json"), "utf8")) as { vendors: string[] };
+  expect(kept.vendors.toSorted()).toEqual(CONNECTIONS.map(([id]) => id).toSorted());
+});
+
+describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked, checkedBy) => {
   const actor = createActor();
   const isRevocable = revoked.startsWith("(");
 
@@ -105,6 +114,21 @@ describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked) => {
     expect(shown).toContain(revoked);
     expect(shown.includes(NO_REVOCATION)).toBe(!isRevocable);
     expect(shown.includes(`Revoked at the vendor ${revoked}`)).toBe(isRevocable);
+  });
+
+  it("says whether a program's token is good (#29)", async () => {
+    const { BROKER_CLIENT_ID: clientId = "", BROKER_CLIENT_SECRET: clientSecret = "", ...at } = broker.settings;
+    plantSecret("client secret", clientSecret);
+    const client = createBrokerClient({ issuer: broker.url, clientId, clientSecret, redirectUri: OF_PROGRAMS });
+    const wishes: Readonly<Record<string, Partial<StartRequest>>> = {
+      atlassian: { resource: `${at["ATLASSIAN_API_URL"]}/v1/mcp/authv2` },
+      "microsoft-agent365": { placeholders: { tenant: "organizations" } },
+    };
+    const { url, session } = await client.start({ vendor, ...wishes[vendor] });
+    const account = vendor.startsWith("microsoft") ? "operator" : "user";
+    const back = await driveConsent(url, { account, stopAt: ({ href }) => href.startsWith(OF_PROGRAMS) });
+    const { accessToken, connection } = await client.finish(back, session);
+    expect(await client.check({ accessToken, connection })).toMatchObject({ active: true, checkedBy });
   });
 
   it("calls a cancel access_denied", async () => {
