@@ -100,13 +100,13 @@ export function needsOwnerPage(
   { owner }: Pick<ClientConfig, "owner">,
   registrations: Registrations,
 ): boolean {
-  const held = registrations.get(foldClientId(credentials.clientId));
-  if (held === undefined) return false;
+  const held = registrations.get(foldClientId(credentials.clientId)) ?? [];
+  const others = held.filter(({ owners }) => [...owners.keys()].some((other) => other !== owner));
+  if (others.length === 0) return false;
   const origins = [...originsOf(vendor), ...(entry === undefined ? [] : originsOf(entry.vendor))];
-  const same = held.filter(
+  return others.some(
     (one) => credentials.source === "byoc" || isAt(one, origins) || isSameClient(one, secretOf(credentials)),
   );
-  return same.length > 0 && new Set([owner, ...same.flatMap(({ owners }) => [...owners.keys()])]).size > 1;
 }
 
 /**

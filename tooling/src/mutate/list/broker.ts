@@ -231,9 +231,9 @@ export const BROKER_DEFENCES: Defences = {
   },
   "vendor-choice/registrations.ts": {
     "byoc: A client id of ours that a client brings as its own shows the owner page":
-      'if (held === undefined{+ || credentials.source === "byoc"+}) return false;',
+      'if (others.length === 0{+ || credentials.source === "byoc"+}) return false;',
     "byoc: The owner of the asking client counts among the owners, even if it may not use the entry of the id":
-      "[-return same.length > 0 && new Set([owner, -]{+void owner;\n  return same.length > 0 && new Set([+}",
+      '[-.some((other) => other !== owner)-]{+.length > 1 && owner !== ""+}',
     "byoc: A client id of ours that a client brings is ours at every vendor":
       '[-credentials.source === "byoc" || -]isAt(one',
     "byoc: Credentials of ours are one registration at a second host, unless their secret is another":
