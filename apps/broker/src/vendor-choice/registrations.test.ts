@@ -62,14 +62,16 @@ describe("bar#XA-9 credentials of one vendor", () => {
   it("bar#XA-9 are one registration at a second host, unless their secret is another", () => {
     const at = { authorization_endpoint: "https://again.example/a", token_endpoint: "https://again.example/t" };
     const clients = [client("a", { owner: "acme", vendors: ["v"] }), client("g", { owner: "globex", vendors: ["w"] })];
-    const second = (client_secret: string) =>
+    const second = (client_secret: string, endpoints: object = at) =>
       shared({
         owners: OWNERS,
-        vendors: { ...VENDORS, w: { ...VENDORS.v, ...at, credentials: { client_id: "broker", client_secret } } },
+        vendors: { ...VENDORS, w: { ...VENDORS.v, ...endpoints, credentials: { client_id: "broker", client_secret } } },
         clients,
       });
     expect(second("s")).toEqual(["v", "w"]);
     expect(second("another")).toEqual([]);
+    const { token_endpoint } = VENDORS.v;
+    expect(second("another", { ...at, token_endpoint })).toEqual(["v", "w"]);
   });
 
   it.each([

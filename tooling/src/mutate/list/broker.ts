@@ -239,7 +239,7 @@ export const BROKER_DEFENCES: Defences = {
     "byoc: Credentials of ours are one registration at a second host, unless their secret is another":
       "[- || isSameClient(one, secretOf(credentials))-],",
     "byoc: Client ids are compared by letters and digits in lower case": "[-    .toLowerCase()\n-]",
-    "byoc: A registration is found by the origin of its token endpoint too":
+    "registrations: A registration is found by the origin of its token endpoint too":
       "{+void tokenEndpoint;\n  +}const origins = [issuer, authorizationEndpoint[-, tokenEndpoint-]].map(",
     "byoc: A client id of ours is refused at a vendor that the client names":
       '(clientId)){+ || clientId !== ""+}) return;',
