@@ -8,9 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { type McpServer, PLATFORM_CALLBACK, startMcpServer } from "../../support/mcp/process.ts";
-import { type GitHubVendor, OTHER_CLIENT, OUR_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { type GitHubVendor, OTHER_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { send } from "../../support/broker/platform.ts";
-import { plantSecret } from "../../support/secrets.ts";
 
 let vendor: GitHubVendor;
 let server: McpServer;
@@ -31,8 +30,6 @@ afterAll(async () => {
   await server.stop();
   await vendor.close();
 });
-
-const checks = (): number => vendor.github.requests().filter(({ path }) => path.startsWith("/applications/")).length;
 
 describe.each(ERAS)("a stock %s client with the user's vendor token", (era) => {
   it("gets the account as JSON text", async () => {
@@ -55,17 +52,6 @@ describe.each(ERAS)("a stock %s client with the user's vendor token", (era) => {
     expect([items.length, hasMore, heard]).toEqual([4, true, [1, 2]]);
     await client.close();
   });
-});
-
-it("two users at the same time each get their own account", async () => {
-  const other = await vendor.obtainToken({ account: "operator" });
-  const clients = await Promise.all([token, other].map(async (one) => connectClient(server.mcp, one)));
-  const calls = Array.from({ length: 40 }, (_, index) => callTool(clients[index % 2]!, "whoami"));
-  const logins = (await Promise.all(calls)).map(({ value }) => value["login"]);
-  expect(logins).toEqual(
-    Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? "sample-user" : "sample-operator")),
-  );
-  await Promise.all(clients.map((client) => client.close()));
 });
 
 describe("what is not there", () => {
@@ -98,17 +84,6 @@ describe("bar#RS-1 bar#RS-2 a call", () => {
     expect(headers.get("www-authenticate")).toBe('Bearer scope="read:user"');
   });
 
-  it.each([
-    ["that was never issued", () => "gho_0123456789abcdefghijklmnopqrstuvwxyz"],
-    ["that is cut short", () => token.slice(0, -1)],
-    ["in other letters", () => token.toUpperCase()],
-    ["that is a forged JWT", () => "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."],
-  ])("with a token %s is 401 invalid_token", async (_, value) => {
-    plantSecret("refused token", value());
-    const { status, headers } = await postWhoami(server.mcp, value());
-    expect([status, headers.get("www-authenticate")?.includes('error="invalid_token"')]).toEqual([401, true]);
-  });
-
   it("with a good token of another app is 401: that app's operator could hold it", async () => {
     const foreign = await vendor.obtainToken({ clientId: OTHER_CLIENT });
     expect(vendor.github.isLive(foreign)).toBe(true);
@@ -121,63 +96,6 @@ describe("bar#RS-1 bar#RS-2 a call", () => {
     const init = { headers, body: new URLSearchParams({ access_token: token }) };
     expect((await postWhoami(server.mcp, undefined, init)).status).toBe(401);
   });
-});
-
-it("asks the vendor once for a burst of calls", async () => {
-  const fresh = await vendor.obtainToken();
-  const before = checks();
-  const answers = await Promise.all(Array.from({ length: 20 }, async () => postWhoami(server.mcp, fresh)));
-  expect([new Set(answers.map(({ status }) => status)), checks() - before]).toEqual([new Set([200]), 1]);
-});
-
-it("a vendor that refuses the token inside a tool is a tool error, and the next request is 401", async () => {
-  const ending = await vendor.obtainToken({ account: "operator" });
-  expect((await postWhoami(server.mcp, ending)).status).toBe(200);
-  vendor.github.disconnect("operator", OUR_CLIENT);
-  const inside = await postWhoami(server.mcp, ending);
-  expect([inside.status, inside.text.includes("connect GitHub again")]).toEqual([200, true]);
-  expect((await postWhoami(server.mcp, ending)).status).toBe(401);
-});
-
-it("a vendor that is down is 503 with Retry-After, is not cached, and ends no session", async () => {
-  const fresh = await vendor.obtainToken();
-  vendor.github.faultNext(`/applications/${OUR_CLIENT}/token`, { kind: "drop" });
-  const down = await postWhoami(server.mcp, fresh);
-  expect([down.status, down.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)]);
-  expect((await postWhoami(server.mcp, fresh)).status).toBe(200);
-});
-
-it("a vendor outage after the check is a tool error, and the next call works", async () => {
-  expect((await postWhoami(server.mcp, token)).status).toBe(200);
-  vendor.github.faultNext("/user", { kind: "answer", status: 502, body: "<h1>Bad gateway</h1>" });
-  const answer = await postWhoami(server.mcp, token);
-  expect([answer.status, answer.text.includes('"isError":true'), answer.text.includes("<h1>")]).toEqual([
-    200,
-    true,
-    false,
-  ]);
-  expect((await postWhoami(server.mcp, token)).text).not.toContain("isError");
-});
-
-it("sends the token to no host but the vendor's, whatever URL the model writes", async () => {
-  const client = await connectClient(server.mcp, token);
-  const port = new URL(vendor.github.url).port;
-  const elsewhere = [
-    "https://evil.example/user/repos",
-    "https://api.github.com.evil.example/",
-    "https://user:pass@evil.example/",
-    `http://127.0.0.1:${new URL(server.url).port}/mcp`,
-    `http://localhost:${port}/user/repos`,
-    "file:///etc/passwd",
-    "http://169.254.169.254/latest/meta-data/",
-    "https://api.github.com\\@evil.example/",
-  ];
-  for (const url of elsewhere) {
-    const answer = await callTool(client, "list_pages", { url });
-    expect([url, answer.isError], answer.text).toEqual([url, true]);
-    expect(answer.text).not.toContain(token);
-  }
-  await client.close();
 });
 
 it("says on /healthz what its bearer tokens are", async () => {

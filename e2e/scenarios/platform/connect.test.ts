@@ -7,6 +7,7 @@ import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
+import { authorizeClient } from "../../support/mcp/client-oauth.ts";
 import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import {
@@ -152,6 +153,12 @@ describe("a hosted server whose vendor sends iss", () => {
     );
     const state = back.searchParams.get("state") ?? "";
     expect(() => oauth.validateAuthResponse(as, { client_id: "platform" }, back, state)).toThrow(/iss/);
+    const stock = authorizeClient(servers.at(-1)?.mcp ?? "", {
+      era: "modern",
+      account: "user",
+      callback: platform.ownCallback("openid"),
+    });
+    await expect(stock).rejects.toThrow("Issuer mismatch");
     await first.read(back.href);
     expect(await first.read("/connectors/openid")).toContain("<dd>Connected</dd>");
     expect(JSON.parse(await first.callTool("openid"))).toMatchObject({ sub: expect.any(String) });

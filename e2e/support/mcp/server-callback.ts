@@ -9,17 +9,11 @@ import type { Environment } from "./process.ts";
 import { startOpenIdVendor } from "./vendor.ts";
 import { challengeOf } from "../broker/platform.ts";
 
-/** The verifier of `authorizeUrl`'s challenge. */
-export const VERIFIER = "v".repeat(43);
-
 export interface ServerCallbackHarness {
-  /** The one that runs now. */
   readonly server: ServerInProcess;
   readonly provider: OpenIdProvider;
   /** Where a client sends its user. */
   authorizeUrl(wishes: Readonly<Record<string, string>>): string;
-  /** Stops the server and starts another in its folder. */
-  restart(): Promise<void>;
   /** @throws Error as ServiceProcess.stop */
   close(): Promise<void>;
 }
@@ -35,33 +29,26 @@ export async function startServerCallback(
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
   const vendor = await startOpenIdVendor({ redirectUri: `${baseUrl}/callback` });
-  const environment = {
+  const server = await start({
     OAUTH_MODE: "hosted",
     OAUTH_CALLBACK: "server",
     DEPLOYMENT_URL: baseUrl,
     PORT: port,
     ...vendor.env,
     ...env(baseUrl),
-  };
-  let server = await start(environment);
+  });
   return {
-    get server() {
-      return server;
-    },
+    server,
     provider: vendor.provider,
     authorizeUrl: (wishes) => {
       const asked = new URLSearchParams({
         response_type: "code",
-        code_challenge: challengeOf(VERIFIER),
+        code_challenge: challengeOf("v".repeat(43)),
         code_challenge_method: "S256",
         state: "of-the-client",
         ...wishes,
       });
       return `${baseUrl}/authorize?${asked.toString()}`;
-    },
-    restart: async () => {
-      await server.stop();
-      server = await start(environment, server.folder);
     },
     close: async () => {
       try {
