@@ -1,12 +1,11 @@
 /**
  * The reference platform and the MCP server template in each mode: users connect in the browser,
- * and the agent makes calls for each of them.
+ * and the agent makes calls for each of them. Through the broker: journeys.test.ts, and every
+ * practice vendor in ../vendors/sandbox.test.ts.
  */
-import { Secret } from "@oauth-broker/oauth-core";
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
-import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
 import { authorizeClient } from "../../support/mcp/client-oauth.ts";
 import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
@@ -18,50 +17,23 @@ import {
   startOpenIdVendor,
 } from "../../support/mcp/vendor.ts";
 import { type PlatformHarness, startPlatform, type Visitor } from "../../support/reference-platform/harness.ts";
-import { plantSecret } from "../../support/secrets.ts";
 
-const BROKER_SECRET = "secret-of-the-platform-at-the-broker";
-const BROKER_CLIENT = "broker-at-the-vendor";
 let platform: PlatformHarness;
 let vendor: GitHubVendor;
-let broker: InProcessBroker;
 let first: Visitor;
 let second: Visitor;
 const servers: ServerInProcess[] = [];
 
 beforeAll(async () => {
-  plantSecret("platform's secret at the broker", BROKER_SECRET);
-  const brokerPort = await freePort();
-  const brokerUrl = `http://127.0.0.1:${brokerPort}`;
-  platform = await startPlatform({
-    broker: { issuer: brokerUrl, clientId: "platform", clientSecret: new Secret(BROKER_SECRET) },
-  });
+  platform = await startPlatform();
   const redirectUris = [platform.callback, ...["hosted", "unregistered"].map((id) => platform.ownCallback(id))];
   vendor = await startGitHubVendor({ redirectUris });
-  const clientSecret = vendor.env["VENDOR_CLIENT_SECRET"] ?? "";
-  for (const clientId of [BROKER_CLIENT, "byoc-at-the-vendor"]) {
-    vendor.github.addClient({ clientId, clientSecret, redirectUris: [`${brokerUrl}/v1/callback`] });
-  }
-  broker = await startInProcessBroker(`
-base_url: ${brokerUrl}
-listen: { host: 127.0.0.1, port: ${brokerPort} }
-store: "memory:"
-clients:
-  - { client_id: platform, client_secret: ${BROKER_SECRET}, redirect_uris: [${platform.callback}] }
-vendors:
-  github:
-    authorization_endpoint: ${vendor.env["VENDOR_AUTHORIZATION_URL"]}
-    token_endpoint: ${vendor.env["VENDOR_TOKEN_URL"]}
-    credentials: { client_id: ${BROKER_CLIENT}, client_secret: ${clientSecret} }
-egress: { allow_loopback: true }
-`);
   first = await platform.visitor("first-user");
   second = await platform.visitor("second-user");
 });
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
   await platform.close();
-  await broker.close();
   await vendor.close();
 });
 
@@ -204,48 +176,5 @@ describe("a server with a pre-registered client", () => {
     expect(await first.callTool("pre-registered")).not.toContain("login");
     expect(await first.callTool("pre-registered")).toContain("You are not connected");
     expect(await first.read("/connectors/pre-registered")).toContain("Connect again:");
-  });
-});
-
-describe("a connector through the broker", () => {
-  beforeAll(async () => {
-    const port = String(await freePort());
-    const { VENDOR_CLIENT_ID: _, VENDOR_CLIENT_SECRET: __, VENDOR_INTROSPECTION_URL: ___, ...env } = vendor.env;
-    const server = await startServer({ OAUTH_MODE: "pre-registered", PORT: port, ...env });
-    await platform.addConnector("brokered", server.mcp, {
-      authentication: "oauth_2_1",
-      registration: "broker",
-      vendorOrIssuer: "github",
-      scopes: "read:user",
-    });
-  });
-
-  it("is called with the user's vendor token, through the broker's shared client", async () => {
-    expect(await first.connect("brokered")).toContain("<dd>Connected</dd>");
-    expect(loginOf(await first.callTool("brokered"))).toBeDefined();
-  });
-
-  it("relays a cancel, with the flow's name in the broker's log", async () => {
-    const html = await second.connect("brokered", { decision: "cancel" });
-    expect(html).toMatch(/<code>access_denied<\/code>, flow <code>/);
-  });
-
-  it("is to be authorized again after the switch to the customer's own client, and works with it", async () => {
-    await platform.connectors.changeSettings("brokered", {
-      clientId: "byoc-at-the-vendor",
-      clientSecret: new Secret(vendor.env["VENDOR_CLIENT_SECRET"] ?? ""),
-    });
-    expect(await first.read("/connectors/brokered")).toContain("Connect again: the client or the endpoints");
-    expect(await first.callTool("brokered")).toContain("You are not connected");
-    expect(await first.connect("brokered")).toContain("<dd>Connected</dd>");
-    expect(loginOf(await first.callTool("brokered"))).toBeDefined();
-  });
-
-  it("says that the credentials are refused when the customer's client was revoked", async () => {
-    await platform.connectors.changeSettings("brokered", {
-      clientSecret: new Secret("no-longer-the-secret-of-that-client"),
-    });
-    const html = await first.connect("brokered");
-    expect(html).toMatch(/An administrator updates them[^]*<code>vendor_credentials_rejected<\/code>/);
   });
 });

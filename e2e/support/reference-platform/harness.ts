@@ -3,7 +3,7 @@
  * them, and users of its pages.
  */
 import { listen } from "@oauth-broker/service";
-import { createPlatform, type PlatformOptions } from "@oauth-broker/platform/src/app.ts";
+import { createPlatform } from "@oauth-broker/platform/src/app.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
 import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
@@ -61,7 +61,7 @@ export interface Visitor {
   callTool(connector: string, tool?: string): Promise<string>;
 }
 
-export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {}): Promise<PlatformHarness> {
+export async function startPlatform(): Promise<PlatformHarness> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const callback = `${url}/oauth/callback`;
@@ -70,7 +70,7 @@ export async function startPlatform(options: Pick<PlatformOptions, "broker"> = {
   const storage = await openStorage(temporaryFolder(), now, { allowCidrs: [] });
   const { connectors } = storage;
   const { log, requireClean } = keepLog("platform");
-  const platform = createPlatform({ platformUrl: url, allowCidrs: [], ...options }, { storage, log, now });
+  const platform = createPlatform({ platformUrl: url, allowCidrs: [] }, { storage, log, now });
   const listening = await listen(platform.app, { host: "127.0.0.1", port });
   return {
     connectors,

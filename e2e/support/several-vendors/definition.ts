@@ -3,7 +3,6 @@
  * the vendor was sent.
  */
 import { defineTool, type ServerDefinition, type Tool } from "@oauth-broker/mcp-auth";
-import type { JsonValue } from "@oauth-broker/oauth-core";
 import { z } from "zod";
 
 /** What the tools need of each vendor a test may list. */
@@ -11,7 +10,6 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
   home: ["openid"],
   chat: ["openid", "api:read"],
   github: ["read:user"],
-  slack: ["users:read"],
 };
 const nothing = z.object({});
 const readOnly = { annotations: { readOnlyHint: true } };
@@ -39,22 +37,7 @@ const chatPost = defineTool({
   run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
 });
 
-const slackPost = (slackUrl: string | undefined): Tool =>
-  defineTool({
-    name: "slack_post",
-    title: "Slack post",
-    description: "Writes to a channel",
-    input: nothing,
-    vendor: "slack",
-    scopes: ["users:read", "chat:write"],
-    run: async (_, { user, vendor }) => {
-      const body = new URLSearchParams({ channel: "C1", text: "hello" });
-      const answer = await vendor.fetch(`${slackUrl}/api/chat.postMessage`, { method: "POST", body });
-      return { user, posted: (await answer.json()) as JsonValue };
-    },
-  });
-
-/** @param env `VENDORS`, and `SLACK_URL` if Slack is one of them */
+/** @param env `VENDORS` */
 export function defineServer(env: Readonly<Record<string, string | undefined>>): ServerDefinition {
   const listed = (env["VENDORS"] ?? "").split(",").filter((id) => Object.hasOwn(SCOPES, id));
   return {
@@ -70,7 +53,6 @@ export function defineServer(env: Readonly<Record<string, string | undefined>>):
       }),
       ...listed.map(accountOf),
       ...(listed.includes("chat") ? [chatPost] : []),
-      ...(listed.includes("slack") ? [slackPost(env["SLACK_URL"])] : []),
       defineTool({
         name: "all_accounts",
         title: "All accounts",
