@@ -63,14 +63,6 @@ export function optionalChoice<T extends string>(input: Input, name: string, cho
   return choice;
 }
 
-export function optionalInteger(input: Input, name: string, min: number, max: number): number | undefined {
-  const value = input[name];
-  if (value === undefined) return undefined;
-  if (typeof value !== "number" || !Number.isInteger(value)) throw notOfType(name);
-  if (value < min || value > max) throw invalid(name, `Member must have value ${min} to ${max}`);
-  return value;
-}
-
 function missing(name: string): Error {
   return kmsError("ValidationException", validation(`Value null at '${wire(name)}'`, "Member must not be null"));
 }

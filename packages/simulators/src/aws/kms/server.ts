@@ -1,7 +1,7 @@
 /**
  * KMS on loopback, for the SDK's own client. npm has no emulator, and the important cases (a wrong
  * context, a disabled key, a moved alias, no response) must match the service exactly: this
- * implements * its protocol and is strict about it. By default it permits what the task role may
+ * implements its protocol and is strict about it. By default it permits what the task role may
  * do, and nothing else.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -55,9 +55,9 @@ export interface KmsServer {
   close(): Promise<void>;
 }
 
-/** @param options.port default 0: a free one */
-export async function startKms(options: { readonly port?: number } = {}): Promise<KmsServer> {
-  const listening = await listen(options.port ?? 0);
+/** On a free port. */
+export async function startKms(): Promise<KmsServer> {
+  const listening = await listen(0);
   const keys = createKeyRing();
   const faults = createFaultSwitch();
   const calls = new Map<string, number>();
