@@ -8,68 +8,74 @@
  * only the site its consent was for. Assumed: that tokens for the MCP server open `/me`, whose
  * scope they can have.
  */
-import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
-import { bearerToken } from "./base/clients.ts";
-import type { VendorEnv } from "./base/simulator.ts";
+import type { VendorHost } from "./base/host.ts";
 import { json } from "./base/members.ts";
-import { grantOf, type AtlassianGrant, type AtlassianParts, type AtlassianSite } from "./atlassian-settings.ts";
+import type { SimulatedClient } from "./base/simulator.ts";
+import type { Grant } from "./base/tokens.ts";
 
-export const ATLASSIAN_API_ERRORS: readonly string[] = ["401", "403", "429"];
+export interface AtlassianSite {
+  /** The cloud id. */
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+}
 
-export function serveAtlassianApi(parts: AtlassianParts): void {
-  const { host, settings, mcpServer } = parts;
-  host.app.get("/oauth/token/accessible-resources", (c) =>
-    withToken(parts, c, "3lo", (grant) => json(sitesOf(parts, grant).map((site) => resourceOf(site, grant)))),
-  );
-  host.app.get("/me", (c) =>
-    withToken(parts, c, "any", (grant) => {
-      if (!grant.scopes.includes("read:me")) return refuse(403, "Forbidden: the token lacks the scope read:me");
-      const account = ACCOUNTS.find(({ id }) => id === grant.user);
-      return json({ account_id: grant.user, email: account?.email, name: account?.name, account_status: "active" });
-    }),
-  );
-  host.app.get("/ex/jira/:cloudId/rest/api/3/myself", (c) =>
-    withToken(parts, c, "3lo", (grant) => {
-      if (grant.siteId === c.req.param("cloudId")) return json({ accountId: grant.user });
-      const isSite = settings.sites.some(({ id }) => id === c.req.param("cloudId"));
-      return isSite ? refuse(403, "The app is not installed on this instance") : refuse(404, "No such site");
-    }),
-  );
-  host.app.post(new URL(mcpServer).pathname, (c) =>
-    withToken(parts, c, "mcp", async (grant) => {
+export interface AtlassianGrant extends Grant {
+  readonly siteId: string;
+  /** The MCP server, or the REST APIs. */
+  readonly audience: "mcp" | "3lo";
+  /** Seconds since 1970. */
+  readonly since: number;
+}
+
+export const API_ERRORS: readonly string[] = ["401", "403", "429"];
+
+export function serveAtlassianApi<Client extends SimulatedClient>(
+  host: VendorHost<Client>,
+  settings: { readonly sites: readonly AtlassianSite[] },
+  mcpServer: string,
+): void {
+  const { url, app, takeRefusal } = host;
+  const { pathname } = new URL(mcpServer);
+  const metadata = `${url}/.well-known/oauth-protected-resource${pathname}`;
+  const challenge = { "WWW-Authenticate": `Bearer resource_metadata="${metadata}", error="invalid_token"` };
+  const sitesOf = ({ siteId, scopes: all }: AtlassianGrant): object[] => {
+    const scopes = all.filter((scope) => scope !== "offline_access");
+    const sites = settings.sites.filter(({ id }) => id === siteId);
+    return sites.map((site) => ({ ...site, scopes, avatarUrl: `${site.url}/icon` }));
+  };
+  const serve = (
+    method: "GET" | "POST",
+    path: string,
+    audience: AtlassianGrant["audience"] | "any",
+    answer: (grant: AtlassianGrant, cloudId: string, call: { readonly id?: unknown }) => Response,
+  ): void =>
+    void app.on(method, path, async (c) => {
+      const refused = takeRefusal("api");
+      if (refused === "403") return refuse(403, "Forbidden");
+      if (refused === "429") return refuse(429, "Rate limited", { "Retry-After": "5" });
+      const grant = host.access(c)?.grant as AtlassianGrant | undefined;
+      const isGood = grant !== undefined && (audience === "any" || grant.audience === audience);
+      if (!isGood || refused !== undefined) return refuse(401, "Unauthorized", audience === "mcp" ? challenge : {});
       const call = (await c.req.json().catch(() => ({}))) as { readonly id?: unknown };
-      const sites = sitesOf(parts, grant).map((site) => resourceOf(site, grant));
-      const content = [{ type: "text", text: JSON.stringify(sites) }];
-      return json({ jsonrpc: "2.0", id: call.id ?? null, result: { content } });
-    }),
-  );
-}
-
-function withToken(
-  { host, mcpServer }: AtlassianParts,
-  c: Context<VendorEnv>,
-  audience: AtlassianGrant["audience"] | "any",
-  work: (grant: AtlassianGrant) => Response | Promise<Response>,
-): Response | Promise<Response> {
-  const refused = host.takeRefusal("api");
-  if (refused === "403") return refuse(403, "Forbidden");
-  if (refused === "429") return refuse(429, "Rate limited", { "Retry-After": "5" });
-  const token = host.tokens.find(bearerToken(c));
-  const isLive = token?.kind === "access" && token.state === "live";
-  const isGood = isLive && (audience === "any" || grantOf(token).audience === audience);
-  if (isGood && refused === undefined) return work(grantOf(token));
-  const metadata = `${host.url}/.well-known/oauth-protected-resource${new URL(mcpServer).pathname}`;
-  const challenge = `Bearer resource_metadata="${metadata}", error="invalid_token"`;
-  return refuse(401, "Unauthorized", audience === "mcp" ? { "WWW-Authenticate": challenge } : {});
-}
-
-function sitesOf({ settings }: AtlassianParts, grant: AtlassianGrant): readonly AtlassianSite[] {
-  return settings.sites.filter(({ id }) => id === grant.siteId);
-}
-
-function resourceOf(site: AtlassianSite, grant: AtlassianGrant): object {
-  return { ...site, scopes: grant.scopes.filter((scope) => scope !== "offline_access"), avatarUrl: `${site.url}/icon` };
+      return answer(grant, c.req.param("cloudId") ?? "", call);
+    });
+  serve("GET", "/oauth/token/accessible-resources", "3lo", (grant) => json(sitesOf(grant)));
+  serve("GET", "/me", "any", ({ user, scopes }) => {
+    if (!scopes.includes("read:me")) return refuse(403, "Forbidden: the token lacks the scope read:me");
+    const account = ACCOUNTS.find(({ id }) => id === user);
+    return json({ account_id: user, email: account?.email, name: account?.name, account_status: "active" });
+  });
+  serve("GET", "/ex/jira/:cloudId/rest/api/3/myself", "3lo", ({ siteId, user }, cloudId) => {
+    if (siteId === cloudId) return json({ accountId: user });
+    const isSite = settings.sites.some(({ id }) => id === cloudId);
+    return isSite ? refuse(403, "The app is not installed on this instance") : refuse(404, "No such site");
+  });
+  serve("POST", pathname, "mcp", (grant, _cloudId, { id = null }) => {
+    const content = [{ type: "text", text: JSON.stringify(sitesOf(grant)) }];
+    return json({ jsonrpc: "2.0", id, result: { content } });
+  });
 }
 
 function refuse(code: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {

@@ -1,25 +1,94 @@
 /**
  * A practice Atlassian on one loopback origin: the authorization server of its MCP server (the
- * broker's `atlassian`), and 3LO apps for the REST APIs on the same host. A revocation endpoint is
- * published, and not documented; it can be switched off.
+ * broker's `atlassian`), and 3LO apps for the REST APIs on the same host. Mistakes at the
+ * authorization endpoint end on a page of Atlassian's; only the person's own no comes back to the
+ * app. What a token opens is in atlassian-api.ts.
  *
- * As the vendor was seen to answer in 2026-11. Each part says what was seen and what is recalled:
- * atlassian-registration.ts, atlassian-authorize.ts, atlassian-token.ts, atlassian-api.ts.
+ * As the vendor was seen to answer in 2026-11.
+ * Seen: audience, prompt and scopes of 3LO, one consent per site; for the MCP server S256, and
+ * "Invalid context provided" without `resource` (anthropics/claude-code #69035, 2026-06); "failed to
+ * retrieve client" (BerriAI/litellm #42678, 2026-09); "Incorrect request parameters" after Accept if
+ * an admin allows no such redirect.
+ * Seen: JSON body, 3600 s, offline_access for a refresh token, rotation, 90 days unused and 365 in
+ * all, 403 `invalid_grant` "Unknown or invalid refresh token."
+ * (developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens), 403 `unauthorized_client`
+ * "refresh_token is invalid", 401 `access_denied` "Unauthorized" for wrong credentials, and
+ * `invalid_target` "Incorrect resource parameters" (sooperset/mcp-atlassian #1137,
+ * punkpeye/mcp-remote #261; 2026-03, -04).
+ * Seen: the issuer's path, the insertion form of its metadata URL, S256 alone, open registration
+ * that answers 201 (2026-07-19; also public notes of 2026-09-08). The document left out the issuer's
+ * path in 2026-07 (atlassian/atlassian-mcp-server #205), is at the suffix form too, published
+ * `/oauth/revoke` in 2026-09, and a secret came back for `none`
+ * (agentic-community/mcp-gateway-registry #1519): each is a setting.
+ * Recalled: the other texts, the description of access_denied, that 3LO insists on prompt=consent;
+ * the texts for a bad code, and 403 for it too; the refusals of registration, which follow RFC 7591.
+ * Left out: a short reuse interval, which is said to exist; private_key_jwt and client ID metadata
+ * documents.
  */
-import { createCodes } from "./base/codes.ts";
-import { startVendorHost } from "./base/host.ts";
-import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
-import { ATLASSIAN_API_ERRORS, serveAtlassianApi } from "./atlassian-api.ts";
-import { ATLASSIAN_AUTHORIZATION_ERRORS, serveAtlassianAuthorize } from "./atlassian-authorize.ts";
-import { serveAtlassianRegistration } from "./atlassian-registration.ts";
-import {
-  ATLASSIAN_DEFAULTS,
-  type AtlassianClient,
-  type AtlassianCode,
-  type AtlassianParts,
-  type AtlassianSettings,
-} from "./atlassian-settings.ts";
-import { ATLASSIAN_TOKEN_ERRORS, serveAtlassianToken } from "./atlassian-token.ts";
+import type { Context } from "hono";
+import { html } from "hono/html";
+import { authenticate } from "./base/clients.ts";
+import { challengeOf, createCodes, type Bound, type CodeMistake, type Codes } from "./base/codes.ts";
+import type { ConsentOutcome } from "./base/consent.ts";
+import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
+import { json, queryMembers, type Members } from "./base/members.ts";
+import { problemPage } from "./base/pages.ts";
+import { AUTH_METHODS, GRANT_TYPES, serveRegistration, type RegisteredClient } from "./base/registration.ts";
+import type { SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
+import { newGrant } from "./base/tokens.ts";
+import { API_ERRORS, serveAtlassianApi, type AtlassianGrant, type AtlassianSite } from "./atlassian-api.ts";
+
+export interface AtlassianClient extends RegisteredClient {
+  /**
+   * `3lo`: an app of the developer console, for the REST APIs, and the default of one that did not
+   * register itself. `mcp`: for the MCP server.
+   */
+  readonly kind?: "3lo" | "mcp";
+  /** The scopes added to a 3LO app in the console; default any. */
+  readonly scopes?: readonly string[];
+}
+
+/** Read at every request; set at the start or while it runs. */
+export interface AtlassianSettings {
+  sites: readonly AtlassianSite[];
+  /** Cloud id used when the user does not choose a site; default the first site. */
+  chosenSite: string | undefined;
+  /** A dead refresh token answers 403 with one of these. */
+  deadRefreshAnswer: "invalid_grant" | "unauthorized_client";
+  /**
+   * The `issuer` in the metadata. `origin` was seen in 2026-07: it lacks the path, so a strict
+   * check refuses it.
+   */
+  metadataIssuer: "path" | "origin";
+  /** Whether the metadata is also at `/{resource_id}/.well-known/…`. */
+  metadataAt: "insertion" | "insertion and suffix";
+  /** Whether the MCP server's clients must name it as `resource`. */
+  resourceRequired: boolean;
+  /** Registration returns a secret although `none` was requested, and then requires it. */
+  secretForPublicClients: boolean;
+  /** Whether the metadata has a `revocation_endpoint`, as since 2026-09, and it works. */
+  publishesRevocation: boolean;
+  /** The site's admin has blocked apps that users install. */
+  userInstalledAppsBlocked: boolean;
+  /** The organization's admin allows no redirects there: after Accept the user ends on a page. */
+  blockedRedirectUris: readonly string[];
+}
+
+const DEFAULTS: AtlassianSettings = {
+  sites: [
+    { id: "11111111-1111-4111-8111-111111111111", name: "first", url: "https://first.example" },
+    { id: "22222222-2222-4222-8222-222222222222", name: "second", url: "https://second.example" },
+  ],
+  chosenSite: undefined,
+  deadRefreshAnswer: "invalid_grant",
+  metadataIssuer: "path",
+  metadataAt: "insertion",
+  resourceRequired: true,
+  secretForPublicClients: false,
+  publishesRevocation: true,
+  userInstalledAppsBlocked: false,
+  blockedRedirectUris: [],
+};
 
 export interface AtlassianSimulator extends VendorSimulator<AtlassianClient> {
   readonly settings: AtlassianSettings;
@@ -31,45 +100,254 @@ export interface AtlassianSimulator extends VendorSimulator<AtlassianClient> {
   readonly restEndpoints: Readonly<Record<string, string>>;
 }
 
-const CODE_SECONDS = 600;
+interface AtlassianBound extends Bound {
+  readonly grant: AtlassianGrant;
+  /** As the authorization request named it. */
+  readonly resource: string | undefined;
+}
+
+interface Atlassian {
+  readonly host: VendorHost<AtlassianClient>;
+  readonly settings: AtlassianSettings;
+  readonly codes: Codes<AtlassianBound>;
+  /** The MCP server's URL, which is also its `resource`. */
+  readonly mcpServer: string;
+}
+
+const ACCESS_SECONDS = 3600;
+const DAY_SECONDS = 24 * 3600;
+const IDLE_SECONDS = 90 * DAY_SECONDS;
+const WHOLE_LIFE_SECONDS = 365 * DAY_SECONDS;
+/** The fixed id in the issuer's path, the same for everyone. */
+const RESOURCE_ID = "SimulatedResource0123456789abcde";
+
+const MCP_SCOPES: readonly string[] = [
+  "offline_access",
+  "read:me",
+  "read:jira-work",
+  "write:jira-work",
+  "read:page:confluence",
+  "write:page:confluence",
+  "search:confluence",
+];
+
+/** By the name `refuseNext("token", …)` uses. */
+const REFUSALS: Readonly<Record<string, readonly [status: number, text: string]>> = {
+  invalid_grant: [403, "Unknown or invalid refresh token."],
+  unauthorized_client: [403, "refresh_token is invalid"],
+  access_denied: [401, "Unauthorized"],
+  invalid_target: [400, "Incorrect resource parameters"],
+};
+
+const CODE_TEXT: Readonly<Record<CodeMistake, string>> = {
+  unknown: "Invalid authorization code",
+  spent: "Invalid authorization code",
+  expired: "Invalid authorization code",
+  redirect_uri: "Invalid redirect_uri",
+  verifier: "Failed to verify code verifier",
+};
 
 /** @throws Error of node:net when the port is taken */
 export async function startAtlassian(
   options: SimulatorOptions & Partial<AtlassianSettings> = {},
 ): Promise<AtlassianSimulator> {
   const { now: _now, port: _port, ...given } = options;
-  const settings: AtlassianSettings = { ...ATLASSIAN_DEFAULTS, ...given };
+  const settings: AtlassianSettings = { ...DEFAULTS, ...given };
   const host = await startVendorHost<AtlassianClient>({ id: "atlassian", brand: "Atlassian" }, options);
-  const { url } = host;
-  const resourceId = "SimulatedResource0123456789abcde";
-  const parts: AtlassianParts = {
-    host,
-    settings,
-    codes: createCodes<AtlassianCode>(CODE_SECONDS, host),
-    resourceId,
-    mcpServer: `${url}/v1/mcp/authv2`,
-  };
-  serveAtlassianRegistration(parts);
-  serveAtlassianAuthorize(parts);
-  serveAtlassianToken(parts);
-  serveAtlassianApi(parts);
+  const { app, url, tokens } = host;
+  const mcpServer = `${url}/v1/mcp/authv2`;
+  const atlassian: Atlassian = { host, settings, codes: createCodes(host), mcpServer };
+  const issuer = `${url}/${RESOURCE_ID}`;
   const shared = { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/oauth/token` };
-  const endpoints = {
-    issuer: `${url}/${resourceId}`,
-    ...shared,
-    registration_endpoint: `${url}/${resourceId}/dcr/register`,
-    ...(settings.publishesRevocation ? { revocation_endpoint: `${url}/oauth/revoke` } : {}),
-  };
-  const errors = {
-    authorization: ATLASSIAN_AUTHORIZATION_ERRORS,
-    token: ATLASSIAN_TOKEN_ERRORS,
-    api: ATLASSIAN_API_ERRORS,
-  };
+  const registration = { registration_endpoint: `${issuer}/dcr/register` };
+  const revocation = () => (settings.publishesRevocation ? { revocation_endpoint: `${url}/oauth/revoke` } : {});
+  const document = () =>
+    json({
+      issuer: settings.metadataIssuer === "path" ? issuer : url,
+      ...shared,
+      ...registration,
+      ...revocation(),
+      response_types_supported: ["code"],
+      grant_types_supported: GRANT_TYPES,
+      code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: AUTH_METHODS,
+    });
+  app.get(`/.well-known/oauth-authorization-server/${RESOURCE_ID}`, document);
+  app.get(`/${RESOURCE_ID}/.well-known/oauth-authorization-server`, (c) =>
+    settings.metadataAt === "insertion" ? c.notFound() : document(),
+  );
+  app.get(`/.well-known/oauth-protected-resource${new URL(mcpServer).pathname}`, () =>
+    json({ resource: mcpServer, authorization_servers: [issuer], scopes_supported: MCP_SCOPES }),
+  );
+  const registered = serveRegistration(host, `/${RESOURCE_ID}/dcr/register`, {
+    method: "client_secret_post",
+    grantTypes: GRANT_TYPES,
+    refuse: (error, text) => json({ error, error_description: text }, 400),
+    secretPrefix: "ATOA",
+    hasSecretAlways: () => settings.secretForPublicClients,
+  });
+  const kindOf = ({ kind, clientId }: AtlassianClient) => kind ?? (registered.includes(clientId) ? "mcp" : "3lo");
+  app.get("/authorize", (c) => authorize(c, atlassian, kindOf));
+  const known = (c: Context<VendorEnv>, members: Members) =>
+    authenticate(
+      c,
+      members,
+      host.clients,
+      ({ tokenEndpointAuthMethod = "client_secret_post" }) => tokenEndpointAuthMethod,
+    );
+  host.serve(
+    "/oauth/token",
+    "token",
+    (error) => refuse(error),
+    (c, members) => {
+      const client = known(c, members);
+      return client === undefined ? refuse("access_denied") : exchange(client, kindOf(client), members, atlassian);
+    },
+  );
+  host.serve(
+    "/oauth/revoke",
+    "revocation",
+    (error) => refuse(error),
+    (c, members) => {
+      if (!settings.publishesRevocation) return Promise.resolve(c.notFound());
+      const client = known(c, members);
+      if (client === undefined) return refuse("access_denied");
+      const token = tokens.find(members.get("token"), undefined, client.clientId);
+      if (token !== undefined) tokens.endGrants(({ id }) => id === token.grant.id);
+      return json({});
+    },
+  );
+  serveAtlassianApi(host, settings, mcpServer);
   return {
-    ...host.simulator({ endpoints, errors }),
+    ...host.simulator({
+      endpoints: { issuer, ...shared, ...registration, ...revocation() },
+      errors: { authorization: ["access_denied"], token: Object.keys(REFUSALS), api: API_ERRORS },
+    }),
     settings,
-    mcpServer: parts.mcpServer,
-    metadataUrl: `${url}/.well-known/oauth-authorization-server/${resourceId}`,
+    mcpServer,
+    metadataUrl: `${url}/.well-known/oauth-authorization-server/${RESOURCE_ID}`,
     restEndpoints: { ...shared, userinfo_endpoint: `${url}/me` },
   };
+}
+
+async function authorize(
+  c: Context<VendorEnv>,
+  { host, settings, codes, mcpServer }: Atlassian,
+  kindOf: (client: AtlassianClient) => "3lo" | "mcp",
+): Promise<Response> {
+  const refused = host.takeRefusal("authorization");
+  const query = queryMembers(c);
+  const show = (text: string, code = "invalid_request") => host.consent.refuse(c, text, code);
+  const client = host.clients.find(query.get("client_id"));
+  if (client === undefined) return show("failed to retrieve client");
+  const { clientId, name = clientId } = client;
+  const redirectUri = query.get("redirect_uri") ?? "";
+  if (!client.redirectUris.includes(redirectUri)) return show("redirect_uri is not registered for this client");
+  if (query.get("response_type") !== "code") return show("response_type must be code", "unsupported_response_type");
+  const kind = kindOf(client);
+  const challenge = challengeOf(query);
+  const resource = query.get("resource");
+  const asked = query.list("scope");
+  if (kind === "mcp") {
+    if (challenge?.method !== "S256") return show("This app needs enhanced security: code_challenge with S256");
+    if (resource === undefined ? settings.resourceRequired : resource !== mcpServer) {
+      return show("Invalid context provided. Please try authorizing again.", "invalid_context");
+    }
+  } else {
+    if (query.get("audience") !== "api.atlassian.com") return show("audience must be api.atlassian.com");
+    if (query.get("prompt") !== "consent") return show("prompt must be consent");
+    if (challenge?.method === "plain") return show("code_challenge_method must be S256");
+    const isAdded = (scope: string) => scope === "offline_access" || client.scopes?.includes(scope) !== false;
+    if (asked.length === 0 || !asked.every(isAdded)) {
+      return show("This app has requested scopes that have not been added to the app.", "invalid_scope");
+    }
+  }
+  const scopes = asked.length > 0 ? asked : MCP_SCOPES;
+  const back = wayBack(redirectUri, { state: query.get("state") });
+  const deny = () => back({ error: "access_denied", error_description: "User did not authorize the request" });
+  if (refused !== undefined) return c.redirect(deny().redirect);
+  return host.consent.ask(c, {
+    app: name,
+    permissions: scopes.map((scope) => ({ scope, text: scopeText(scope) })),
+    questions: () => siteChoice(settings),
+    onAllow({ id: user }, form) {
+      if (settings.userInstalledAppsBlocked) return ends("Your site admin must authorize this app first.");
+      if (settings.blockedRedirectUris.includes(redirectUri)) {
+        return ends("Incorrect request parameters", "invalid_request");
+      }
+      const chosen = form.get("site") ?? settings.chosenSite;
+      const { id: siteId = "" } = settings.sites.find(({ id }) => id === chosen) ?? settings.sites[0] ?? {};
+      const grant = { ...newGrant({ user, clientId, scopes }), siteId, audience: kind, since: host.now() };
+      return back({ code: codes.issue({ grant, redirectUri, challenge, resource }) });
+    },
+    onCancel: deny,
+  });
+}
+
+function siteChoice({ sites, chosenSite }: AtlassianSettings) {
+  return html`<p>
+    <label
+      >Use app on
+      <select name="site">
+        ${sites.map(
+          ({ id, name }) => html`<option value="${id}" ${id === chosenSite ? "selected" : ""}>${name}</option>`,
+        )}
+      </select></label
+    >
+  </p>`;
+}
+
+function scopeText(scope: string): string {
+  if (scope === "offline_access") return "Stay connected while you are away";
+  const [verb = "", ...rest] = scope.split(":");
+  const what = rest.toReversed().join(" ").replaceAll("-", " ");
+  return `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${what}`.trim();
+}
+
+function ends(text: string, code?: string): ConsentOutcome {
+  const title = "Something went wrong";
+  return { title, page: problemPage(title, text, code), status: 400 };
+}
+
+function exchange(client: AtlassianClient, kind: "3lo" | "mcp", members: Members, atlassian: Atlassian): Response {
+  const { host, codes, settings } = atlassian;
+  const { tokens } = host;
+  const resource = members.get("resource");
+  const grantType = members.get("grant_type");
+  if (grantType === "authorization_code") {
+    return codes.redeem<Response>(members, client, {
+      refuse: (mistake) => refuse("invalid_grant", CODE_TEXT[mistake]),
+      check: ({ resource: before }) => {
+        // 3LO takes none at all; it is refused here although the authorization endpoint accepted it.
+        const isRight = kind === "3lo" ? (before ?? resource) === undefined : (resource ?? before) === before;
+        return isRight ? undefined : refuse("invalid_target");
+      },
+      answer: ({ grant }) => issue(grant, host),
+    });
+  }
+  if (grantType !== "refresh_token") {
+    return json({ error: "unsupported_grant_type", error_description: "Unsupported grant type" }, 400);
+  }
+  const token = tokens.find(members.get("refresh_token"), "refresh", client.clientId);
+  if (token?.state !== "live") return refuse(settings.deadRefreshAnswer);
+  if (kind === "3lo" && resource !== undefined) return refuse("invalid_target");
+  tokens.end(token.value, "rotated");
+  return issue(token.grant as AtlassianGrant, host);
+}
+
+function issue(grant: AtlassianGrant, { tokens, now }: Atlassian["host"]): Response {
+  const lifetimeSeconds = Math.min(IDLE_SECONDS, grant.since + WHOLE_LIFE_SECONDS - now());
+  const isOffline = grant.scopes.includes("offline_access");
+  return json({
+    access_token: tokens.issue("access", grant, { prefix: "eyJ", lifetimeSeconds: ACCESS_SECONDS }),
+    expires_in: ACCESS_SECONDS,
+    token_type: "Bearer",
+    ...(isOffline ? { refresh_token: tokens.issue("refresh", grant, { prefix: "eyJ", lifetimeSeconds }) } : {}),
+    scope: grant.scopes.join(" "),
+  });
+}
+
+function refuse(error: string, text?: string): Response {
+  const [status, usual] = REFUSALS[error] ?? [400, ""];
+  return json({ error, error_description: text ?? usual }, status);
 }

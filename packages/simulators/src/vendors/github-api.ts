@@ -13,13 +13,12 @@
  * Recalled: GET /user/repos, `per_page` of 1 to 100, and its Link header
  * (https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api).
  */
-import type { Context } from "hono";
 import { ACCOUNTS } from "../vendor-pages.ts";
-import { bearerToken, isSecretOf, readCredentials } from "./base/clients.ts";
-import type { VendorEnv } from "./base/simulator.ts";
-import { json, readMembers } from "./base/members.ts";
-import type { HeldToken } from "./base/tokens.ts";
-import type { GitHubState } from "./github-state.ts";
+import { authenticate } from "./base/clients.ts";
+import type { VendorHost } from "./base/host.ts";
+import { json } from "./base/members.ts";
+import type { SimulatedClient } from "./base/simulator.ts";
+import type { Grant, HeldToken } from "./base/tokens.ts";
 
 const MESSAGES: Readonly<Record<string, string>> = {
   "401": "Bad credentials",
@@ -28,44 +27,54 @@ const MESSAGES: Readonly<Record<string, string>> = {
   "422": "Validation Failed",
 };
 
-export function serveGitHubApi(state: GitHubState): void {
-  const { app, tokens } = state;
-  app.delete("/applications/:clientId/token", (c) =>
-    withToken(c, state, (token) => {
-      tokens.endGrants((grant) => grant.id === token.grant.id);
-      return new Response(null, { status: 204 });
+export function serveGitHubApi<Client extends SimulatedClient>(host: VendorHost<Client>): void {
+  const { tokens, clients } = host;
+  /** The live access token of the requesting app, which authenticates with Basic. */
+  const withToken = (method: string, path: string, answer: (token: HeldToken) => Response): void =>
+    host.serve(
+      `/applications/:clientId/${path}`,
+      "revocation",
+      problem,
+      (c, members) => {
+        const client = authenticate(c, members, clients, () => "client_secret_basic");
+        if (client === undefined) return problem("401");
+        const value = members.get("access_token");
+        if (members.encoding !== "json" || value === undefined) return problem("422");
+        const token = tokens.find(value, "access", client.clientId);
+        return token?.state === "live" && client.clientId === c.req.param("clientId") ? answer(token) : problem("404");
+      },
+      [method],
+    );
+  withToken("DELETE", "token", ({ grant: { id } }) => {
+    tokens.endGrants((grant) => grant.id === id);
+    return new Response(null, { status: 204 });
+  });
+  withToken("DELETE", "grant", ({ grant: { user, clientId } }) => {
+    host.disconnect(user, clientId);
+    return new Response(null, { status: 204 });
+  });
+  withToken("POST", "token", ({ value, grant, expiresAt }) =>
+    json({
+      token: value,
+      scopes: grant.scopes,
+      app: { client_id: grant.clientId, name: clients.find(grant.clientId)?.name ?? grant.clientId },
+      user: userOf(grant.user),
+      expires_at: expiresAt === undefined ? null : `${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`,
     }),
   );
-  app.delete("/applications/:clientId/grant", (c) =>
-    withToken(c, state, ({ grant: { user, clientId } }) => {
-      tokens.endGrants((grant) => grant.user === user && grant.clientId === clientId);
-      state.granted(user, clientId).clear();
-      return new Response(null, { status: 204 });
-    }),
-  );
-  app.post("/applications/:clientId/token", (c) =>
-    withToken(c, state, ({ value, grant, expiresAt }) =>
-      json({
-        token: value,
-        scopes: grant.scopes,
-        app: { client_id: grant.clientId, name: state.clients.find(grant.clientId)?.name ?? grant.clientId },
-        user: userOf(grant.user),
-        expires_at: expiresAt === undefined ? null : `${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`,
-      }),
-    ),
-  );
-  app.get("/user", (c) =>
-    asUser(c, state, ({ user, scopes }) => json(userOf(user), 200, { "X-OAuth-Scopes": scopes.join(", ") })),
-  );
-  app.get("/user/repos", (c) => asUser(c, state, ({ user }) => repositoriesOf(user, new URL(c.req.url), state.url)));
-}
-
-function asUser(c: Context<VendorEnv>, state: GitHubState, answer: (grant: HeldToken["grant"]) => Response): Response {
-  const forced = state.takeRefusal("api");
-  if (forced !== undefined) return problem(forced);
-  const token = state.tokens.find(bearerToken(c));
-  if (token?.state !== "live" || token.kind !== "access") return problem("401");
-  return answer(token.grant);
+  const asUser = (path: string, answer: (grant: Grant, url: URL) => Response): void =>
+    host.serve(
+      path,
+      "api",
+      problem,
+      (c) => {
+        const token = host.access(c);
+        return token === undefined ? problem("401") : answer(token.grant, new URL(c.req.url));
+      },
+      ["GET"],
+    );
+  asUser("/user", ({ user, scopes }) => json(userOf(user), 200, { "X-OAuth-Scopes": scopes.join(", ") }));
+  asUser("/user/repos", ({ user }, url) => repositoriesOf(user, url, host.url));
 }
 
 const REPOSITORIES = 5;
@@ -86,27 +95,6 @@ function repositoriesOf(user: string, { pathname, searchParams }: URL, origin: s
   }));
   const link = due.map(([rel, to]) => `<${origin}${pathname}?per_page=${size}&page=${to}>; rel="${rel}"`).join(", ");
   return json(all.slice((page - 1) * size, page * size), 200, link === "" ? {} : { Link: link });
-}
-
-/** The live access token of the requesting app, which authenticates with Basic. */
-async function withToken(
-  c: Context<VendorEnv>,
-  state: GitHubState,
-  work: (token: HeldToken) => Response,
-): Promise<Response> {
-  const forced = state.takeRefusal("revocation");
-  if (forced !== undefined) return problem(forced);
-  const members = await readMembers(c);
-  const { method, clientId, clientSecret } = readCredentials(c, members);
-  const client = state.clients.find(clientId);
-  const isProven = method === "client_secret_basic" && client !== undefined && isSecretOf(client, clientSecret);
-  if (!isProven) return problem("401");
-  const value = members.get("access_token");
-  if (members.encoding !== "json" || value === undefined) return problem("422");
-  const token = state.tokens.find(value);
-  if (token === undefined || token.grant.clientId !== clientId || clientId !== c.req.param("clientId"))
-    return problem("404");
-  return token.state === "live" && token.kind === "access" ? work(token) : problem("404");
 }
 
 function problem(status: string): Response {

@@ -1,27 +1,47 @@
 /**
  * GitHub as a vendor: OAuth apps and GitHub Apps, with github.com and api.github.com on one
- * address.
+ * address. Every error of the token endpoint is HTTP 200; the answer is a form unless JSON is asked
+ * for. Its API is in github-api.ts.
  *
  * Seen (docs.github.com "Authorizing OAuth apps", "Troubleshooting authorization request errors",
- * read 2026-11-21 in the github/docs repository;
+ * "Troubleshooting OAuth app access token request errors", "Refreshing user access tokens", read
+ * 2026-11-21 in the github/docs repository;
  * https://github.blog/changelog/2025-07-14-pkce-support-for-oauth-and-github-app-authentication;
  * https://github.com/orgs/community/discussions/204963): parameters, code of 10 minutes, scopes
  * that merge with earlier ones, no consent page when no scope is asked again, the three callback
- * errors and that they go to the registered callback, S256 only and optional, several redirect URIs
- * of which each may be a wildcard.
+ * errors and that they go to the registered callback, S256 only and optional; form by default,
+ * comma scopes, `bearer`, the errors of tokens and their texts, 8 hours and 6 months, a refresh ends
+ * the old refresh token and the old access token at once; several callbacks, wildcards per
+ * callback, left out means the registered one, a loopback callback fits any port.
+ * Seen (https://www.nango.dev/blog/github-app-oauth-refresh-token-bad-refresh-token):
+ * bad_refresh_token and its text; that page says it comes with 400, older recollection says 200,
+ * which is what this does.
  * Recalled: the 404 page of an unknown app; that one asked for by `plain` is refused, and how; the
- * install page.
+ * install page; token prefixes, refresh_token_expires_in, Basic accepted.
+ * Assumed: a wrong verifier is bad_verification_code.
  */
 import type { Context } from "hono";
-import { createCodes } from "./base/codes.ts";
-import type { ConsentOutcome, VendorUser } from "./base/consent.ts";
-import { callbackUrl, startVendorHost } from "./base/host.ts";
+import { authenticate, LOOPBACK_HOSTS } from "./base/clients.ts";
+import { challengeOf, createCodes, type Bound, type Codes } from "./base/codes.ts";
+import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import type { SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
+import type { SimulatedClient, SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
+import { newGrant, type Grant } from "./base/tokens.ts";
 import { serveGitHubApi } from "./github-api.ts";
-import type { GitHubAuthorization, GitHubClient, GitHubState } from "./github-state.ts";
-import { GITHUB_TOKEN_ERRORS, serveGitHubTokens } from "./github-tokens.ts";
-import { registeredRedirect } from "./github-redirects.ts";
+
+export interface GitHubClient extends SimulatedClient {
+  /**
+   * Default `oauth-app`. A `github-app` ignores scopes and its tokens expire unless
+   * `expiringTokens` is false.
+   */
+  readonly kind?: "oauth-app" | "github-app";
+  /** Access tokens live 8 hours and come with a refresh token. Default: as the kind. */
+  readonly expiringTokens?: boolean;
+  /**
+   * Whether a callback below a registered one, or on a subdomain of it, is good too. Default false.
+   */
+  readonly wildcardRedirects?: boolean;
+}
 
 export interface GitHubSimulator extends VendorSimulator<GitHubClient> {
   /** Whether this user's primary e-mail address is verified, which it is at first. */
@@ -30,12 +50,25 @@ export interface GitHubSimulator extends VendorSimulator<GitHubClient> {
   installUrl(clientId: string): string;
 }
 
-const CODE_LIFETIME_SECONDS = 600;
+type Host = VendorHost<GitHubClient>;
+
+const ACCESS_SECONDS = 8 * 3600;
+/** 184 days. */
+const REFRESH_SECONDS = 184 * 24 * 3600;
 
 const CALLBACK_ERRORS: Readonly<Record<string, string>> = {
   access_denied: "The user has denied your application access.",
   application_suspended: "Your application has been suspended. Contact support@github.com.",
   redirect_uri_mismatch: "The redirect_uri MUST match the registered callback URL for this application.",
+};
+
+const TOKEN_ERRORS: Readonly<Record<string, string>> = {
+  incorrect_client_credentials: "The client_id and/or client_secret passed are incorrect.",
+  redirect_uri_mismatch: "The redirect_uri MUST match the registered callback URL for this application.",
+  bad_verification_code: "The code passed is incorrect or expired.",
+  unverified_user_email: "The user must have a verified primary email.",
+  bad_refresh_token: "The refresh token passed is incorrect or expired.",
+  unsupported_grant_type: "The grant type must be authorization_code or refresh_token.",
 };
 
 const SCOPE_TEXT: Readonly<Record<string, string>> = {
@@ -51,81 +84,78 @@ const SCOPE_TEXT: Readonly<Record<string, string>> = {
 /** @throws Error of node:net when the port is taken */
 export async function startGitHub(options: SimulatorOptions = {}): Promise<GitHubSimulator> {
   const host = await startVendorHost<GitHubClient>({ id: "github", brand: "GitHub" }, options);
-  const granted = new Map<string, Set<string>>();
-  const state: GitHubState = {
-    ...host,
-    codes: createCodes<GitHubAuthorization>(CODE_LIFETIME_SECONDS, host),
-    unverified: new Set(),
-    granted(user, clientId) {
-      const key = `${user} ${clientId}`;
-      const scopes = granted.get(key) ?? new Set();
-      granted.set(key, scopes);
-      return scopes;
-    },
-  };
   const { app, url } = host;
-  app.get("/login/oauth/authorize", (c) => authorize(c, state));
-  app.get("/apps/:clientId/installations/new", (c) => install(c, state));
-  serveGitHubTokens(state);
-  serveGitHubApi(state);
-  serveMetadata(state);
+  const unverified = new Set<string>();
+  const codes = createCodes<Bound>(host, ({ redirectUri }, sent = redirectUri) => sent === redirectUri);
+  app.get("/login/oauth/authorize", (c) => authorize(c, host, codes));
+  app.get("/apps/:clientId/installations/new", (c) => install(c, host, codes));
+  host.serve(
+    "/login/oauth/access_token",
+    "token",
+    (error, c) => encoded(c, tokenError(error)),
+    (c, members) => encoded(c, exchange(c, members, host, codes, unverified)),
+  );
+  serveGitHubApi(host);
+  const endpoints = {
+    issuer: `${url}/login/oauth`,
+    authorization_endpoint: `${url}/login/oauth/authorize`,
+    token_endpoint: `${url}/login/oauth/access_token`,
+  };
+  const supported = { response_types_supported: ["code"], code_challenge_methods_supported: ["S256"] };
+  const grants = { grant_types_supported: ["authorization_code", "refresh_token"] };
+  // Issuer with a path: the well-known address is inserted before it. No registration endpoint.
+  app.get("/.well-known/oauth-authorization-server/login/oauth", () => json({ ...endpoints, ...supported, ...grants }));
+  const servers = { authorization_servers: [endpoints.issuer], bearer_methods_supported: ["header"] };
+  app.get("/.well-known/oauth-protected-resource/mcp", () => json({ resource: `${url}/mcp/`, ...servers }));
 
   return {
     ...host.simulator({
       endpoints: {
-        issuer: `${url}/login/oauth`,
-        authorization_endpoint: `${url}/login/oauth/authorize`,
-        token_endpoint: `${url}/login/oauth/access_token`,
+        ...endpoints,
         revocation_endpoint: `${url}/applications/{client_id}/token`,
         userinfo_endpoint: `${url}/user`,
       },
       errors: {
         authorization: Object.keys(CALLBACK_ERRORS),
-        token: GITHUB_TOKEN_ERRORS,
+        token: Object.keys(TOKEN_ERRORS),
         revocation: ["401", "404", "422"],
         api: ["401", "403"],
       },
     }),
-    setEmailVerified(user, isVerified) {
-      if (isVerified) state.unverified.delete(user);
-      else state.unverified.add(user);
-    },
+    setEmailVerified: (user, isVerified) => void (isVerified ? unverified.delete(user) : unverified.add(user)),
     installUrl: (clientId) => `${url}/apps/${encodeURIComponent(clientId)}/installations/new`,
   };
 }
 
-async function authorize(c: Context<VendorEnv>, state: GitHubState): Promise<Response> {
+async function authorize(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>): Promise<Response> {
   const query = queryMembers(c);
-  const client = state.clients.find(query.get("client_id"));
-  if (client === undefined) return state.consent.refuse(c, "There is no such app.", "404", 404);
-  const [registered = ""] = client.redirectUris;
-  const answer = { state: query.get("state") };
-  const fail = (error: string, at = registered): ConsentOutcome => ({
-    redirect: callbackUrl(at, {
-      error,
-      error_description: CALLBACK_ERRORS[error],
-      error_uri: errorUri(error),
-      ...answer,
-    }),
-  });
+  const client = host.clients.find(query.get("client_id"));
+  if (client === undefined) return host.consent.refuse(c, "There is no such app.", "404", 404);
+  const { clientId, redirectUris } = client;
+  const [registered = ""] = redirectUris;
+  const always = { state: query.get("state") };
+  const fail = (error: string, at = registered) =>
+    wayBack(
+      at,
+      always,
+    )({ error, error_description: CALLBACK_ERRORS[error], error_uri: pageOf("authorization", error) });
   const redirectUri = registeredRedirect(client, query.get("redirect_uri"));
-  const forced = state.takeRefusal("authorization");
-  if (forced !== undefined) return redirectTo(c, fail(forced));
-  if (redirectUri === undefined) return redirectTo(c, fail("redirect_uri_mismatch"));
-  const challenge = query.get("code_challenge");
-  if (challenge !== undefined && query.get("code_challenge_method") !== "S256") {
-    return redirectTo(c, fail("invalid_request", redirectUri));
-  }
-  const asked = scopesOf(client, query);
-  return state.consent.ask(c, {
-    app: client.name ?? client.clientId,
+  const forced = host.takeRefusal("authorization");
+  if (forced !== undefined) return c.redirect(fail(forced).redirect);
+  if (redirectUri === undefined) return c.redirect(fail("redirect_uri_mismatch").redirect);
+  const challenge = challengeOf(query);
+  if (challenge?.method === "plain") return c.redirect(fail("invalid_request", redirectUri).redirect);
+  const asked = client.kind === "github-app" ? [] : query.list("scope", /[\s,]+/);
+  return host.consent.ask(c, {
+    app: client.name ?? clientId,
     permissions: asked.map((scope) => ({ scope, text: SCOPE_TEXT[scope] ?? "" })),
     selectAccount: query.get("prompt") === "select_account",
-    isAllowedBefore: (user) => asked.length === 0 && state.granted(user.id, client.clientId).size > 0,
-    onAllow: (user) => {
-      const scopes = mergedScopes(state, client, user, asked);
-      const code = state.codes.issue({ clientId: client.clientId, redirectUri, scopes, user, challenge });
-      return { redirect: callbackUrl(redirectUri, { code, ...answer }) };
+    isAllowedBefore: ({ id }) => asked.length === 0 && host.allowed(id, clientId).size > 0,
+    onAllow: ({ id: user }) => {
+      const allowed = host.allowed(user, clientId);
+      for (const scope of asked) allowed.add(scope);
+      const code = codes.issue({ grant: newGrant({ user, clientId, scopes: [...allowed] }), redirectUri, challenge });
+      return wayBack(redirectUri, always)({ code });
     },
     onCancel: () => fail("access_denied", redirectUri),
   });
@@ -135,63 +165,104 @@ async function authorize(c: Context<VendorEnv>, state: GitHubState): Promise<Res
  * From the marketplace or the app's public page: no client started the flow, so the callback has a
  * code but no state.
  */
-function install(c: Context<VendorEnv>, state: GitHubState): Promise<Response> {
-  const client = state.clients.find(c.req.param("clientId"));
-  const [redirectUri = ""] = client?.redirectUris ?? [];
-  if (client === undefined) return state.consent.refuse(c, "There is no such app.", "404", 404);
-  return state.consent.ask(c, {
-    app: client.name ?? client.clientId,
+function install(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>): Promise<Response> {
+  const client = host.clients.find(c.req.param("clientId"));
+  if (client === undefined) return host.consent.refuse(c, "There is no such app.", "404", 404);
+  const { clientId, redirectUris } = client;
+  const [redirectUri = ""] = redirectUris;
+  return host.consent.ask(c, {
+    app: client.name ?? clientId,
     permissions: [{ scope: "installation", text: "Be installed on your account" }],
-    onAllow: (user) => {
-      const bound = { clientId: client.clientId, redirectUri, scopes: [], user, challenge: undefined };
-      const code = state.codes.issue(bound);
-      return { redirect: callbackUrl(redirectUri, { code, installation_id: "1", setup_action: "install" }) };
+    onAllow: ({ id: user }) => {
+      const code = codes.issue({ grant: newGrant({ user, clientId, scopes: [] }), redirectUri });
+      return wayBack(redirectUri, { installation_id: "1", setup_action: "install" })({ code });
     },
-    onCancel: () => ({ redirect: `${state.url}/` }),
+    onCancel: () => ({ redirect: `${host.url}/` }),
   });
 }
 
-function scopesOf(client: GitHubClient, query: Members): readonly string[] {
-  if (client.kind === "github-app") return [];
-  return (query.get("scope") ?? "").split(/[\s,]+/).filter((scope) => scope !== "");
+type Answer = Readonly<Record<string, string | number>>;
+
+function exchange(
+  c: Context<VendorEnv>,
+  members: Members,
+  { clients, tokens }: Host,
+  codes: Codes<Bound>,
+  unverified: ReadonlySet<string>,
+): Answer {
+  const client = authenticate(c, members, clients);
+  if (client === undefined) return tokenError("incorrect_client_credentials");
+  const grantType = members.get("grant_type") ?? "authorization_code";
+  if (grantType === "authorization_code") {
+    return codes.redeem<Answer>(members, client, {
+      refuse: (mistake) => tokenError(mistake === "redirect_uri" ? "redirect_uri_mismatch" : "bad_verification_code"),
+      check: ({ grant }) => (unverified.has(grant.user) ? tokenError("unverified_user_email") : undefined),
+      answer: ({ grant }) => issue(client, grant, tokens),
+    });
+  }
+  if (grantType !== "refresh_token") return tokenError("unsupported_grant_type");
+  const found = tokens.find(members.get("refresh_token"), "refresh", client.clientId);
+  if (found?.state !== "live") return tokenError("bad_refresh_token");
+  tokens.endGrants((grant) => grant.id === found.grant.id, "rotated");
+  return issue(client, found.grant, tokens);
 }
 
-function mergedScopes(
-  state: GitHubState,
-  client: GitHubClient,
-  user: VendorUser,
-  asked: readonly string[],
-): readonly string[] {
-  const before = state.granted(user.id, client.clientId);
-  for (const scope of asked) before.add(scope);
-  return [...before];
+function issue(client: GitHubClient, grant: Grant, tokens: Host["tokens"]): Answer {
+  const isApp = client.kind === "github-app";
+  const expires = client.expiringTokens ?? (isApp || grant.scopes.includes("offline_access"));
+  const about = { prefix: isApp ? "ghu_" : "gho_", lifetimeSeconds: expires ? ACCESS_SECONDS : undefined };
+  const access = { access_token: tokens.issue("access", grant, about) };
+  const scope = grant.scopes.filter((one) => one !== "offline_access").join(",");
+  if (!expires) return { ...access, token_type: "bearer", scope };
+  return {
+    ...access,
+    expires_in: ACCESS_SECONDS,
+    refresh_token: tokens.issue("refresh", grant, { prefix: "ghr_", lifetimeSeconds: REFRESH_SECONDS }),
+    refresh_token_expires_in: REFRESH_SECONDS,
+    token_type: "bearer",
+    scope,
+  };
 }
 
-function redirectTo(c: Context<VendorEnv>, outcome: ConsentOutcome): Response {
-  return c.redirect("redirect" in outcome ? outcome.redirect : "/", 302);
+function tokenError(error: string): Answer {
+  return { error, error_description: TOKEN_ERRORS[error] ?? "", error_uri: pageOf("oauth-app-access-token", error) };
 }
 
-function errorUri(error: string): string {
-  return `/apps/managing-oauth-apps/troubleshooting-authorization-request-errors/#${error.replaceAll("_", "-")}`;
+function pageOf(request: string, error: string): string {
+  const page = `/apps/managing-oauth-apps/troubleshooting-${request}-request-errors`;
+  return `${page}/#${error.replaceAll("_", "-")}`;
 }
 
-/** Issuer with a path: the well-known address is inserted before it. No registration endpoint. */
-function serveMetadata({ app, url }: GitHubState): void {
-  app.get("/.well-known/oauth-authorization-server/login/oauth", () =>
-    json({
-      issuer: `${url}/login/oauth`,
-      authorization_endpoint: `${url}/login/oauth/authorize`,
-      token_endpoint: `${url}/login/oauth/access_token`,
-      response_types_supported: ["code"],
-      grant_types_supported: ["authorization_code", "refresh_token"],
-      code_challenge_methods_supported: ["S256"],
-    }),
-  );
-  app.get("/.well-known/oauth-protected-resource/mcp", () =>
-    json({
-      resource: `${url}/mcp/`,
-      authorization_servers: [`${url}/login/oauth`],
-      bearer_methods_supported: ["header"],
-    }),
-  );
+function encoded(c: Context<VendorEnv>, answer: Answer): Response {
+  if (c.req.header("Accept")?.includes("application/json") === true) return json(answer);
+  const form = new URLSearchParams(Object.entries(answer).map(([name, value]) => [name, String(value)]));
+  return c.body(form.toString(), 200, {
+    "Content-Type": "application/x-www-form-urlencoded; charset=utf-8",
+    "Cache-Control": "no-store",
+  });
+}
+
+/** @returns the URL to send the browser to; undefined when it is not one of the app's */
+function registeredRedirect(client: GitHubClient, asked: string | undefined): string | undefined {
+  if (asked === undefined) return client.redirectUris[0];
+  if (client.redirectUris.includes(asked)) return asked;
+  if (!URL.canParse(asked)) return undefined;
+  const given = new URL(asked);
+  const fits = client.redirectUris.some((registered) => {
+    const known = new URL(registered);
+    return isWithOtherPort(known, given) || (client.wildcardRedirects === true && isBelow(known, given));
+  });
+  return fits ? asked : undefined;
+}
+
+function isWithOtherPort(known: URL, given: URL): boolean {
+  const { protocol, hostname, port } = known;
+  if (protocol !== "http:" || !LOOPBACK_HOSTS.has(hostname)) return false;
+  return known.href === Object.assign(new URL(given), { port }).href;
+}
+
+function isBelow(known: URL, given: URL): boolean {
+  const isHost = `.${given.hostname}`.endsWith(`.${known.hostname}`);
+  const isPath = `${given.pathname}/`.startsWith(`${known.pathname.replace(/\/$/, "")}/`);
+  return given.protocol === known.protocol && given.port === known.port && isHost && isPath;
 }

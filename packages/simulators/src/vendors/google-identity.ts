@@ -10,10 +10,10 @@
  */
 import { createHash } from "node:crypto";
 import { ACCOUNTS } from "../vendor-pages.ts";
-import { bearerToken } from "./base/clients.ts";
+import type { VendorHost } from "./base/host.ts";
 import { json } from "./base/members.ts";
+import type { SimulatedClient } from "./base/simulator.ts";
 import type { Grant } from "./base/tokens.ts";
-import type { GoogleHost, GoogleSettings } from "./google-settings.ts";
 import { createIdTokenSigner } from "./id-tokens.ts";
 
 export interface GoogleIdentity {
@@ -22,10 +22,14 @@ export interface GoogleIdentity {
 
 const LIFETIME_SECONDS = 3600;
 
-/** Serves `/oauth2/v3/certs`, `/v1/userinfo`, `/tokeninfo` and the metadata. */
+/**
+ * Serves `/oauth2/v3/certs`, `/v1/userinfo`, `/tokeninfo` and the metadata.
+ *
+ * @param hasScheme whether `iss` of the next ID token has it
+ */
 export function serveGoogleIdentity(
-  host: GoogleHost,
-  settings: GoogleSettings,
+  host: VendorHost<SimulatedClient>,
+  hasScheme: () => boolean,
   endpoints: Readonly<Record<string, string>>,
 ): GoogleIdentity {
   const signer = createIdTokenSigner("google");
@@ -43,14 +47,13 @@ export function serveGoogleIdentity(
   host.app.get("/.well-known/oauth-authorization-server", () => json(metadata));
   host.app.get("/oauth2/v3/certs", async () => json(await signer.jwks()));
   host.app.get("/v1/userinfo", (c) => {
-    const token = host.tokens.find(bearerToken(c));
-    if (token?.kind === "access" && token.state === "live") return json(claimsOf(token.grant));
+    const token = host.access(c);
+    if (token !== undefined) return json(claimsOf(token.grant));
     return json({ error: "invalid_request", error_description: "Invalid Credentials" }, 401);
   });
   host.app.post("/tokeninfo", (c) => {
-    const token = host.tokens.find(bearerToken(c));
-    if (token?.kind !== "access" || token.state !== "live")
-      return json({ error: "invalid_token", error_description: "Invalid Value" }, 400);
+    const token = host.access(c);
+    if (token === undefined) return json({ error: "invalid_token", error_description: "Invalid Value" }, 400);
     const { grant, expiresAt = host.now() } = token;
     const { clientId, scopes, user } = grant;
     return json({
@@ -65,7 +68,7 @@ export function serveGoogleIdentity(
   });
   return {
     idToken(grant, accessToken, nonce) {
-      const iss = settings.idTokenIssuer === "with scheme" ? host.url : host.url.replace(/^https?:\/\//, "");
+      const iss = hasScheme() ? host.url : host.url.replace(/^https?:\/\//, "");
       const half = createHash("sha256").update(accessToken).digest().subarray(0, 16);
       return signer.sign({
         iss,

@@ -8,10 +8,9 @@
  * Recalled: the texts of the other refusals, and `details`.
  */
 import type { Context } from "hono";
-import { bearerToken } from "./base/clients.ts";
-import type { VendorEnv } from "./base/simulator.ts";
+import type { VendorHost } from "./base/host.ts";
 import { json } from "./base/members.ts";
-import type { GoogleHost, GoogleSettings } from "./google-settings.ts";
+import type { SimulatedClient, VendorEnv } from "./base/simulator.ts";
 
 const PREFIX = "https://www.googleapis.com/auth/";
 
@@ -60,70 +59,53 @@ export function isGmailScope(scope: string): boolean {
   return scope.startsWith(`${PREFIX}gmail.`);
 }
 
-/** The refusals of an API, by the name `refuseNext("api", …)` uses. */
-export const API_ERRORS: Readonly<Record<string, { code: number; status: string; message: string; reason?: string }>> =
-  {
-    UNAUTHENTICATED: {
-      code: 401,
-      status: "UNAUTHENTICATED",
-      message: "Request had invalid authentication credentials.",
-    },
-    PERMISSION_DENIED: { code: 403, status: "PERMISSION_DENIED", message: "The caller does not have permission" },
-    SERVICE_DISABLED: {
-      code: 403,
-      status: "PERMISSION_DENIED",
-      message: "The API has not been used in this project before or it is disabled.",
-      reason: "SERVICE_DISABLED",
-    },
-    ACCESS_TOKEN_SCOPE_INSUFFICIENT: {
-      code: 403,
-      status: "PERMISSION_DENIED",
-      message: "Request had insufficient authentication scopes.",
-      reason: "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
-    },
-  };
+/** The refusals of an API, by the name `refuseNext("api", …)` uses: status, name and text. */
+export const API_ERRORS: Readonly<Record<string, readonly [code: number, status: string, message: string]>> = {
+  UNAUTHENTICATED: [401, "UNAUTHENTICATED", "Request had invalid authentication credentials."],
+  PERMISSION_DENIED: [403, "PERMISSION_DENIED", "The caller does not have permission"],
+  SERVICE_DISABLED: [403, "PERMISSION_DENIED", "The API has not been used in this project before or it is disabled."],
+  ACCESS_TOKEN_SCOPE_INSUFFICIENT: [403, "PERMISSION_DENIED", "Request had insufficient authentication scopes."],
+};
 
 /**
  * Serves `/{product}/mcp/v1` and its resource metadata; at Google each product has its own host.
+ *
+ * @param isApproved whether the project is in the preview
  */
-export function serveGoogleProducts(host: GoogleHost, settings: GoogleSettings): void {
+export function serveGoogleProducts(host: VendorHost<SimulatedClient>, isApproved: () => boolean): void {
   for (const [product, names] of Object.entries(PRODUCTS)) {
     const path = `/${product}/mcp/v1`;
+    const scopes = names.map((name) => PREFIX + name);
     host.app.get(`/.well-known/oauth-protected-resource${path}`, () =>
-      json({ resource: host.url + path, authorization_servers: [host.url], scopes_supported: names.map(withPrefix) }),
+      json({ resource: host.url + path, authorization_servers: [host.url], scopes_supported: scopes }),
     );
     host.app.post(path, async (c) => {
       const refused = host.takeRefusal("api");
       if (refused !== undefined) return apiError(c, refused);
-      const token = host.tokens.find(bearerToken(c));
-      if (token?.kind !== "access" || token.state !== "live") return apiError(c, "UNAUTHENTICATED");
+      const token = host.access(c);
+      if (token === undefined) return apiError(c, "UNAUTHENTICATED");
       const call = (await c.req.json().catch(() => ({}))) as { id?: unknown; method?: unknown };
-      if (call.method === "initialize" || call.method === "tools/list") return json(rpcAnswer(call, product));
-      if (settings.approval !== "approved") return apiError(c, "PERMISSION_DENIED");
-      const isScoped = token.grant.scopes.some((scope) => names.map(withPrefix).includes(scope));
-      return isScoped ? json(rpcAnswer(call, product)) : apiError(c, "ACCESS_TOKEN_SCOPE_INSUFFICIENT");
+      const answer = () => json({ jsonrpc: "2.0", id: call.id ?? null, result: resultOf(call.method, product) });
+      if (call.method === "initialize" || call.method === "tools/list") return answer();
+      if (!isApproved()) return apiError(c, "PERMISSION_DENIED");
+      const isScoped = token.grant.scopes.some((scope) => scopes.includes(scope));
+      return isScoped ? answer() : apiError(c, "ACCESS_TOKEN_SCOPE_INSUFFICIENT");
     });
   }
 }
 
-function withPrefix(name: string): string {
-  return PREFIX + name;
-}
-
-function rpcAnswer(call: { readonly id?: unknown; readonly method?: unknown }, product: string): object {
-  const result =
-    call.method === "initialize"
-      ? { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: product, version: "1" } }
-      : call.method === "tools/list"
-        ? { tools: [{ name: `list_${product}`, inputSchema: { type: "object" } }] }
-        : { content: [{ type: "text", text: "[]" }] };
-  return { jsonrpc: "2.0", id: call.id ?? null, result };
+function resultOf(method: unknown, product: string): object {
+  if (method === "initialize") {
+    return { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: product, version: "1" } };
+  }
+  if (method === "tools/list") return { tools: [{ name: `list_${product}`, inputSchema: { type: "object" } }] };
+  return { content: [{ type: "text", text: "[]" }] };
 }
 
 function apiError(c: Context<VendorEnv>, name: string): Response {
-  const { code, status, message, reason } = API_ERRORS[name]!;
-  const details =
-    reason === undefined ? {} : { details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason }] };
+  const [code, status, message] = API_ERRORS[name]!;
+  const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: name };
+  const details = name === status ? {} : { details: [info] };
   const metadata = new URL(`/.well-known/oauth-protected-resource${c.req.path}`, c.req.url).href;
   const challenge = code === 401 ? { "WWW-Authenticate": `Bearer resource_metadata="${metadata}"` } : {};
   return json({ error: { code, message, status, ...details } }, code, challenge);

@@ -12,8 +12,8 @@
  */
 import { startVendorHost } from "./base/host.ts";
 import type { SimulatorOptions } from "./base/simulator.ts";
-import type { McpClient, McpSimulator } from "./mcp/rules.ts";
-import { serveMcp } from "./mcp/server.ts";
+import type { RegisteredClient } from "./base/registration.ts";
+import { serveMcp, type McpSimulator } from "./mcp/server.ts";
 
 export interface LinearOptions extends SimulatorOptions {
   /** Default 1800; 0 for a server that refuses every replay. */
@@ -28,7 +28,7 @@ export async function startLinear({
   hasIntrospection = false,
   ...options
 }: LinearOptions = {}): Promise<McpSimulator> {
-  const host = await startVendorHost<McpClient>({ id: "linear", brand: "Linear" }, options);
+  const host = await startVendorHost<RegisteredClient>({ id: "linear", brand: "Linear" }, options);
   return serveMcp(host, {
     scopes: [
       { scope: "read", text: "Read issues, projects and teams" },

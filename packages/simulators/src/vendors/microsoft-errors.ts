@@ -11,6 +11,9 @@
  * each comes with if the above do not say.
  */
 import { randomUUID } from "node:crypto";
+import type { VendorHost } from "./base/host.ts";
+import { json } from "./base/members.ts";
+import type { MicrosoftClient, MicrosoftSettings } from "./microsoft-settings.ts";
 
 interface KnownError {
   readonly error: string;
@@ -22,6 +25,8 @@ interface KnownError {
 }
 
 const INTERACTION = { error: "interaction_required", observed: { error: "invalid_grant", suberror: "basic_action" } };
+
+const UNPROVEN = { error: "invalid_client", status: 401 };
 
 const ERRORS = {
   AADSTS50011: { error: "invalid_request", text: "The redirect URI in the request is not one of the application's." },
@@ -49,20 +54,16 @@ const ERRORS = {
   AADSTS501481: { error: "invalid_grant", text: "The Code_Verifier does not match the code_challenge." },
   AADSTS700005: { error: "invalid_grant", text: "The code is intended to use against another tenant." },
   AADSTS700016: { error: "unauthorized_client", text: "The application was not found in the directory." },
-  AADSTS700023: { error: "invalid_client", status: 401, text: "The client assertion's audience does not match." },
-  AADSTS700024: { error: "invalid_client", status: 401, text: "The client assertion is not within its valid time." },
-  AADSTS700027: { error: "invalid_client", status: 401, text: "The client assertion failed signature validation." },
+  AADSTS700023: { ...UNPROVEN, text: "The client assertion's audience does not match." },
+  AADSTS700024: { ...UNPROVEN, text: "The client assertion is not within its valid time." },
+  AADSTS700027: { ...UNPROVEN, text: "The client assertion failed signature validation." },
   AADSTS700082: { error: "invalid_grant", text: "The refresh token has expired due to inactivity." },
   AADSTS900144: { error: "invalid_request", text: "The request must contain another parameter." },
   AADSTS900941: { error: "access_denied", text: "Admin consent is required; the application is considered risky." },
   AADSTS901002: { error: "invalid_request", text: "The 'resource' request parameter is not supported." },
-  AADSTS7000215: { error: "invalid_client", status: 401, text: "Invalid client secret provided." },
-  AADSTS7000218: {
-    error: "invalid_client",
-    status: 401,
-    text: "The request must contain client_assertion or client_secret.",
-  },
-  AADSTS7000222: { error: "invalid_client", status: 401, text: "The provided client secret keys are expired." },
+  AADSTS7000215: { ...UNPROVEN, text: "Invalid client secret provided." },
+  AADSTS7000218: { ...UNPROVEN, text: "The request must contain client_assertion or client_secret." },
+  AADSTS7000222: { ...UNPROVEN, text: "The provided client secret keys are expired." },
   AADSTS9002313: { error: "invalid_grant", text: "Invalid request. Request is malformed or invalid." },
   AADSTS9010010: {
     error: "invalid_target",
@@ -78,43 +79,23 @@ export const MFA_CLAIMS = JSON.stringify({ access_token: { acrs: { essential: tr
 const WITH_CLAIMS: readonly AadstsCode[] = ["AADSTS50076", "AADSTS50079"];
 
 /** Refusals that `refuseNext` can cause. */
-export const MICROSOFT_AUTHORIZATION_ERRORS: readonly AadstsCode[] = [
-  "AADSTS50105",
-  "AADSTS500011",
-  "AADSTS53003",
-  "AADSTS65001",
-  "AADSTS65004",
-  "AADSTS700016",
-  "AADSTS90094",
-  "AADSTS900941",
-];
-export const MICROSOFT_TOKEN_ERRORS: readonly AadstsCode[] = [
-  ...WITH_CLAIMS,
-  "AADSTS50105",
-  "AADSTS50173",
-  "AADSTS53003",
-  "AADSTS54005",
-  "AADSTS500011",
-  "AADSTS65001",
-  "AADSTS70008",
-  "AADSTS700016",
-  "AADSTS700082",
-  "AADSTS7000215",
-  "AADSTS7000222",
-];
+export const AUTHORIZATION_ERRORS = named("50105 500011 53003 65001 65004 700016 90094 900941");
+export const TOKEN_ERRORS = named(
+  "50076 50079 50105 50173 53003 54005 500011 65001 70008 700016 700082 7000215 7000222",
+);
 
-export interface ErrorContext {
-  /** Seconds since 1970. */
-  readonly now: number;
-  readonly url: string;
-  readonly tokenErrors: "documented" | "observed";
+function named(numbers: string): readonly AadstsCode[] {
+  return numbers.split(" ").map((number) => `AADSTS${number}` as AadstsCode);
 }
 
-/** @returns the body of the token endpoint, and its status */
-export function tokenError(code: AadstsCode, { now, url, tokenErrors }: ErrorContext) {
+/** Whose clock and address the error has. */
+type Where = Pick<VendorHost<MicrosoftClient>, "now" | "url">;
+
+/** The token endpoint's answer. */
+export function tokenError(code: AadstsCode, host: Where, tokenErrors: MicrosoftSettings["tokenErrors"]): Response {
   const { error, observed, status = 400 }: KnownError = ERRORS[code];
   const isObserved = tokenErrors === "observed" && observed !== undefined;
-  const [traceId, correlationId, timestamp] = [randomUUID(), randomUUID(), timestampOf(now)];
+  const [traceId, correlationId, timestamp] = [randomUUID(), randomUUID(), timestampOf(host.now())];
   const body = {
     error: isObserved ? observed.error : error,
     error_description: describe(code, traceId, correlationId, timestamp),
@@ -122,21 +103,18 @@ export function tokenError(code: AadstsCode, { now, url, tokenErrors }: ErrorCon
     timestamp,
     trace_id: traceId,
     correlation_id: correlationId,
-    error_uri: pageOf(code, url),
+    error_uri: pageOf(code, host.url),
     ...(isObserved ? { suberror: observed.suberror } : {}),
     ...(WITH_CLAIMS.includes(code) ? { claims: MFA_CLAIMS } : {}),
   };
-  return { status, body };
+  return json(body, status);
 }
 
 /** @returns the error parameters of a callback */
-export function callbackError(
-  code: AadstsCode,
-  { now, url }: Pick<ErrorContext, "now" | "url">,
-): Record<string, string> {
+export function callbackError(code: AadstsCode, { now, url }: Where): Record<string, string> {
   return {
     error: ERRORS[code].error,
-    error_description: describe(code, randomUUID(), randomUUID(), timestampOf(now)),
+    error_description: describe(code, randomUUID(), randomUUID(), timestampOf(now())),
     error_uri: pageOf(code, url),
     ...(code === "AADSTS65004" ? { error_subcode: "cancel" } : {}),
   };

@@ -10,7 +10,7 @@
 import { createHash } from "node:crypto";
 import { ACCOUNTS } from "../vendor-pages.ts";
 import { json } from "./base/members.ts";
-import { isSharedPath, tenantAt, type MicrosoftGrant, type MicrosoftParts } from "./microsoft-settings.ts";
+import { isSharedPath, tenantAt, type MicrosoftGrant, type Microsoft } from "./microsoft-settings.ts";
 
 const LIFETIME_SECONDS = 3600;
 
@@ -26,7 +26,7 @@ export function microsoftEndpoints(url: string, tenant: string): Record<string, 
 }
 
 /** Serves the metadata and the keys. */
-export function serveMicrosoftIdentity({ host, settings, signer }: MicrosoftParts): void {
+export function serveMicrosoftIdentity({ host, settings, signer }: Microsoft): void {
   host.app.get("/:tenant/v2.0/.well-known/openid-configuration", (c) => {
     const path = c.req.param("tenant");
     if (tenantAt(settings, path) === undefined) return json({ error: "invalid_tenant" }, 400);
@@ -44,7 +44,7 @@ export function serveMicrosoftIdentity({ host, settings, signer }: MicrosoftPart
 }
 
 export function microsoftIdToken(
-  { host, settings, signer }: MicrosoftParts,
+  { host, settings, signer }: Microsoft,
   { user, clientId, tenantId: ownTenant, scopes }: MicrosoftGrant,
   nonce: string | undefined,
 ): Promise<string> {

@@ -6,11 +6,10 @@
  * Recalled: the bodies, `authorization_uri`, the claims challenge (`insufficient_claims`) when MFA
  * is now wanted.
  */
-import { bearerToken } from "./base/clients.ts";
 import { json } from "./base/members.ts";
 import { MFA_CLAIMS } from "./microsoft-errors.ts";
 import { AGENT_365_TOOLS, resourceScopes } from "./microsoft-scopes.ts";
-import { grantOf, type MicrosoftParts } from "./microsoft-settings.ts";
+import type { Microsoft, MicrosoftGrant } from "./microsoft-settings.ts";
 
 /** By server: the scope it requires; the others accept any. */
 const SERVERS: Readonly<Record<string, string | undefined>> = {
@@ -27,16 +26,15 @@ const SERVERS: Readonly<Record<string, string | undefined>> = {
   msdyn_ERPAnalyticsMCPServer: undefined,
 };
 
-export const MICROSOFT_API_ERRORS: readonly string[] = ["401", "403", "404", "-32006"];
+export const API_ERRORS: readonly string[] = ["401", "403", "404", "-32006"];
 
-export function serveMicrosoftMcp({ host, settings }: MicrosoftParts): void {
+export function serveMicrosoftMcp({ host, settings }: Microsoft): void {
   const authority = `Bearer authorization_uri="${host.url}/organizations/oauth2/v2.0/authorize"`;
   const unauthorized = (more = "") => refuse(401, "Unauthorized", { "WWW-Authenticate": authority + more });
   host.app.post("/mcp/environments/:environment/servers/:server", async (c) => {
     const refused = host.takeRefusal("api");
-    const token = host.tokens.find(bearerToken(c));
-    if (refused === "401" || token?.kind !== "access" || token.state !== "live") return unauthorized();
-    const grant = grantOf(token);
+    const grant = host.access(c)?.grant as MicrosoftGrant | undefined;
+    if (refused === "401" || grant === undefined) return unauthorized();
     if (settings.mfaRequired && !grant.mfa) {
       const claims = Buffer.from(MFA_CLAIMS).toString("base64");
       return unauthorized(`, error="insufficient_claims", claims="${claims}"`);

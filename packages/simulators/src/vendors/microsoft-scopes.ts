@@ -4,30 +4,20 @@
  * Seen 2026-11: the GUID of "Agent 365 Tools" and its scopes, `/.default`.
  * Recalled: that the answer names the resource's scopes alone.
  */
+import type { AadstsCode } from "./microsoft-errors.ts";
+
 export const AGENT_365_TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";
 
-const NAMES = [
-  "Mail",
-  "Calendar",
-  "Teams",
-  "Me",
-  "OneDriveSharepoint",
-  "SharepointLists",
-  "Word",
-  "CopilotMCP",
-  "M365Admin",
-  "Dataverse",
-  "Management",
-];
+const NAMES =
+  "Mail Calendar Teams Me OneDriveSharepoint SharepointLists Word CopilotMCP M365Admin Dataverse Management".split(" ");
 const ALL = NAMES.map((name) => `${AGENT_365_TOOLS}/McpServers.${name}.All`);
 const GRAPH = "https://graph.microsoft.com/User.Read";
 const SIGN_IN: ReadonlySet<string> = new Set(["openid", "profile", "email", "offline_access"]);
 
 /** @returns undefined when one of them is not known */
-export function readScopes(text: string): readonly string[] | undefined {
-  const scopes = [...new Set(text.split(" ").filter((scope) => scope !== ""))];
-  const isKnown = (scope: string) =>
-    SIGN_IN.has(scope) || ALL.includes(scope) || scope === GRAPH || scope === `${AGENT_365_TOOLS}/.default`;
+export function readScopes(scopes: readonly string[]): readonly string[] | undefined {
+  const others = [GRAPH, `${AGENT_365_TOOLS}/.default`];
+  const isKnown = (scope: string) => SIGN_IN.has(scope) || ALL.includes(scope) || others.includes(scope);
   return scopes.every(isKnown) ? scopes : undefined;
 }
 
@@ -40,6 +30,11 @@ export function resourceScopes(scopes: readonly string[]): readonly string[] {
 /** Ids or URLs of the resources these belong to. */
 export function resourcesOf(scopes: readonly string[]): readonly string[] {
   return [...new Set(resourceScopes(scopes).map((scope) => scope.slice(0, scope.lastIndexOf("/"))))];
+}
+
+/** The response to `resource`, at both endpoints. */
+export function resourceMistake(scopes: readonly string[]): AadstsCode {
+  return resourcesOf(scopes).length > 0 ? "AADSTS9010010" : "AADSTS901002";
 }
 
 /** The text a user reads on the consent page. */

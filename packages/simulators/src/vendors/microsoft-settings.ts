@@ -1,11 +1,10 @@
 /** The settings of the simulated Microsoft, and its apps, tenants, grants and codes. */
 import type { JWK } from "jose";
 import type { AccountId } from "../vendor-pages.ts";
-import type { Codes } from "./base/codes.ts";
+import type { Bound, Codes } from "./base/codes.ts";
 import type { VendorHost } from "./base/host.ts";
-import type { Challenge } from "./base/pkce.ts";
 import type { SimulatedClient } from "./base/simulator.ts";
-import type { Grant, HeldToken } from "./base/tokens.ts";
+import type { Grant } from "./base/tokens.ts";
 import type { IdTokenSigner } from "./id-tokens.ts";
 
 export interface MicrosoftClient extends SimulatedClient {
@@ -65,46 +64,36 @@ export interface MicrosoftGrant extends Grant {
   readonly mfa: boolean;
 }
 
-/** What an authorization code was issued for. */
-export interface MicrosoftCode {
+export interface MicrosoftBound extends Bound {
   readonly grant: MicrosoftGrant;
-  readonly redirectUri: string;
-  readonly challenge: Challenge | undefined;
   readonly nonce: string | undefined;
 }
 
-/** Users who have allowed an app themselves. */
-export type UserConsents = Set<string>;
-
-export interface MicrosoftParts {
+export interface Microsoft {
   readonly host: VendorHost<MicrosoftClient>;
   readonly settings: MicrosoftSettings;
-  readonly codes: Codes<MicrosoftCode>;
-  readonly consents: UserConsents;
+  readonly codes: Codes<MicrosoftBound>;
   readonly signer: IdTokenSigner;
 }
 
 export function microsoftDefaults(): MicrosoftSettings {
-  const [first, second] = ["aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002"];
-  const ready = { usersMayConsent: false, isAppRisky: false, unassigned: [], hasTools: true };
+  const tenant = (id: string, name: string, isReady: boolean, environments: readonly string[]): MicrosoftTenant => ({
+    id,
+    name,
+    adminConsent: isReady,
+    usersMayConsent: false,
+    isAppRisky: false,
+    unassigned: [],
+    hasTools: true,
+    inPreview: isReady,
+    environments: [`Default-${id}`, ...environments],
+  });
   return {
     tenants: [
-      {
-        ...ready,
-        id: first,
-        name: "Ready organization",
-        adminConsent: true,
-        inPreview: true,
-        environments: [`Default-${first}`, "eeeeeeee-0000-4000-8000-000000000001"],
-      },
-      {
-        ...ready,
-        id: second,
-        name: "New organization",
-        adminConsent: false,
-        inPreview: false,
-        environments: [`Default-${second}`],
-      },
+      tenant("aaaaaaaa-0000-4000-8000-000000000001", "Ready organization", true, [
+        "eeeeeeee-0000-4000-8000-000000000001",
+      ]),
+      tenant("bbbbbbbb-0000-4000-8000-000000000002", "New organization", false, []),
     ],
     homeTenant: undefined,
     idTokenTenant: undefined,
@@ -124,13 +113,4 @@ export function tenantAt(settings: MicrosoftSettings, path: string | undefined):
 
 export function isSharedPath(path: string | undefined): boolean {
   return path === "organizations" || path === "common";
-}
-
-export function consentKey(tenantId: string, user: string, clientId: string): string {
-  return JSON.stringify([tenantId, user, clientId]);
-}
-
-/** Every grant of this vendor was created by it. */
-export function grantOf(token: HeldToken): MicrosoftGrant {
-  return token.grant as MicrosoftGrant;
 }

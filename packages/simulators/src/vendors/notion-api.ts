@@ -16,16 +16,16 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { html } from "hono/html";
 import { ACCOUNTS } from "../vendor-pages.ts";
-import { bearerToken, isSecretOf, readCredentials } from "./base/clients.ts";
-import { createCodes } from "./base/codes.ts";
-import { callbackUrl, type VendorHost } from "./base/host.ts";
+import { authenticate } from "./base/clients.ts";
+import { createCodes, type Bound, type Codes } from "./base/codes.ts";
+import { wayBack, type VendorHost } from "./base/host.ts";
+import { json, queryMembers, type Members } from "./base/members.ts";
+import type { RegisteredClient } from "./base/registration.ts";
 import type { VendorEnv } from "./base/simulator.ts";
-import { json, queryMembers, readMembers, type Members } from "./base/members.ts";
 import { newGrant, type Grant, type HeldToken } from "./base/tokens.ts";
 import { oauthError } from "./mcp/oauth-errors.ts";
-import type { McpClient } from "./mcp/rules.ts";
 
-export interface NotionClient extends McpClient {
+export interface NotionClient extends RegisteredClient {
   /**
    * In the API app flow: whether tokens come with a refresh token; else the member is null. Default
    * true.
@@ -34,13 +34,6 @@ export interface NotionClient extends McpClient {
 }
 
 type Host = VendorHost<NotionClient>;
-
-interface Bound {
-  readonly grant: Grant;
-  readonly redirectUri: string;
-}
-
-const CODE_LIFETIME_SECONDS = 600;
 
 const API_ERRORS: Readonly<Record<string, readonly [status: number, message: string]>> = {
   unauthorized: [401, "API token is invalid."],
@@ -52,48 +45,54 @@ const API_ERRORS: Readonly<Record<string, readonly [status: number, message: str
 
 export const NOTION_API_ERRORS = Object.keys(API_ERRORS);
 
+const isVersioned = (c: Context<VendorEnv>): boolean => c.req.header("Notion-Version") !== undefined;
+
 export function serveNotionApi(host: Host): void {
-  const codes = createCodes<Bound>(CODE_LIFETIME_SECONDS, host);
-  host.app.get("/v1/oauth/authorize", (c) => authorize(c, host, codes));
-  host.app.post("/v1/oauth/token", async (c) => {
-    const members = await readMembers(c);
-    const forced = host.takeRefusal("token");
-    if (forced !== undefined) return oauthError(forced);
-    const client = authenticate(c, members, host);
-    if (client === undefined) return oauthError("invalid_client");
-    if (members.encoding !== "json") return oauthError("invalid_request", "The body must be JSON");
-    if (members.get("grant_type") === "refresh_token") return refresh(client, members, host);
-    if (members.get("grant_type") !== "authorization_code") return oauthError("unsupported_grant_type");
-    return redeem(client, members, host, codes);
+  const { app, tokens } = host;
+  const codes = createCodes<Bound>(host);
+  const known = (c: Context<VendorEnv>, members: Members) =>
+    authenticate(c, members, host.clients, () => "client_secret_basic");
+  app.get("/v1/oauth/authorize", (c) => authorize(c, host, codes));
+  host.serve(
+    "/v1/oauth/token",
+    "token",
+    (error) => oauthError(error),
+    (c, members) => {
+      const client = known(c, members);
+      if (client === undefined) return oauthError("invalid_client");
+      if (members.encoding !== "json") return oauthError("invalid_request", "The body must be JSON");
+      return exchange(client, members, host, codes);
+    },
+  );
+  /** With Basic, JSON and the version header; the token of this client, in any state. */
+  const withToken = (path: string, answer: (token: HeldToken | undefined) => Response): void =>
+    host.serve(path, "api", apiError, (c, members) => {
+      const client = known(c, members);
+      if (client === undefined) return apiError("unauthorized");
+      if (!isVersioned(c)) return apiError("missing_version");
+      const value = members.get("token");
+      if (members.encoding !== "json" || value === undefined) return apiError("validation_error");
+      return answer(tokens.find(value, undefined, client.clientId));
+    });
+  withToken("/v1/oauth/revoke", (token) => {
+    if (token?.state !== "live") return apiError("validation_error");
+    tokens.endGrants(({ id }) => id === token.grant.id);
+    return json({ request_id: randomUUID() });
   });
-  host.app.post("/v1/oauth/revoke", (c) =>
-    withToken(c, host, (token) => {
-      if (token?.state !== "live") return apiError("validation_error");
-      host.tokens.endGrants(({ id }) => id === token.grant.id);
-      return json({ request_id: randomUUID() });
-    }),
-  );
-  host.app.post("/v1/oauth/introspect", (c) =>
-    withToken(c, host, (token) => {
-      if (token?.state !== "live") return json({ active: false, request_id: randomUUID() });
-      return json({ active: true, scope: "", iat: token.issuedAt, request_id: randomUUID() });
-    }),
-  );
-  host.app.get("/v1/users/me", (c) => {
-    const forced = host.takeRefusal("api");
-    if (forced !== undefined) return apiError(forced);
-    if (c.req.header("Notion-Version") === undefined) return apiError("missing_version");
-    const token = host.tokens.find(bearerToken(c));
-    if (token?.state !== "live" || token.kind !== "access") return apiError("unauthorized");
+  withToken("/v1/oauth/introspect", (token) => {
+    if (token?.state !== "live") return json({ active: false, request_id: randomUUID() });
+    return json({ active: true, scope: "", iat: token.issuedAt, request_id: randomUUID() });
+  });
+  const whoAmI = (c: Context<VendorEnv>): Response => {
+    if (!isVersioned(c)) return apiError("missing_version");
+    const token = host.access(c);
+    if (token === undefined) return apiError("unauthorized");
     return json({ object: "user", type: "bot", bot: { owner: ownerOf(token.grant.user), workspace_name: WORKSPACE } });
-  });
+  };
+  host.serve("/v1/users/me", "api", apiError, whoAmI, ["GET"]);
 }
 
-async function authorize(
-  c: Context<VendorEnv>,
-  host: Host,
-  codes: ReturnType<typeof createCodes<Bound>>,
-): Promise<Response> {
+async function authorize(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>): Promise<Response> {
   const query = queryMembers(c);
   const client = host.clients.find(query.get("client_id"));
   const redirectUri = query.get("redirect_uri");
@@ -101,13 +100,13 @@ async function authorize(
   if (redirectUri === undefined || !client.redirectUris.includes(redirectUri)) {
     return host.consent.refuse(c, "Missing or invalid redirect_uri.", "invalid_redirect_uri");
   }
-  const always = { state: query.get("state") };
-  const fail = (error: string) => ({ redirect: callbackUrl(redirectUri, { error, ...always }) });
+  const { clientId, name = clientId } = client;
+  const back = wayBack(redirectUri, { state: query.get("state") });
   const isComplete = query.get("response_type") === "code" && query.get("owner") === "user";
   const error = host.takeRefusal("authorization") ?? (isComplete ? undefined : "invalid_request");
-  if (error !== undefined) return c.redirect(fail(error).redirect, 302);
+  if (error !== undefined) return c.redirect(back({ error }).redirect);
   return host.consent.ask(c, {
-    app: client.name ?? client.clientId,
+    app: name,
     permissions: [{ scope: "pages", text: "Read and change the pages you pick" }],
     questions: (user) =>
       html`<p>
@@ -116,39 +115,32 @@ async function authorize(
         <p>
           <label><input type="checkbox" name="page" value="notes" checked /> ${user.name}: Notes</label>
         </p>`,
-    onAllow: (user, form) => {
-      const grant = newGrant({ user: user.id, clientId: client.clientId, scopes: form.getAll("page") });
-      return { redirect: callbackUrl(redirectUri, { code: codes.issue({ grant, redirectUri }), ...always }) };
+    onAllow: ({ id: user }, form) => {
+      const grant = newGrant({ user, clientId, scopes: form.getAll("page") });
+      return back({ code: codes.issue({ grant, redirectUri }) });
     },
-    onCancel: () => fail("access_denied"),
+    onCancel: () => back({ error: "access_denied" }),
   });
 }
 
-function redeem(
-  client: NotionClient,
-  members: Members,
-  host: Host,
-  codes: ReturnType<typeof createCodes<Bound>>,
-): Response {
-  const code = members.get("code") ?? "";
-  const found = codes.find(code);
-  const isGood = found?.state === "live" && found.bound.grant.clientId === client.clientId;
-  if (!isGood || members.get("redirect_uri") !== found.bound.redirectUri) return oauthError("invalid_grant");
-  codes.spend(code);
-  return answer(client, found.bound.grant, host);
-}
-
-function refresh(client: NotionClient, members: Members, host: Host): Response {
-  const found = host.tokens.find(members.get("refresh_token"));
-  const isGood = found?.state === "live" && found.kind === "refresh" && found.grant.clientId === client.clientId;
-  if (!isGood) return oauthError("invalid_grant", "Token has been expired or revoked.");
-  host.tokens.endGrants(({ id }) => id === found.grant.id, "rotated");
-  return answer(client, found.grant, host);
+function exchange(client: NotionClient, members: Members, { tokens }: Host, codes: Codes<Bound>): Response {
+  const grantType = members.get("grant_type");
+  if (grantType === "authorization_code") {
+    return codes.redeem<Response>(members, client, {
+      refuse: () => oauthError("invalid_grant"),
+      answer: ({ grant }) => answer(client, grant, tokens),
+    });
+  }
+  if (grantType !== "refresh_token") return oauthError("unsupported_grant_type");
+  const found = tokens.find(members.get("refresh_token"), "refresh", client.clientId);
+  if (found?.state !== "live") return oauthError("invalid_grant", "Token has been expired or revoked.");
+  tokens.endGrants(({ id }) => id === found.grant.id, "rotated");
+  return answer(client, found.grant, tokens);
 }
 
 const WORKSPACE = "Sample workspace";
 
-function answer(client: NotionClient, grant: Grant, { tokens }: Host): Response {
+function answer(client: NotionClient, grant: Grant, tokens: Host["tokens"]): Response {
   const refreshToken = client.refreshTokens === false ? null : tokens.issue("refresh", grant, { prefix: "nrt_" });
   return json({
     access_token: tokens.issue("access", grant, { prefix: "ntn_" }),
@@ -162,31 +154,6 @@ function answer(client: NotionClient, grant: Grant, { tokens }: Host): Response 
     duplicated_template_id: null,
     request_id: randomUUID(),
   });
-}
-
-/** With Basic, JSON and the version header; the token of this client, in any state. */
-async function withToken(
-  c: Context<VendorEnv>,
-  host: Host,
-  work: (token: HeldToken | undefined) => Response,
-): Promise<Response> {
-  const forced = host.takeRefusal("api");
-  if (forced !== undefined) return apiError(forced);
-  const members = await readMembers(c);
-  const client = authenticate(c, members, host);
-  if (client === undefined) return apiError("unauthorized");
-  if (c.req.header("Notion-Version") === undefined) return apiError("missing_version");
-  const value = members.get("token");
-  if (members.encoding !== "json" || value === undefined) return apiError("validation_error");
-  const token = host.tokens.find(value);
-  return work(token?.grant.clientId === client.clientId ? token : undefined);
-}
-
-function authenticate(c: Context<VendorEnv>, members: Members, { clients }: Host): NotionClient | undefined {
-  const { method, clientId, clientSecret } = readCredentials(c, members);
-  const client = clients.find(clientId);
-  const isProven = client !== undefined && method === "client_secret_basic" && isSecretOf(client, clientSecret);
-  return isProven ? client : undefined;
 }
 
 function ownerOf(id: string): object {

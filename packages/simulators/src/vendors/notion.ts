@@ -11,8 +11,7 @@
  */
 import { startVendorHost } from "./base/host.ts";
 import type { SimulatorOptions } from "./base/simulator.ts";
-import type { McpRules, McpSimulator } from "./mcp/rules.ts";
-import { serveMcp } from "./mcp/server.ts";
+import { serveMcp, type McpRules, type McpSimulator } from "./mcp/server.ts";
 import { NOTION_API_ERRORS, serveNotionApi, type NotionClient } from "./notion-api.ts";
 
 export interface NotionSimulator extends McpSimulator {

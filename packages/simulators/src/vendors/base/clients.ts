@@ -10,8 +10,10 @@ export interface Clients<Client extends SimulatedClient> {
   find(clientId: string | undefined): Client | undefined;
 }
 
+export type AuthMethod = "client_secret_basic" | "client_secret_post" | "none";
+
 export interface Credentials {
-  readonly method: "client_secret_basic" | "client_secret_post" | "none";
+  readonly method: AuthMethod;
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
 }
@@ -48,9 +50,35 @@ export function readCredentials(c: Context<VendorEnv>, members: Members): Creden
   };
 }
 
+/**
+ * @param methodOf the only method of a client; default: any with a secret
+ * @returns undefined unless the request is that of a known client
+ */
+export function authenticate<Client extends SimulatedClient>(
+  c: Context<VendorEnv>,
+  members: Members,
+  clients: Pick<Clients<Client>, "find">,
+  methodOf?: (client: Client) => AuthMethod,
+): Client | undefined {
+  const { method, clientId, clientSecret } = readCredentials(c, members);
+  const client = clients.find(clientId);
+  if (client === undefined || (methodOf !== undefined && methodOf(client) !== method)) return undefined;
+  const isPublic = method === "none" && methodOf !== undefined;
+  return isPublic || isSecretOf(client, clientSecret) ? client : undefined;
+}
+
 export function bearerToken(c: Context<VendorEnv>): string | undefined {
   return /^Bearer +(\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
 }
+
+/** https, or http on this machine; never a fragment. */
+export function isRedirectUri(value: unknown): value is string {
+  if (typeof value !== "string" || !URL.canParse(value) || value.includes("#")) return false;
+  const { protocol, hostname } = new URL(value);
+  return protocol === "https:" || (protocol === "http:" && LOOPBACK_HOSTS.has(hostname));
+}
+
+export const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 /** Whether this is a secret of the client. A client without secrets matches none. */
 export function isSecretOf(client: SimulatedClient, secret: string | undefined): boolean {

@@ -1,40 +1,84 @@
 /**
- * Authorization codes: random, short-lived, valid once. The response to a bad one differs by
- * vendor.
+ * Authorization codes: random, short-lived, valid once, for their app, callback and verifier (RFC
+ * 7636 4.6). The response to a bad one differs by vendor.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "../../clock.ts";
+import { isSameText } from "./clients.ts";
+import type { Members } from "./members.ts";
+import type { SimulatedClient } from "./simulator.ts";
+import type { Grant } from "./tokens.ts";
 
-export interface Codes<Bound> {
-  /** @returns a new code for the approved request */
-  issue(bound: Bound): string;
-  /** Reads without spending; undefined for a code that was never issued. */
-  find(code: string | undefined): { readonly state: "live" | "expired" | "spent"; readonly bound: Bound } | undefined;
-  spend(code: string): void;
+export interface Challenge {
+  readonly challenge: string;
+  readonly method: "S256" | "plain";
 }
 
-/** @param make the vendor's own form of a code; default 32 random characters */
-export function createCodes<Bound>(
-  lifetimeSeconds: number,
+/** What a code was issued for; vendors add their own. */
+export interface Bound {
+  readonly grant: Grant;
+  readonly redirectUri: string;
+  readonly challenge?: Challenge | undefined;
+}
+
+/** What is wrong with a code, or with the request that brings it. */
+export type CodeMistake = "unknown" | "spent" | "expired" | "redirect_uri" | "verifier";
+
+export interface Redemption<B extends Bound, Answer> {
+  /** @param bound undefined for a code that this app never got */
+  readonly refuse: (mistake: CodeMistake, bound?: B) => Answer;
+  /** The vendor's own conditions: a code that they refuse stays good. */
+  readonly check?: (bound: B) => Answer | undefined;
+  readonly answer: (bound: B) => Answer;
+}
+
+export interface Codes<B extends Bound> {
+  /** @returns a new code for the approved request */
+  issue(bound: B): string;
+  /** Spends the code of a token request, unless that is refused. */
+  redeem<Answer>(members: Members, client: SimulatedClient, how: Redemption<B, Answer>): Answer;
+}
+
+const LIFETIME_SECONDS = 600;
+
+/** @param isRepeated whether the callback of a token request is the code's; by default exactly */
+export function createCodes<B extends Bound>(
   { now }: { readonly now: Clock },
-  make: () => string = () => randomBytes(24).toString("base64url"),
-): Codes<Bound> {
-  const codes = new Map<string, { readonly bound: Bound; readonly expiresAt: number; spent: boolean }>();
+  isRepeated: (bound: B, sent: string | undefined) => boolean = ({ redirectUri }, sent) => sent === redirectUri,
+): Codes<B> {
+  const codes = new Map<string, { readonly bound: B; readonly expiresAt: number; isSpent: boolean }>();
   return {
     issue(bound) {
-      const code = make();
-      codes.set(code, { bound, expiresAt: now() + lifetimeSeconds, spent: false });
+      const code = randomBytes(24).toString("base64url");
+      codes.set(code, { bound, expiresAt: now() + LIFETIME_SECONDS, isSpent: false });
       return code;
     },
-    find(code) {
-      const held = codes.get(code ?? "");
-      if (held === undefined) return undefined;
-      const state = held.spent ? "spent" : held.expiresAt <= now() ? "expired" : "live";
-      return { state, bound: held.bound };
-    },
-    spend(code) {
-      const held = codes.get(code);
-      if (held !== undefined) held.spent = true;
+    redeem(members, client, { refuse, check, answer }) {
+      const held = codes.get(members.get("code") ?? "");
+      if (held?.bound.grant.clientId !== client.clientId) return refuse("unknown");
+      const { bound, expiresAt, isSpent } = held;
+      if (isSpent) return refuse("spent", bound);
+      if (expiresAt <= now()) return refuse("expired", bound);
+      if (!isRepeated(bound, members.get("redirect_uri"))) return refuse("redirect_uri", bound);
+      if (!isVerifiedBy(bound.challenge, members.get("code_verifier"))) return refuse("verifier", bound);
+      const refused = check?.(bound);
+      if (refused !== undefined) return refused;
+      held.isSpent = true;
+      return answer(bound);
     },
   };
+}
+
+/** That of an authorization request; any method but S256 is read as plain. */
+export function challengeOf(query: Members): Challenge | undefined {
+  const challenge = query.get("code_challenge");
+  const method = query.get("code_challenge_method") === "S256" ? "S256" : "plain";
+  return challenge === undefined ? undefined : { challenge, method };
+}
+
+/** Also false for a verifier without challenge and the other way round (RFC 9700 4.8.2). */
+function isVerifiedBy(challenge: Challenge | undefined, verifier: string | undefined): boolean {
+  if (challenge === undefined || verifier === undefined) return challenge === undefined && verifier === undefined;
+  const derived = challenge.method === "plain" ? verifier : createHash("sha256").update(verifier).digest("base64url");
+  return isSameText(derived, challenge.challenge);
 }

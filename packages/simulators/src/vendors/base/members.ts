@@ -2,15 +2,15 @@
 import type { Context } from "hono";
 import type { VendorEnv } from "./simulator.ts";
 
-export type Encoding = "form" | "json" | "none";
-
 export interface Members {
-  readonly encoding: Encoding;
+  readonly encoding: "form" | "json" | "none";
   /**
    * The member's value; undefined when absent, empty, or not text. A member sent twice counts as
    * absent.
    */
   get(name: string): string | undefined;
+  /** The different parts of the value. @param separator default a space */
+  list(name: string, separator?: string | RegExp): readonly string[];
   entries(): readonly (readonly [string, string])[];
 }
 
@@ -34,31 +34,39 @@ export function mediaType(header: string | undefined): string | undefined {
   return header?.split(";", 1)[0]?.trim().toLowerCase();
 }
 
-function encodingOf(contentType: string | undefined): Encoding {
+function encodingOf(contentType: string | undefined): Members["encoding"] {
   const type = mediaType(contentType);
   if (type === "application/x-www-form-urlencoded") return "form";
   return type === "application/json" ? "json" : "none";
 }
 
-function membersOf(encoding: Encoding, entries: readonly (readonly [string, string])[]): Members {
+function membersOf(encoding: Members["encoding"], entries: readonly (readonly [string, string])[]): Members {
+  const get = (name: string): string | undefined => {
+    const values = entries.filter(([key]) => key === name);
+    return values.length === 1 && values[0]?.[1] !== "" ? values[0]?.[1] : undefined;
+  };
   return {
     encoding,
-    get(name) {
-      const values = entries.filter(([key]) => key === name);
-      return values.length === 1 && values[0]?.[1] !== "" ? values[0]?.[1] : undefined;
-    },
+    get,
+    list: (name, separator = " ") => [...new Set((get(name) ?? "").split(separator).filter((part) => part !== ""))],
     entries: () => entries,
   };
 }
 
 function jsonEntries(text: string): readonly (readonly [string, string])[] {
+  return Object.entries(parseObject(text) ?? {}).flatMap(([name, member]) =>
+    typeof member === "string" ? [[name, member] as const] : [],
+  );
+}
+
+/** @returns undefined unless it is a JSON object */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
-    return Object.entries(value).flatMap(([name, member]) =>
-      typeof member === "string" ? [[name, member] as const] : [],
-    );
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -30,8 +30,8 @@ export interface Tokens {
     grant: Grant,
     options?: { readonly prefix?: string; readonly lifetimeSeconds?: number | undefined },
   ): string;
-  /** Ended ones too; undefined for a text that was never a token here. */
-  find(value: string | undefined): HeldToken | undefined;
+  /** Ended ones too; undefined for a text that was never a token here, or another kind or app's. */
+  find(value: string | undefined, kind?: HeldToken["kind"], clientId?: string): HeldToken | undefined;
   end(value: string, why: "revoked" | "rotated"): void;
   /** Ends all tokens of the matching grants; by default as revoked. */
   endGrants(fits: (grant: Grant) => boolean, why?: "revoked" | "rotated"): void;
@@ -61,9 +61,12 @@ export function createTokens({ now }: { readonly now: Clock }): Tokens {
       tokens.set(value, { value, kind, grant, issuedAt: now(), expiresAt });
       return value;
     },
-    find(value) {
+    find(value, kind, clientId) {
       const token = tokens.get(value ?? "");
-      return token === undefined ? undefined : held(token);
+      const isOther = kind !== undefined && token?.kind !== kind;
+      if (token === undefined || isOther || (clientId ?? token.grant.clientId) !== token.grant.clientId)
+        return undefined;
+      return held(token);
     },
     end(value, why) {
       const token = tokens.get(value);

@@ -3,8 +3,9 @@
  * (draft-ietf-oauth-client-id-metadata-document). The document is fetched at each authorization
  * request. Real servers require https; here plain http on this machine is accepted as well.
  */
-import { isRedirectUri, parseObject } from "./registration.ts";
-import type { McpClient, McpState } from "./rules.ts";
+import { isRedirectUri } from "../base/clients.ts";
+import { parseObject } from "../base/members.ts";
+import type { RegisteredClient } from "../base/registration.ts";
 
 const TIMEOUT_MS = 3000;
 const MAX_BYTES = 5 * 1024;
@@ -13,7 +14,7 @@ const MAX_BYTES = 5 * 1024;
  * @returns the client as its document describes it; undefined when the document is missing or not
  *   acceptable
  */
-export async function readClientDocument(state: McpState, clientId: string): Promise<McpClient | undefined> {
+export async function readClientDocument(clientId: string): Promise<RegisteredClient | undefined> {
   if (!isDocumentAddress(clientId)) return undefined;
   const text = await fetchText(clientId);
   const document = text === undefined ? undefined : parseObject(text);
@@ -22,14 +23,8 @@ export async function readClientDocument(state: McpState, clientId: string): Pro
   const isPublic = (document["token_endpoint_auth_method"] ?? "none") === "none" && !("client_secret" in document);
   if (!isPublic || !redirectUris.every(isRedirectUri)) return undefined;
   const name = document["client_name"];
-  const client: McpClient = {
-    clientId,
-    redirectUris,
-    tokenEndpointAuthMethod: "none",
-    ...(typeof name === "string" ? { name } : {}),
-  };
-  state.documents.set(clientId, client);
-  return client;
+  const named = typeof name === "string" ? { name } : {};
+  return { clientId, redirectUris, tokenEndpointAuthMethod: "none", ...named };
 }
 
 /** With a path, without user, query or fragment. */

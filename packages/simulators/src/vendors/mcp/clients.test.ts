@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { startLinear } from "../linear.ts";
 import { browse, CALLBACK, postForm, postJson, request } from "../testing/http.ts";
 import { mcpHarness, PKCE, serveDocument } from "../testing/mcp-harness.ts";
-import { AUTH_METHODS } from "./rules.ts";
+import { AUTH_METHODS } from "../base/registration.ts";
 
 async function start() {
   const vendor = await startLinear({ now: () => 1_700_000_000 });

@@ -1,14 +1,64 @@
-/** An MCP authorization server built from its rules: Linear's and Notion's are two of them. */
-import { createCodes } from "../base/codes.ts";
-import type { VendorHost } from "../base/host.ts";
-import { serveAuthorize } from "./authorize.ts";
-import { serveMetadata } from "./metadata.ts";
-import { CALLBACK_ERRORS, REGISTRATION_ERRORS, REVOCATION_ERRORS, TOKEN_ERRORS } from "./oauth-errors.ts";
-import { serveRegistration } from "./registration.ts";
-import type { McpAuthorization, McpClient, McpRules, McpSimulator, McpState } from "./rules.ts";
-import { serveToken } from "./token.ts";
+/**
+ * An MCP authorization server built from its rules: Linear's and Notion's are two of them. A client,
+ * registered or described by a document, is bound to its authentication method; exchange, refresh
+ * and, for a form with `token` and no `grant_type`, revocation share one URL. An authorization
+ * request whose client or callback is not known ends on a page; everything else goes back to the
+ * client with the registered error, and with `iss` if the server says so.
+ */
+import type { Context } from "hono";
+import { authenticate } from "../base/clients.ts";
+import { challengeOf, createCodes, type Bound, type Challenge, type CodeMistake, type Codes } from "../base/codes.ts";
+import { wayBack, type VendorHost } from "../base/host.ts";
+import { serveIntrospection } from "../base/introspection.ts";
+import { json, queryMembers, readMembers, type Members } from "../base/members.ts";
+import type { Permission } from "../base/pages.ts";
+import { AUTH_METHODS, GRANT_TYPES, serveRegistration, type RegisteredClient } from "../base/registration.ts";
+import type { VendorEnv, VendorSimulator } from "../base/simulator.ts";
+import { newGrant, type Grant } from "../base/tokens.ts";
+import { readClientDocument } from "./client-documents.ts";
+import { CALLBACK_ERRORS, oauthError, REGISTRATION_ERRORS, REVOCATION_ERRORS, TOKEN_ERRORS } from "./oauth-errors.ts";
 
-const CODE_LIFETIME_SECONDS = 600;
+export interface McpRules {
+  /** What the server offers; an authorization request without `scope` gets all of them. */
+  readonly scopes: readonly Permission[];
+  readonly challengeMethods: readonly Challenge["method"][];
+  /** Whether the callback has `iss` (RFC 9207). */
+  readonly sendsIssuer: boolean;
+  readonly accessLifetimeSeconds: number;
+  /** How long a used refresh token returns the pair it was exchanged for; 0 = dead at once. */
+  readonly replayWindowSeconds: number;
+  /**
+   * Protected resources by the path of their metadata below the well-known one, `""` for the root:
+   * the path of each, and its scopes.
+   */
+  readonly resources: Readonly<Record<string, { readonly path: string; readonly scopes: readonly string[] }>>;
+  /** Where the MCP servers are, each with the metadata its 401 names. */
+  readonly servers: Readonly<Record<string, string>>;
+  readonly hasIntrospection: boolean;
+}
+
+export interface McpSimulator extends VendorSimulator<RegisteredClient> {
+  /** Ids issued by registration, oldest first. */
+  registrations(): readonly string[];
+}
+
+interface Pair {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Until when it comes again for the refresh token it was exchanged for. */
+  readonly until: number;
+}
+
+interface McpState extends VendorHost<RegisteredClient> {
+  readonly rules: McpRules;
+  readonly codes: Codes<Bound>;
+  /** Clients by their URL, as their documents last described them. */
+  readonly documents: Map<string, RegisteredClient>;
+  /** By the refresh token that they were exchanged for. */
+  readonly pairs: Map<string, Pair>;
+}
+
+const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
 /**
  * Serves `/authorize`, `/token`, `/register`, the metadata and the MCP servers that `rules` names.
@@ -16,32 +66,189 @@ const CODE_LIFETIME_SECONDS = 600;
  * @param apiErrors further refusals of the API
  */
 export function serveMcp(
-  host: VendorHost<McpClient>,
+  host: VendorHost<RegisteredClient>,
   rules: McpRules,
   apiErrors: readonly string[] = [],
 ): McpSimulator {
-  const codes = createCodes<McpAuthorization & { readonly grantId: string }>(CODE_LIFETIME_SECONDS, host);
-  const state: McpState = { ...host, rules, codes, documents: new Map() };
-  serveMetadata(state);
-  serveAuthorize(state);
-  serveToken(state);
-  const registered = serveRegistration(state);
-  const { url } = host;
-  const simulator = host.simulator({
-    endpoints: {
-      issuer: url,
-      authorization_endpoint: `${url}/authorize`,
-      token_endpoint: `${url}/token`,
-      revocation_endpoint: `${url}/token`,
-      registration_endpoint: `${url}/register`,
-    },
-    errors: {
-      authorization: CALLBACK_ERRORS,
-      token: TOKEN_ERRORS,
-      revocation: REVOCATION_ERRORS,
-      registration: REGISTRATION_ERRORS,
-      api: ["invalid_token", ...apiErrors],
-    },
+  const { app, url } = host;
+  const state: McpState = { ...host, rules, codes: createCodes(host), documents: new Map(), pairs: new Map() };
+  app.get("/authorize", (c) => authorize(c, state));
+  app.post("/token", (c) => answerToken(c, state));
+  const known = { find: (id: string | undefined) => knownClient(id, state) };
+  if (rules.hasIntrospection) serveIntrospection(host, known, authMethodOf);
+  const registered = serveRegistration(host, "/register", {
+    method: "client_secret_basic",
+    grantTypes: ["authorization_code"],
+    refuse: oauthError,
   });
-  return { ...simulator, registrations: () => [...registered] };
+  const endpoints = {
+    issuer: url,
+    authorization_endpoint: `${url}/authorize`,
+    token_endpoint: `${url}/token`,
+    revocation_endpoint: `${url}/token`,
+    registration_endpoint: `${url}/register`,
+  };
+  app.get("/.well-known/oauth-authorization-server", () =>
+    json({
+      ...endpoints,
+      ...(rules.hasIntrospection ? { introspection_endpoint: `${url}/introspect` } : {}),
+      scopes_supported: rules.scopes.map(({ scope }) => scope),
+      response_types_supported: ["code"],
+      response_modes_supported: ["query"],
+      grant_types_supported: GRANT_TYPES,
+      token_endpoint_auth_methods_supported: AUTH_METHODS,
+      code_challenge_methods_supported: rules.challengeMethods,
+      client_id_metadata_document_supported: true,
+      ...(rules.sendsIssuer ? { authorization_response_iss_parameter_supported: true } : {}),
+    }),
+  );
+  for (const [suffix, { path, scopes }] of Object.entries(rules.resources)) {
+    const resource = { resource: url + path, authorization_servers: [url], scopes_supported: scopes };
+    app.get(RESOURCE_METADATA + suffix, () => json({ ...resource, bearer_methods_supported: ["header"] }));
+  }
+  for (const [path, suffix] of Object.entries(rules.servers)) {
+    // Stands for the MCP server: returns the user of the token, and no more.
+    app.on(["GET", "POST"], path, (c) => {
+      const grant = host.access(c)?.grant;
+      const isGood = grant !== undefined && host.takeRefusal("api") === undefined;
+      if (isGood) return json({ user: grant.user, scope: grant.scopes.join(" ") });
+      const metadata = `resource_metadata="${url}${RESOURCE_METADATA}${suffix}"`;
+      const challenge = `Bearer realm="OAuth", ${metadata}, error="invalid_token"`;
+      return json({ error: "invalid_token" }, 401, { "WWW-Authenticate": challenge });
+    });
+  }
+  const errors = {
+    authorization: CALLBACK_ERRORS,
+    token: TOKEN_ERRORS,
+    revocation: REVOCATION_ERRORS,
+    registration: REGISTRATION_ERRORS,
+    api: ["invalid_token", ...apiErrors],
+  };
+  return { ...host.simulator({ endpoints, errors }), registrations: () => [...registered] };
+}
+
+/** By default Basic with a secret, none without. */
+function authMethodOf({ clientSecret, tokenEndpointAuthMethod }: RegisteredClient) {
+  return tokenEndpointAuthMethod ?? (clientSecret === undefined ? "none" : "client_secret_basic");
+}
+
+function knownClient(id: string | undefined, { clients, documents }: McpState): RegisteredClient | undefined {
+  return clients.find(id) ?? documents.get(id ?? "");
+}
+
+async function authorize(c: Context<VendorEnv>, state: McpState): Promise<Response> {
+  const query = queryMembers(c);
+  const { rules, url, consent, clients, documents, codes } = state;
+  const asked = query.get("client_id") ?? "";
+  const client = clients.find(asked) ?? (await readClientDocument(asked));
+  if (client === undefined) return consent.refuse(c, "There is no such client.", "invalid_client");
+  const { clientId, name = clientId } = client;
+  if (clients.find(asked) === undefined) documents.set(asked, client);
+  const redirectUri = query.get("redirect_uri");
+  if (redirectUri === undefined || !client.redirectUris.includes(redirectUri)) {
+    return consent.refuse(c, "The callback is not one of this client.", "invalid_redirect_uri");
+  }
+  const back = wayBack(redirectUri, { state: query.get("state"), iss: rules.sendsIssuer ? url : undefined });
+  const offered = rules.scopes.map(({ scope }) => scope);
+  const named = query.list("scope");
+  const scopes = named.length === 0 ? offered : named;
+  const error = state.takeRefusal("authorization") ?? mistakeOf(query, scopes, state);
+  if (error !== undefined) return c.redirect(back({ error }).redirect);
+  return consent.ask(c, {
+    app: name,
+    permissions: rules.scopes.filter(({ scope }) => scopes.includes(scope)),
+    onAllow: ({ id: user }) => {
+      const grant = newGrant({ user, clientId, scopes });
+      return back({ code: codes.issue({ grant, redirectUri, challenge: challengeOf(query) }) });
+    },
+    onCancel: () => back({ error: "access_denied" }),
+  });
+}
+
+function mistakeOf(query: Members, scopes: readonly string[], { rules, url }: McpState): string | undefined {
+  if (query.get("response_type") !== "code") return "unsupported_response_type";
+  // Left out, the method is plain (RFC 7636 4.3).
+  const method = query.get("code_challenge_method") ?? "plain";
+  const isProven = rules.challengeMethods.some((one) => one === method) && challengeOf(query) !== undefined;
+  if (!isProven) return "invalid_request";
+  if (!scopes.every((asked) => rules.scopes.some(({ scope }) => scope === asked))) return "invalid_scope";
+  const resource = query.get("resource");
+  if (resource === undefined) return undefined;
+  // A URL without a path equals the same with a slash.
+  const resources = Object.values(rules.resources).map(({ path }) => new URL(url + path).href);
+  return URL.canParse(resource) && resources.includes(new URL(resource).href) ? undefined : "invalid_target";
+}
+
+const CODE_TEXT: Readonly<Partial<Record<CodeMistake, string>>> = {
+  spent: "The code was used before",
+  expired: "The code has expired",
+  redirect_uri: "redirect_uri",
+  verifier: "code_verifier",
+};
+
+async function answerToken(c: Context<VendorEnv>, state: McpState): Promise<Response> {
+  const { tokens, codes } = state;
+  const members = await readMembers(c);
+  const grantType = members.get("grant_type");
+  const isRevocation = grantType === undefined && members.get("token") !== undefined;
+  const forced = state.takeRefusal(isRevocation ? "revocation" : "token");
+  if (forced !== undefined) return oauthError(forced);
+  const client = authenticate(c, members, { find: (id) => knownClient(id, state) }, authMethodOf);
+  if (client === undefined) return oauthError("invalid_client");
+  if (isRevocation) return revoke(client, members, state);
+  if (grantType === "authorization_code") {
+    return codes.redeem<Response>(members, client, {
+      refuse: (mistake, bound) => {
+        // RFC 6749 4.1.2: a code that is used twice has its tokens revoked.
+        if (mistake === "spent") tokens.endGrants(({ id }) => id === bound?.grant.id);
+        return oauthError("invalid_grant", CODE_TEXT[mistake]);
+      },
+      answer: ({ grant }) => answer(grant, issue(grant, state), state),
+    });
+  }
+  if (grantType === "refresh_token") return refresh(client, members, state);
+  return oauthError(grantType === undefined ? "invalid_request" : "unsupported_grant_type");
+}
+
+function refresh(client: RegisteredClient, members: Members, state: McpState): Response {
+  const { tokens, now, pairs } = state;
+  const found = tokens.find(members.get("refresh_token"), "refresh", client.clientId);
+  if (found === undefined) return oauthError("invalid_grant");
+  const { value, grant } = found;
+  const before = pairs.get(value);
+  if (found.state === "rotated" && before !== undefined && now() < before.until) return answer(grant, before, state);
+  if (found.state !== "live") return oauthError("invalid_grant", "The refresh token was used, revoked or has expired");
+  tokens.end(value, "rotated");
+  const pair = issue(grant, state);
+  pairs.set(value, pair);
+  return answer(grant, pair, state);
+}
+
+/**
+ * A refresh token ends its grant, an access token only itself. Unknown ones are accepted (RFC 7009
+ * 2.2).
+ */
+function revoke(client: RegisteredClient, members: Members, { tokens }: McpState): Response {
+  const token = tokens.find(members.get("token"), undefined, client.clientId);
+  if (token?.kind === "refresh") tokens.endGrants(({ id }) => id === token.grant.id);
+  if (token !== undefined) tokens.end(token.value, "revoked");
+  return new Response(null, { status: 200 });
+}
+
+function issue(grant: Grant, { tokens, rules, now }: McpState): Pair {
+  return {
+    accessToken: tokens.issue("access", grant, { lifetimeSeconds: rules.accessLifetimeSeconds }),
+    refreshToken: tokens.issue("refresh", grant),
+    until: now() + rules.replayWindowSeconds,
+  };
+}
+
+function answer(grant: Grant, { accessToken, refreshToken }: Pair, { tokens, now }: McpState): Response {
+  return json({
+    access_token: accessToken,
+    token_type: "bearer",
+    expires_in: (tokens.find(accessToken)?.expiresAt ?? now()) - now(),
+    refresh_token: refreshToken,
+    scope: grant.scopes.join(" "),
+  });
 }

@@ -1,7 +1,7 @@
 /** The harness of the GitHub simulator's tests. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startGitHub } from "../github.ts";
-import type { GitHubClient } from "../github-state.ts";
+import type { GitHubClient } from "../github.ts";
 import { basic, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
 
 export const CLIENT = { clientId: "gh-client", clientSecret: "gh secret+1", redirectUris: [CALLBACK], name: "Broker" };

@@ -1,6 +1,7 @@
 /** The harness of the tests of MCP authorization servers: registered clients and their requests. */
 import { startScriptedVendor } from "../../scripted-vendor.ts";
-import type { AuthMethod, McpSimulator } from "../mcp/rules.ts";
+import type { AuthMethod } from "../base/clients.ts";
+import type { McpSimulator } from "../mcp/server.ts";
 import { basic, browse, CALLBACK, CHALLENGE, postForm, postJson, VERIFIER, type Answer, type Browse } from "./http.ts";
 
 export type Members = Record<string, string>;

@@ -1,6 +1,6 @@
 /** The harness of the Slack simulator's tests. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { SlackClient } from "../slack-state.ts";
+import type { SlackClient } from "../slack.ts";
 import { startSlack } from "../slack.ts";
 import { bearer, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
 
