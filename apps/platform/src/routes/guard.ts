@@ -3,7 +3,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { isFormToken } from "@oauth-broker/oauth-core/server";
-import { pageRoute, readForm, type Route } from "@oauth-broker/service/http";
+import { pageRoute, readForm, requireOwnPage, type Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { Connector } from "../connectors/connector.ts";
 import type { SignedIn } from "../users/session.ts";
@@ -20,20 +20,18 @@ export interface Posted {
 export async function requireForm(c: Context, { sessions }: Pick<PageDeps, "sessions">): Promise<Posted> {
   const session = await sessions.find(c.req.header("cookie"));
   if (session === undefined) throw forbidden("not_signed_in", "No user is signed in. Choose a user first");
-  const fields = await readForm(c, LIMIT);
-  requireFormToken(fields, c.req.path, session.cookie);
-  return { session, fields };
+  return { session, fields: await readOwnForm(c, session.cookie) };
 }
 
 /** @throws OAuthError as requireForm, for a browser without a session cookie */
 export async function requireGreetedForm(c: Context, { sessions }: Pick<PageDeps, "sessions">): Promise<Parameters> {
-  const fields = await readForm(c, LIMIT);
-  requireFormToken(fields, c.req.path, sessions.cookieOf(c.req.header("cookie")));
-  return fields;
+  return readOwnForm(c, sessions.cookieOf(c.req.header("cookie")));
 }
 
-function requireFormToken(fields: Parameters, path: string, cookie: SignedIn["cookie"] | undefined): void {
-  if (cookie !== undefined && isFormToken(fields.get("csrf"), path, cookie)) return;
+async function readOwnForm(c: Context, cookie: SignedIn["cookie"] | undefined): Promise<Parameters> {
+  requireOwnPage(c.req.header("sec-fetch-site"));
+  const fields = await readForm(c, LIMIT);
+  if (cookie !== undefined && isFormToken(fields.get("csrf"), c.req.path, cookie)) return fields;
   throw forbidden("form_refused", "This form was not shown to this browser. Open its page again");
 }
 

@@ -110,6 +110,21 @@ describe("a form", () => {
     expect(foreign).not.toBe("");
     expect((await user.post(path, { csrf: foreign })).status).toBe(403);
   });
+
+  it.each([
+    ["cross-site", 403],
+    ["same-site", 403],
+    ["same-origin", 303],
+  ])("bar#RS-7 from a page that is %s is answered %i, whatever token it has", async (site, status) => {
+    const { app } = test.platform;
+    const page = await app.request(`${PLATFORM_URL}/`);
+    const [cookie = ""] = page.headers.getSetCookie().map((set) => set.split(";")[0] ?? "");
+    const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(await page.text()) ?? [];
+    const body = new URLSearchParams({ csrf, user: "first-user" });
+    const headers = { cookie, "sec-fetch-site": site };
+    const answer = await app.request(`${PLATFORM_URL}/sign-in`, { method: "POST", headers, body });
+    expect(answer.status).toBe(status);
+  });
 });
 
 describe("pages", () => {

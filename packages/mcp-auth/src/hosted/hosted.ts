@@ -18,7 +18,7 @@ import { resourceMetadataUrl, resourceOf } from "../resource/paths.ts";
 import { hostedRoutes } from "./routes.ts";
 import { createPages, type Pages } from "./pages/deps.ts";
 import { sweepPendingTokens } from "./pages/store-link.ts";
-import { createServerRecords } from "./records/server-key.ts";
+import { createServerRecords, type ServerRecords } from "./records/server-key.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { createSignInGeneration } from "./sessions/sign-in-generation.ts";
 
@@ -64,19 +64,38 @@ export function createHosted(settings: HostedSettings, { storage, timer, fetchRe
       await serverKey.derive("token-tag");
     },
     lateWarning: () => vendorIssuerWarning(deps),
-    close: startSweeps(linking, events, timer),
+    close: startSweeps(linking, events, { serverKey, log, timer }),
   };
 }
 
 const QUESTIONS_MS = 30_000;
+/** As often as the broker reads its keyset. */
+const KEY_RELOAD_MS = 20_000;
 
 /** @returns ends what runs in the background, after the step under way */
-function startSweeps(linking: Pages | undefined, events: LinkEvents | undefined, timer: Timer): Mode["close"] {
-  const ends: (() => Promise<void>)[] = [];
+function startSweeps(
+  linking: Pages | undefined,
+  events: LinkEvents | undefined,
+  { timer, ...deps }: Pick<ServerRecords, "serverKey"> & Pick<HostedParts, "log" | "timer">,
+): Mode["close"] {
+  const ends = [startSweep(() => reloadKey(deps), KEY_RELOAD_MS, timer)];
   if (linking !== undefined)
     ends.push(startSweep((stopping) => sweepQuestions(linking, stopping), QUESTIONS_MS, timer));
   if (events !== undefined) ends.push(startLinkEvents(events, timer));
   return async () => void (await Promise.all(ends.map((end) => end())));
+}
+
+/** A key that cannot be read now stays as it is. */
+async function reloadKey({
+  serverKey,
+  log,
+}: Pick<ServerRecords, "serverKey"> & Pick<HostedParts, "log">): Promise<void> {
+  try {
+    const outcome = await serverKey.reload();
+    if (outcome !== "unchanged") log.warn(`server_key_${outcome}`);
+  } catch (error) {
+    log.warn("server_key_unavailable", errorFields(error));
+  }
 }
 
 /** A store that is down is asked again the next time. */

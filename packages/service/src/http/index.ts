@@ -13,5 +13,5 @@ export {
   type Route,
   type Trace,
 } from "./http-layer.ts";
-export { foreignHostDetail, isHostOf, quoteHeader } from "./own-host.ts";
+export { foreignHostDetail, isHostOf, quoteHeader, requireOwnPage } from "./own-host.ts";
 export { createRateLimit, type RateLimit } from "./rate-limit.ts";

@@ -1,6 +1,5 @@
 /** The routes of links, with several vendors only: their pages, and the callbacks of the vendors. */
-import { OAuthError } from "@oauth-broker/oauth-core";
-import { pageRoute, readForm, readQuery, type Route } from "@oauth-broker/service/http";
+import { pageRoute, readForm, readQuery, requireOwnPage, type Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import { callbackPath, PATHS } from "../../resource/paths.ts";
 import { decideTicket, showTicket, type TicketRequest } from "./connect.ts";
@@ -18,7 +17,7 @@ export function pageRoutes(deps: PagesDeps): Route[] {
   const cookieOf = (c: Context): string | undefined => c.req.header("cookie");
   const ticketOf = (c: Context): TicketRequest => ({ value: c.req.param("ticket") ?? "", cookieHeader: cookieOf(c) });
   const form = async (c: Context) => {
-    requireOwnPage(c);
+    requireOwnPage(c.req.header("sec-fetch-site"));
     return readForm(c, LIMIT);
   };
   const others = [...deps.settings.links.vendors.keys()].filter((id) => id !== deps.settings.links.signIn);
@@ -35,17 +34,4 @@ export function pageRoutes(deps: PagesDeps): Route[] {
       }),
     ),
   ];
-}
-
-/**
- * The pages send no referrer, so browsers post their forms with `Origin: null`, as they would those
- * of a sandboxed frame of any site; if the browser says more, that decides.
- */
-//= bar#RS-7
-function requireOwnPage(c: Context): void {
-  const site = c.req.header("sec-fetch-site") ?? "same-origin";
-  if (site === "same-origin" || site === "none") return;
-  const detail = "Sec-Fetch-Site says that another site posted the form";
-  const options = { reason: "foreign_host", status: 403, detail } as const;
-  throw new OAuthError("invalid_request", "The form is not of this server", options);
 }

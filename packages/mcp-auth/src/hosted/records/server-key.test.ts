@@ -122,6 +122,36 @@ describe("the server key", () => {
     expect(reads).toBe(2);
   });
 
+  it("of a running process is stored again after the table was emptied, for all others", async () => {
+    const records = memoryRecordStore({ now });
+    const options = { records, keys: wrapper(), context };
+    const running = createServerKey(options);
+    const before = await running.derive("state");
+    expect(await running.reload()).toBe("unchanged");
+    await records.delete(RECORD);
+    expect(await running.reload()).toBe("restored");
+    expect(await createServerKey(options).derive("state")).toEqual(before);
+    expect(await running.derive("state")).toEqual(before);
+  });
+
+  it("that another process made is taken by one that runs, and what cannot be opened is not", async () => {
+    const records = memoryRecordStore({ now });
+    const options = { records, keys: wrapper(), context };
+    const running = createServerKey(options);
+    const before = await running.derive("state");
+    await records.delete(RECORD);
+    const other = await createServerKey(options).derive("state");
+    expect(other).not.toEqual(before);
+    expect(await running.reload()).toBe("changed");
+    expect(await running.derive("state")).toEqual(other);
+    for (const keys of [undefined, wrapper()]) {
+      await records.delete(RECORD);
+      await createServerKey({ records, keys, context }).derive("state");
+      await expect(running.reload()).rejects.toThrow(UNAVAILABLE);
+      expect(await running.derive("state")).toEqual(other);
+    }
+  });
+
   it.each([
     ["a later format", { stage: "plain", data: { v: 2, key: "A".repeat(43) } }],
     ["another length", { stage: "plain", data: { v: 1, key: "AAAA" } }],

@@ -1,6 +1,7 @@
 /**
  * The key from which PKCE #2, nonces, token tags and the MACs of records are derived: random,
- * created once for a table or folder by the first process, and read by all others.
+ * created once for a table or folder by the first process, and read by all others, again and again:
+ * processes beside an emptied or restored table have to agree on one key.
  *
  * It is stored in one record, sealed under a data key of the store's KeyWrapper. Without one, in
  * mode `bridge` without a KMS key, it is stored unsealed, like the tokens. A process with a wrapper
@@ -8,6 +9,7 @@
  * planted it. With the operator's consent, a new key replaces it.
  */
 import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import {
   defined,
   type JsonObject,
@@ -49,6 +51,16 @@ export interface ServerKey {
   derive(purpose: ServerKeyPurpose): Promise<Buffer>;
 }
 
+export interface StoredServerKey extends ServerKey {
+  /**
+   * Reads the record again. One that another process wrote is used from now on; in place of a
+   * missing one, the key of this process is stored.
+   *
+   * @throws OAuthError as derive; the key stays as it was
+   */
+  reload(): Promise<"unchanged" | "changed" | "restored">;
+}
+
 const KEY: RecordKey = { kind: "server-key", id: "server" };
 const SERVER_KEY_BYTES = 32;
 const PLACE = ["server-key"];
@@ -72,28 +84,41 @@ export interface ServerKeyOptions {
   readonly adoptUnsealed?: boolean;
 }
 
+/** The key as it was read, with the fields it is stored in: the same fields need no unwrapping again. */
+interface Held {
+  readonly key: Buffer;
+  readonly fields: JsonObject;
+  readonly derived: Map<ServerKeyPurpose, Buffer>;
+}
+
 /**
- * Reads nothing yet: the first `derive` does, and the key is cached for the life of the process. A
- * failure is not cached: the next call tries again.
+ * Reads nothing yet: the first `derive` does, and the key is cached until `reload`. A failure is not
+ * cached: the next call tries again.
  */
-export function createServerKey(options: ServerKeyOptions): ServerKey {
-  const derived = new Map<ServerKeyPurpose, Buffer>();
-  let reading: Promise<Buffer> | undefined;
-  const root = (): Promise<Buffer> => {
-    reading ??= readOrMake(options).catch((error: unknown) => {
-      reading = undefined;
-      throw asOAuthError(error);
-    });
+export function createServerKey(options: ServerKeyOptions): StoredServerKey {
+  let held: Held | undefined;
+  let reading: Promise<Held> | undefined;
+  const read = (): Promise<Held> => {
+    reading ??= readOrMake(options, held)
+      .then((found) => (held = found))
+      .catch((error: unknown) => {
+        throw asOAuthError(error);
+      })
+      .finally(() => (reading = undefined));
     return reading;
   };
   return {
     async derive(purpose) {
-      let key = derived.get(purpose);
-      if (key === undefined) {
-        key = deriveKey(await root(), `server-key ${purpose}`);
-        derived.set(purpose, key);
-      }
-      return key;
+      const { key, derived } = held ?? (await read());
+      const known = derived.get(purpose) ?? deriveKey(key, `server-key ${purpose}`);
+      derived.set(purpose, known);
+      return known;
+    },
+    async reload() {
+      const before = held;
+      const after = await read();
+      if (before === undefined || after === before) return "unchanged";
+      return after.key.equals(before.key) ? "restored" : "changed";
     },
   };
 }
@@ -107,7 +132,7 @@ export interface ServerRecordsOptions extends ServerKeyOptions {
 }
 
 export interface ServerRecords {
-  readonly serverKey: ServerKey;
+  readonly serverKey: StoredServerKey;
   /** Every record but that of the server key itself. */
   readonly records: RecordStore;
 }
@@ -128,39 +153,46 @@ export function createServerRecords({ onRefused, ...options }: ServerRecordsOpti
   };
 }
 
-async function readOrMake(options: ServerKeyOptions): Promise<Buffer> {
+async function readOrMake(options: ServerKeyOptions, held: Held | undefined): Promise<Held> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const record = await options.records.get(KEY);
-    const key = record === undefined ? await make(options) : await read(record, options);
-    if (key !== undefined) return key;
+    if (held !== undefined && record !== undefined && isDeepStrictEqual(record.data, held.fields)) return held;
+    const found = record === undefined ? await make(options, held?.key) : await read(record, options);
+    if (found !== undefined) return { ...found, derived: new Map() };
   }
   throw keyUnavailable("the record of the server key kept changing");
 }
 
+type Found = Omit<Held, "derived">;
+
 /** @returns undefined when another process was faster: its key is used */
-async function make(options: ServerKeyOptions): Promise<Buffer | undefined> {
-  const key = randomBytes(SERVER_KEY_BYTES);
+async function make(
+  options: ServerKeyOptions,
+  key: Buffer = randomBytes(SERVER_KEY_BYTES),
+): Promise<Found | undefined> {
   const { stage, data } = await sealKey(key, options);
-  const made = await options.records.create({ key: KEY, stage, data: { v: 1, ...data }, expiresAt: NEVER });
-  return made === "created" ? key : undefined;
+  const fields = { v: 1, ...data };
+  const made = await options.records.create({ key: KEY, stage, data: fields, expiresAt: NEVER });
+  return made === "created" ? { key, fields } : undefined;
 }
 
 /** @returns undefined when another process replaced the key in the meantime */
-async function read({ stage, data }: StoredRecord, options: ServerKeyOptions): Promise<Buffer | undefined> {
-  const { v, key: plain, wrapped, sealed } = data;
+async function read({ stage, data: fields }: StoredRecord, options: ServerKeyOptions): Promise<Found | undefined> {
+  const { v, key: plain, wrapped, sealed } = fields;
   const { keys, records } = options;
   if (v === 1 && stage === "sealed" && typeof wrapped === "string" && typeof sealed === "string") {
     if (keys === undefined) throw keyUnavailable("the server key is sealed, and no key to open it is set");
-    return requireLength(open(await keys.unwrap(wrapped, serverKeyContext(options.context)), sealed, PLACE));
+    const key = open(await keys.unwrap(wrapped, serverKeyContext(options.context)), sealed, PLACE);
+    return { key: requireLength(key), fields };
   }
   if (v !== 1 || stage !== "plain" || typeof plain !== "string") {
     throw keyUnavailable("the record of the server key is not of a format this release knows");
   }
-  if (keys === undefined) return requireLength(Buffer.from(plain, "base64url"));
+  if (keys === undefined) return { key: requireLength(Buffer.from(plain, "base64url")), fields };
   const key = keyInPlaceOfUnsealed(options.adoptUnsealed === true);
   const { stage: next, data: set } = await sealKey(key, options);
   const moved = await records.advance(KEY, { stage, expect: { key: plain } }, { stage: next, set, remove: ["key"] });
-  return moved.outcome === "moved" ? key : undefined;
+  return moved.outcome === "moved" ? { key, fields: { v: 1, ...set } } : undefined;
 }
 
 /**
