@@ -39,6 +39,7 @@ export {
   type OAuthErrorExtras,
   type OAuthErrorOptions,
   toOAuthError,
+  withoutRestart,
   withRestart,
 } from "./protocol/errors.ts";
 export { hmacSha256 } from "./protocol/mac.ts";

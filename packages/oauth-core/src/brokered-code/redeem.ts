@@ -4,7 +4,7 @@
  * its name if it is public. Before it: callback.ts.
  */
 import { type Handle, parseHandle } from "../authorization-server/handle.ts";
-import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
+import { OAuthError, toOAuthError, withoutRestart, withRestart } from "../protocol/errors.ts";
 import { isSameText } from "../protocol/mac.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { parseCodeVerifier, verifyCodeVerifier } from "../protocol/pkce.ts";
@@ -191,7 +191,7 @@ async function redeem(own: ParkedFlow, parked: Parked, vendor: FlowVendor, engin
   } catch (thrown) {
     const error = toOAuthError(thrown);
     const isReleasable = engine.policy.releases(error);
-    if (isReleasable && (await unspend(own, engine))) throw error;
+    if (isReleasable && (await unspend(own, engine))) throw withoutRestart(error);
     await recordFailure(own, error, engine);
     // Our record could not be restored, so the caller must not retry with this code.
     throw isReleasable ? withRestart(error) : error;

@@ -124,13 +124,22 @@ export function isOutage(error: unknown): error is OAuthError {
  * returned unchanged.
  */
 export function withRestart(error: OAuthError): OAuthError {
-  if (!isOutage(error) || error.extras.retry === "restart") return error;
+  return withRetry("restart", error);
+}
+
+/** The same outage where nothing is spent after all: the caller may repeat its request. */
+export function withoutRestart(error: OAuthError): OAuthError {
+  return withRetry(undefined, error);
+}
+
+function withRetry(retry: OAuthErrorExtras["retry"], error: OAuthError): OAuthError {
+  const { retry: before, ...extras } = error.extras;
+  if (!isOutage(error) || before === retry) return error;
   const { retryAfterSeconds, detail } = error;
   return new OAuthError(error.code, error.description, {
-    ...error.extras,
-    retry: "restart",
+    ...extras,
     cause: error,
-    ...defined({ retryAfterSeconds, detail }),
+    ...defined({ retry, retryAfterSeconds, detail }),
   });
 }
 

@@ -70,10 +70,6 @@ export const HOSTED_USERS_DEFENCES: Defences = {
     "bar#ST-8 One user has a share of the waiting questions": "own.length [-+ 1 - limits.ofUser-]{+- own.length+}",
     "A user's question ends no other user's": "open.filter((other) => other.owner [-=== owner-]{+!== undefined+})",
   },
-  "hosted/pages/routes.ts": {
-    "pages/connect: A form that a browser marks as another site's is refused":
-      'if (site [-=== "same-origin" || site === "none-]{+!== "+}") return;',
-  },
   "hosted/pages/sign-ins.ts": {
     "restored-rows: A sign-in at another vendor counts nowhere else":
       "if (!isSameSource(signIn, [-source-]{+signIn+}) ||",

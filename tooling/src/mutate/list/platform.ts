@@ -85,7 +85,7 @@ export const PLATFORM_DEFENCES: Defences = {
   },
   "routes/guard.ts": {
     "routes/routes: bar#AS-7 A form of the platform counts only in the browser it was shown to":
-      '[-&& isFormToken(fields.get("csrf"), path, cookie-]{+|| isFormToken(fields.get("csrf"), path, cookie as never+}',
+      '[-&& isFormToken(fields.get("csrf"), c.req.path, cookie-]{+|| isFormToken(fields.get("csrf"), c.req.path, cookie as never+}',
     "routes/routes: Settings are for administrators": "if (!user.isAdministrator{+ && user.id === ''+}) throw",
   },
 };

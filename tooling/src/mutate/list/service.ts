@@ -52,6 +52,10 @@ export const SERVICE_DEFENCES: Defences = {
     "routes/routes, http-layer, flows/finish-callback: A prefetch spends nothing":
       'if (isPage && c.req.method === "[-GET-]" && isPrefetch(',
   },
+  "http/own-host.ts": {
+    "pages/connect, routes/routes: A form that a browser marks as another site's is refused":
+      'if (site [-=== "same-origin" || site === "none-]{+!== "+}") return;',
+  },
   "listener/connections.ts": {
     "bar#HT-5 A connection without a request is ended after ten seconds": "(giveUp, firstRequestMs{+ * 10_000+}));",
     "A stop ends connections that have sent nothing": "if (socket.bytesRead [-===-]{+<+} 0) socket.destroy();\n    },",

@@ -4,7 +4,7 @@
  * and the platform gets our tokens. Before it: authorize.ts, and the vendor's redirect to the
  * platform. The client is authenticated.
  */
-import { defined, OAuthError, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, toOAuthError, withoutRestart, withRestart } from "@oauth-broker/oauth-core";
 import { deriveCodeChallenge, type Parameters, parseCodeVerifier } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { FlowSecrets } from "@oauth-broker/oauth-core/brokered-code";
@@ -95,7 +95,7 @@ async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorT
   } catch (thrown) {
     const isReleased = await releaseCode(code, deps);
     const error = toOAuthError(thrown);
-    throw isReleased ? toInvalidGrant(error, secrets) : withRestart(error);
+    throw isReleased ? toInvalidGrant(withoutRestart(error), secrets) : withRestart(error);
   }
 }
 

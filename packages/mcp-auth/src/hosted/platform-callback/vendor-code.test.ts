@@ -106,7 +106,11 @@ describe("outages around a code", () => {
       const { code } = await real.consent();
       real.provider.faults.next("/token", fault);
       const answer = await real.token({ code });
-      expect([answer.status, answer.body["error"]]).toEqual([503, "temporarily_unavailable"]);
+      expect([answer.status, answer.body["error"], answer.body["retry"]]).toEqual([
+        503,
+        "temporarily_unavailable",
+        undefined,
+      ]);
       expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
       expect((await real.token({ code })).status).toBe(200);
     },

@@ -26,7 +26,11 @@ describe("outages around a code", () => {
       const code = await real.codeOf();
       real.provider.faults.next("/token", fault);
       const answer = await real.redeem(code);
-      expect([answer.status, answer.body["error"]]).toEqual([503, "temporarily_unavailable"]);
+      expect([answer.status, answer.body["error"], answer.body["retry"]]).toEqual([
+        503,
+        "temporarily_unavailable",
+        undefined,
+      ]);
       expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
       expect((await real.redeem(code)).status).toBe(200);
     },
