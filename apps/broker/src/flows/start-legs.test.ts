@@ -279,10 +279,13 @@ describe("leg 2, GET /v1/authorize", () => {
     expect((await get(path, cookie)).response.status).toBe(303);
   });
 
-  it("rfc9700#4.7 sends the cookie Secure, HttpOnly, Lax and for this host only", async () => {
-    const { push, get, authorizePath } = await testBroker();
+  it.each([
+    ["https://broker.example", /^__Host-flow-[^;]*; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/],
+    ["http://127.0.0.1:8080", /^flow-[^;]*; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/],
+  ])("rfc9700#4.7 bar#CB-7 sends a cookie of HttpOnly, Lax and this host only on %s", async (baseUrl, expected) => {
+    const { push, get, authorizePath } = await testBroker({ config: { baseUrl } });
     const { response } = await get(authorizePath((await push()).body["request_uri"]));
-    expect(response.headers.get("set-cookie")).toMatch(/; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/);
+    expect(response.headers.get("set-cookie")).toMatch(expected);
   });
 
   it.each<[string, string | undefined, (url: URL, query: URLSearchParams) => void]>([

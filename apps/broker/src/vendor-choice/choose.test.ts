@@ -59,6 +59,13 @@ describe("a choice of a plain entry", () => {
     expect(await choose(broker, "platform", form)).not.toBe(own);
   });
 
+  it("is not used for an endpoint that the broker's own credentials may not go to", async () => {
+    const broker = await testBroker();
+    await choose(broker, "platform");
+    const form = "vendor=acme&authorization_endpoint=https://acme.example/other";
+    await expect(choose(broker, "platform", form)).rejects.toMatchObject({ code: "unauthorized_client" });
+  });
+
   it("bar#BY-5 is not used once the client may not use the vendor", async () => {
     const broker = await testBroker();
     await choose(broker, "platform");

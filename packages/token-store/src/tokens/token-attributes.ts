@@ -87,7 +87,8 @@ export function sealedHalfOf(attributes: Attributes): SealedHalf | undefined {
   // Any attribute of the sealed half makes it a sealed row: one that lost a part must fail, and not
   // pass as a plaintext row.
   //= bar#TS-7
-  if (fields.size === 0 && wrapped === undefined) return undefined;
+  const isSealed = fields.size > 0 || wrapped !== undefined;
+  if (!isSealed) return undefined;
   if (typeof format === "number" && format > ROW_FORMAT) throw new TokenStoreError("format_unknown");
   const isMode = mode === "bridge" || mode === "encrypted";
   if (typeof wrapped !== "string" || typeof version !== "number" || format !== ROW_FORMAT || !isMode) {

@@ -86,7 +86,7 @@ export const BROKER_DEFENCES: Defences = {
   "grants/account.ts": {
     "A token of a host that a request named goes to no userinfo of the entry": "true[- || choice.tier !== 1-]) return",
     "Userinfo is asked only where the operator's file names it":
-      "if (choice.[-entry?.asksUserinfo !== true || choice.-]tier",
+      "if (choice.entry[-?.asksUserinfo !== true-]{+ === undefined+} ||",
     "A failing userinfo loses no tokens":
       "[-return extras.reason ??-]{+if (code !== extras.reason) throw error;\n  return+} code;",
     "A silent userinfo holds tokens up for 3 s at most":

@@ -263,7 +263,7 @@ describe("bar#RF-6 an ID token at a refresh that is merely old", () => {
   const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
   it.each<[string, Parameters<Lab["vendor"]["grant"]>[0], object]>([
     ["is of another user", { claims: { ...OLD, sub: "user-0" } }, { extras: { reason: "subject_mismatch" } }],
-    ["is of another audience", { claims: { ...OLD, aud: "another" } }, REFUSED],
+    ["is of another audience bar#ID-7", { claims: { ...OLD, aud: "another" } }, REFUSED],
     ["is of another issuer", { claims: { ...OLD, iss: "https://other.example" } }, REFUSED],
     ["is for another party", { claims: { ...OLD, azp: "another" } }, REFUSED],
     ["has a signature of another key", { claims: OLD, key: newIdTokenKey("RS256", "key-1") }, REFUSED],

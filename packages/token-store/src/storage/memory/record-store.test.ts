@@ -13,7 +13,7 @@ describeRecordStore("memory", async (now) => {
 /**
  * The twin of the contract's concurrency tests: a store whose advance is a read and then a write.
  */
-describe("a store that reads and then writes", () => {
+describe("a store that reads and then writes (twin of bar#CB-3)", () => {
   const KEY = { kind: "code", id: "c1" };
 
   async function naiveAdvance(store: RecordStore): Promise<"moved" | "replayed"> {
