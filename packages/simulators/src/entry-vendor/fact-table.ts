@@ -1,16 +1,17 @@
 /**
- * Every fact of an entry, what the simulated vendor does about it, and how a wrong copy of it looks
- * in the broker. A new member of the registry gets a row here, and its behaviour in the file that
- * the row names. A member without a row is dropped from the broker's copy as its only mutation, and
- * the proof names it.
+ * Every fact of an entry that the simulated vendor behaves by, and how a wrong copy of it looks in
+ * the broker. A new member of the registry gets a row here, and its behaviour in the file that the
+ * row's comment names. A member without a row is dropped from the broker's copy as its only
+ * mutation, and the proof names it.
  */
 import { takesScopes } from "./authorize.ts";
-import type { Entry, Facts, Json, PlaceholderFacts } from "./facts.ts";
+import type { Entry, Facts, PlaceholderFacts } from "./facts.ts";
 import { choosesHost } from "./placeholders.ts";
 import {
+  changed,
   differentUnit,
   eachMember,
-  gone,
+  GONE,
   members,
   otherHost,
   otherMeanings,
@@ -34,251 +35,214 @@ export interface Mutant {
   readonly value: unknown;
 }
 
-/** A row of the table. */
-export interface FactRow {
+interface FactRow {
   readonly kind: string;
-  /** What the simulated vendor does, and the file of this folder that does it. */
-  readonly behaviour: string;
+  readonly wrong: (value: never, facts: Facts) => Wrong;
   /** Also a fact if the entry says nothing, because the default is one. */
   readonly always?: true;
   /** Why the fact changes nothing in this entry; undefined if it does. */
   readonly idle?: (facts: Facts) => string | undefined;
-  readonly wrong: (value: never, facts: Facts) => Wrong;
 }
 
-const row = (kind: string, behaviour: string, wrong: FactRow["wrong"]): FactRow => ({
+const row = (kind: string, wrong: FactRow["wrong"], more: Omit<FactRow, "kind" | "wrong"> = {}): FactRow => ({
   kind,
-  behaviour,
   wrong,
+  ...more,
 });
-
-const endpoint = (behaviour: string): FactRow => row("endpoint", behaviour, wrongUrls);
+const oneOf =
+  (...all: readonly string[]) =>
+  (value: string): Wrong =>
+    others(value, all);
+const gone = (): Wrong => GONE;
+const opposite = (value: boolean): Wrong => ({ opposite: !value });
+const twice = (seconds: number): Wrong => ({ ...GONE, another: seconds * 2 });
+const goneOr = (another: unknown) => (): Wrong => ({ ...GONE, another });
+const renamed = (names: Readonly<Record<string, string>>): Wrong => eachMember(names, "x_renamed");
+const fixed = (parameters: Readonly<Record<string, string>>): Wrong => eachMember(parameters, "of_another");
+const scopesWith =
+  (another: string, kept = 0) =>
+  (scopes: readonly string[]): Wrong => ({
+    ...(scopes.length > 0 ? { none: [] } : {}),
+    another: [...(kept === 0 ? [] : scopes.slice(kept)), another],
+  });
 
 /** Rows by member of an entry. */
-export const FACT_TABLE: Readonly<Record<string, FactRow>> = {
-  authorizationEndpoint: endpoint("serves this host, path and query alone (vendor.ts)"),
-  tokenEndpoint: endpoint("serves this host, path and query alone (vendor.ts)"),
-  refreshEndpoint: endpoint("refreshes here, and not at the token endpoint (token.ts)"),
-  longLivedToken: row("long-lived tokens", "exchanges and renews them by these requests (token.ts)", (how: object) => ({
-    ...gone(),
+const FACT_TABLE: Readonly<Record<string, FactRow>> = {
+  // serves this host, path and query alone (vendor.ts)
+  authorizationEndpoint: row("endpoint", wrongUrls),
+  tokenEndpoint: row("endpoint", wrongUrls),
+  // refreshes here, and not at the token endpoint (token.ts)
+  refreshEndpoint: row("endpoint", wrongUrls),
+  // exchanges and renews them by these requests (token.ts)
+  longLivedToken: row("long-lived tokens", (how: object) => ({
+    ...GONE,
     ...urlMember(how),
     ...wrongRequests(how as Readonly<Record<string, unknown>>),
   })),
-  revocationEndpoint: endpoint("revokes here (revoke.ts)"),
-  registrationEndpoint: {
-    ...endpoint("registers clients here (identity.ts)"),
-    idle: (facts) =>
-      facts.registrationEndpoint?.includes("{") === true ? "registration comes before any tenant is known" : undefined,
-  },
-  jwksUri: {
-    ...endpoint("publishes the keys of ID tokens here (identity.ts)"),
-    idle: issuesNoIdTokens,
-  },
-  userinfoEndpoint: endpoint("names the user here (identity.ts)"),
-  introspectionEndpoint: endpoint("introspects here (identity.ts)"),
-  tokenEndpointAuthMethod: {
-    ...row("client authentication", "insists on it (requests.ts)", (method: string) =>
-      others(method, ["client_secret_basic", "client_secret_post", "none"]),
-    ),
+  // revokes here (revoke.ts)
+  revocationEndpoint: row("endpoint", wrongUrls),
+  // registers clients here (identity.ts)
+  registrationEndpoint: row("endpoint", wrongUrls, {
+    idle: ({ registrationEndpoint = "" }) =>
+      registrationEndpoint.includes("{") ? "registration comes before any tenant is known" : undefined,
+  }),
+  // publishes the keys of ID tokens here (identity.ts)
+  jwksUri: row("endpoint", wrongUrls, { idle: issuesNoIdTokens }),
+  // names the user here (identity.ts)
+  userinfoEndpoint: row("endpoint", wrongUrls),
+  // introspects here (identity.ts)
+  introspectionEndpoint: row("endpoint", wrongUrls),
+  // insists on it (requests.ts)
+  tokenEndpointAuthMethod: row("client authentication", oneOf("client_secret_basic", "client_secret_post", "none"), {
     always: true,
     idle: ({ secretIsUserName }) => (secretIsUserName === true ? "the secret is the user name" : undefined),
-  },
-  clientSecret: row("client authentication", "verifies the signed secret (requests.ts)", (form: object) => ({
-    ...gone(),
+  }),
+  // verifies the signed secret (requests.ts)
+  clientSecret: row("client authentication", (form: object) => ({
+    ...GONE,
     ...members(form, { audience: "https://other.example", lifetimeSeconds: 864_000 }),
   })),
-  clientAssertion: row("client authentication", "verifies it (requests.ts)", gone),
-  scopeSeparator: {
-    ...row("scope separator", "splits the requested scopes by it (authorize.ts)", (separator: string) =>
-      others(separator, [" ", ","]),
-    ),
+  // verifies it (requests.ts)
+  clientAssertion: row("client authentication", gone),
+  // splits the requested scopes by it (authorize.ts)
+  scopeSeparator: row("scope separator", oneOf(" ", ","), {
     always: true,
     idle: (facts) => (takesScopes(facts) ? undefined : "requests name no scopes"),
-  },
-  scopeParameter: row("scope parameter", "reads scopes there (authorize.ts)", () => ({ other: "scopes" })),
-  defaultScopes: row("default scopes", "grants what is asked for (authorize.ts)", (scopes: readonly string[]) => ({
-    ...(scopes.length > 0 ? { none: [] } : {}),
-    another: [...scopes.slice(1), "openid.of.another"],
-  })),
-  offlineScopes: row(
-    "offline scopes",
-    "issues no refresh token without them (state.ts)",
-    (scopes: readonly string[]) => ({
-      ...(scopes.length > 0 ? { none: [] } : {}),
-      another: ["offline.of.another"],
-    }),
-  ),
-  pkce: {
-    ...row("PKCE", "requires it, or refuses it (authorize.ts, token.ts)", (method: string) =>
-      others(method, ["S256", "plain", "none"]),
-    ),
-    always: true,
-  },
-  resource: {
-    ...row("resource", "takes the parameter on both legs, or refuses it (authorize.ts, token.ts)", (resource: string) =>
-      others(resource, ["send", "omit"]),
-    ),
-    always: true,
-  },
-  defaultResource: row("resource", "refuses a request without it (authorize.ts)", () => ({
-    ...gone(),
-    another: "https://resource-of-another.com",
-  })),
-  parameterNames: row(
-    "parameter names",
-    "reads parameters under these names alone (requests.ts)",
-    (names: Readonly<Record<string, string>>) => eachMember(names, "x_renamed"),
-  ),
-  authorizationParameterNames: row(
-    "parameter names",
-    "reads parameters of the page under these names (authorize.ts)",
-    (names: Readonly<Record<string, string>>) => eachMember(names, "x_renamed"),
-  ),
-  authorizationParams: row(
-    "fixed parameters",
-    "refuses a request without them (authorize.ts)",
-    (parameters: Readonly<Record<string, string>>) => eachMember(parameters, "of_another"),
-  ),
-  responseType: row("parameter names", "refuses any other response type (authorize.ts)", gone),
-  codeExchangeParams: row(
-    "fixed parameters",
-    "refuses a code without them (token.ts)",
-    (parameters: Readonly<Record<string, string>>) => eachMember(parameters, "of_another"),
-  ),
-  refreshParams: row(
-    "fixed parameters",
-    "refuses a refresh without them (token.ts)",
-    (parameters: Readonly<Record<string, string>>) => eachMember(parameters, "of_another"),
-  ),
-  secretIsUserName: row("client authentication", "takes the secret as user name (requests.ts)", gone),
-  authorizationCodeLifetimeSeconds: row("lifetimes", "ends codes after it (authorize.ts)", () => ({
-    short: 6,
-  })),
-  redeemAt: row("lifetimes", "ends codes within seconds for `callback` (authorize.ts)", (at: string) =>
-    others(at, ["token", "callback"]),
-  ),
-  tokenHeaders: row(
-    "fixed parameters",
-    "refuses a token request without them (token.ts)",
-    (headers: Readonly<Record<string, string>>) => eachMember(headers, "of_another"),
-  ),
-  tokenRequestBody: {
-    ...row("request body", "refuses any other (requests.ts)", (format: string) => others(format, ["form", "json"])),
-    always: true,
-  },
-  tokenResponseMember: row("answer shape", "wraps its tokens in it (token.ts)", () => ({
-    ...gone(),
-    another: "of_another",
-  })),
-  tokenResponseNames: row("answer shape", "uses these names (token.ts)", (names: Readonly<Record<string, string>>) =>
-    eachMember(names, "of_another"),
-  ),
-  tokenExpiry: row("lifetimes", "states a point in time (token.ts)", (expiry: object) => ({
-    ...gone(),
+  }),
+  // reads scopes there (authorize.ts)
+  scopeParameter: row("scope parameter", () => ({ other: "scopes" })),
+  // grants what is asked for (authorize.ts)
+  defaultScopes: row("default scopes", scopesWith("openid.of.another", 1)),
+  // issues no refresh token without them (state.ts)
+  offlineScopes: row("offline scopes", scopesWith("offline.of.another")),
+  // requires it, or refuses it (authorize.ts, token.ts)
+  pkce: row("PKCE", oneOf("S256", "plain", "none"), { always: true }),
+  // takes the parameter on both legs, or refuses it (authorize.ts, token.ts)
+  resource: row("resource", oneOf("send", "omit"), { always: true }),
+  // refuses a request without it (authorize.ts)
+  defaultResource: row("resource", goneOr("https://resource-of-another.com")),
+  // reads parameters under these names alone (requests.ts)
+  parameterNames: row("parameter names", renamed),
+  // reads parameters of the page under these names (authorize.ts)
+  authorizationParameterNames: row("parameter names", renamed),
+  // refuses a request without them (authorize.ts)
+  authorizationParams: row("fixed parameters", fixed),
+  // refuses any other response type (authorize.ts)
+  responseType: row("parameter names", gone),
+  // refuses a code, or a refresh, without them (token.ts)
+  codeExchangeParams: row("fixed parameters", fixed),
+  refreshParams: row("fixed parameters", fixed),
+  // takes the secret as user name (requests.ts)
+  secretIsUserName: row("client authentication", gone),
+  // ends codes after it (authorize.ts)
+  authorizationCodeLifetimeSeconds: row("lifetimes", () => ({ short: 6 })),
+  // ends codes within seconds for `callback` (authorize.ts)
+  redeemAt: row("lifetimes", oneOf("token", "callback")),
+  // refuses a token request without them (token.ts)
+  tokenHeaders: row("fixed parameters", fixed),
+  // refuses any other (requests.ts)
+  tokenRequestBody: row("request body", oneOf("form", "json"), { always: true }),
+  // wraps its tokens in it (token.ts)
+  tokenResponseMember: row("answer shape", goneOr("of_another")),
+  // uses these names (token.ts)
+  tokenResponseNames: row("answer shape", fixed),
+  // states a point in time (token.ts)
+  tokenExpiry: row("lifetimes", (expiry: object) => ({
+    ...GONE,
     ...members(expiry, { member: "of_another" }),
     ...differentUnit(expiry as { readonly unit: string }),
   })),
-  tokenResult: row("error shape", "states its errors there (vendor.ts)", (result: object) => ({
-    ...gone(),
-    ...members(result, { member: "of_another" }),
-  })),
-  defaultLifetimeSeconds: row("lifetimes", "states no lifetime (token.ts)", (lifetime: number) => ({
-    ...gone(),
-    another: lifetime * 2,
-  })),
-  defaultRefreshLifetimeSeconds: row("lifetimes", "states none for refresh tokens (token.ts)", (lifetime: number) => ({
-    ...gone(),
-    another: lifetime * 2,
-  })),
-  errorMember: row("error shape", "states its errors there (vendor.ts)", () => ({ ...gone(), another: "of_another" })),
-  tokenErrors: row("error shape", "answers with each (vendor.ts)", otherMeanings),
-  callbackErrors: row("error shape", "sends the user back with each", otherMeanings),
-  issuesRefreshTokens: row("refresh tokens", "issues none, or some (state.ts)", (issues: boolean) => ({
-    opposite: !issues,
-  })),
-  rotatesRefreshTokens: row("rotation", "ends the old one, or keeps it (token.ts)", (rotates: boolean) => ({
-    opposite: !rotates,
-  })),
-  revocation: row("revocation", "takes revocations in this form alone (revoke.ts)", (dialect: object) => ({
-    ...gone(),
-    ...wrongRevocations(dialect as Readonly<Record<string, Json>>),
-  })),
-  revokes: row("revocation", "ends this type of token alone (revoke.ts)", (type: string) =>
-    others(type, ["access_token", "refresh_token", "either"]),
-  ),
-  revocationHelp: row("revocation", "has no revocation that it stands for", () => ({
-    another: "Ask another vendor",
-  })),
-  issuer: row(
-    "issuer",
-    "names itself in callbacks, ID tokens and metadata (authorize.ts, token.ts)",
-    (issuer: string) => ({
-      host: otherHost(issuer),
-      path: `${issuer}x`,
-    }),
-  ),
-  serverUrl: row("MCP server", "says there whose its authorization server is (identity.ts)", wrongUrls),
-  issuerSpelling: row("issuer", "leaves the scheme out of ID tokens (token.ts)", (spelling: string) =>
-    others(spelling, ["exact", "bare"]),
-  ),
-  issuerTemplate: row("issuer", "names the tenant in its issuer (state.ts)", (template: object) => ({
-    ...gone(),
+  // states its errors there (vendor.ts)
+  tokenResult: row("error shape", (result: object) => ({ ...GONE, ...members(result, { member: "of_another" }) })),
+  // states no lifetime (token.ts)
+  defaultLifetimeSeconds: row("lifetimes", twice),
+  defaultRefreshLifetimeSeconds: row("lifetimes", twice),
+  // states its errors there (vendor.ts)
+  errorMember: row("error shape", goneOr("of_another")),
+  // answers with each (vendor.ts), or sends the user back with it
+  tokenErrors: row("error shape", otherMeanings),
+  callbackErrors: row("error shape", otherMeanings),
+  // issues none, or some (state.ts)
+  issuesRefreshTokens: row("refresh tokens", opposite),
+  // ends the old one, or keeps it (token.ts)
+  rotatesRefreshTokens: row("rotation", opposite),
+  // takes revocations in this form alone (revoke.ts)
+  revocation: row("revocation", (dialect: object) => ({ ...GONE, ...wrongRevocations(dialect) })),
+  // ends this type of token alone (revoke.ts)
+  revokes: row("revocation", oneOf("access_token", "refresh_token", "either")),
+  // has no revocation that it stands for
+  revocationHelp: row("revocation", () => ({ another: "Ask another vendor" })),
+  // names itself in callbacks, ID tokens and metadata (authorize.ts, token.ts)
+  issuer: row("issuer", (issuer: string) => ({ host: otherHost(issuer), path: `${issuer}x` })),
+  // says there whose its authorization server is (identity.ts)
+  serverUrl: row("MCP server", wrongUrls),
+  // leaves the scheme out of ID tokens (token.ts)
+  issuerSpelling: row("issuer", oneOf("exact", "bare")),
+  // names the tenant in its issuer (state.ts)
+  issuerTemplate: row("issuer", (template: object) => ({
+    ...GONE,
     ...members(template, { claim: "of_another", pattern: "of-another", placeholder: "of_another" }),
   })),
-  issRequired: row("issuer", "leaves `iss` out where it may (authorize.ts)", (required: boolean) => ({
-    opposite: !required,
-  })),
-  issuesIdTokens: {
-    ...row("ID tokens", "sends one of its own kind (token.ts)", (issues: boolean) => ({
-      opposite: !issues,
-    })),
+  // leaves `iss` out where it may (authorize.ts)
+  issRequired: row("issuer", opposite),
+  // sends one of its own kind (token.ts)
+  issuesIdTokens: row("ID tokens", opposite, {
     idle: ({ issuer }) => (issuer === undefined ? "without an issuer there are no ID tokens" : undefined),
-  },
-  additionalAudiences: {
-    ...row("ID tokens", "names a project beside the client (token.ts)", (names: boolean) => ({ opposite: !names })),
-    idle: (facts) => issuesNoIdTokens(facts),
-  },
-  idTokenAlgs: row("ID tokens", "signs with the first (token.ts)", () => ({ another: ["ES512"] })),
-  identity: row("account", "names the user there (token.ts)", (identity: object | string) =>
+  }),
+  // names a project beside the client (token.ts)
+  additionalAudiences: row("ID tokens", opposite, { idle: issuesNoIdTokens }),
+  // signs with the first (token.ts)
+  idTokenAlgs: row("ID tokens", () => ({ another: ["ES512"] })),
+  // names the user there (token.ts)
+  identity: row("account", (identity: object | string) =>
     typeof identity === "object" ? members(identity, { members: ["of_another"] }) : {},
   ),
-  identifies: {
-    ...row("account", "says it of the account (identity.ts)", gone),
-    idle: () => "the broker signs no user in",
-  },
-  account: row("account", "answers this request alone (identity.ts)", (account: object) => ({
-    ...gone(),
+  // says it of the account (identity.ts)
+  identifies: row("account", gone, { idle: () => "the broker signs no user in" }),
+  // answers this request alone (identity.ts)
+  account: row("account", (account: object) => ({
+    ...GONE,
     ...urlMember(account),
     ...members(account, { method: "PUT", identity: ["of_another"] }),
-    ...("body" in account ? members(account, { body: { of: "another" } }) : {}),
-    ...("form" in account ? members(account, { form: {} }) : {}),
-    ...("host" in account ? members(account, { host: { member: "of_another", below: "another.example" } }) : {}),
-    ...("headers" in account ? members(account, { headers: {} }) : {}),
-    ...("token" in account ? members(account, { token: undefined }) : {}),
-    ...("member" in account ? members(account, { member: "of_another" }) : {}),
-    ...("refusal" in account ? members(account, { refusal: { member: "of_another", values: [] } }) : {}),
-    ...("scopeHeader" in account ? members(account, { scopeHeader: "x-of-another" }) : {}),
+    ...changed(account, {
+      body: { of: "another" },
+      form: {},
+      host: { member: "of_another", below: "another.example" },
+      headers: {},
+      token: undefined,
+      member: "of_another",
+      refusal: { member: "of_another", values: [] },
+      scopeHeader: "x-of-another",
+    }),
   })),
-  tokenCheck: row("account", "answers this request alone (identity.ts)", (check: object) => ({
-    ...gone(),
+  // answers this request alone (identity.ts)
+  tokenCheck: row("account", (check: { readonly authentication: string }) => ({
+    ...GONE,
     ...urlMember(check),
     ...members(check, {
       method: "PUT",
-      authentication: (check as { authentication: string }).authentication === "basic" ? "bearer" : "basic",
+      authentication: check.authentication === "basic" ? "bearer" : "basic",
       inactiveStatuses: [418],
       client: ["of_another"],
       identity: ["of_another"],
     }),
-    ...("tokenParameter" in check ? members(check, { tokenParameter: "of_another" }) : {}),
-    ...("scope" in check ? members(check, { scope: "of_another" }) : {}),
-    ...("expiry" in check ? members(check, { expiry: { member: "of_another", unit: "seconds" } }) : {}),
+    ...changed(check, {
+      tokenParameter: "of_another",
+      scope: "of_another",
+      expiry: { member: "of_another", unit: "seconds" },
+    }),
   })),
-  repeatsState: row("callback parameters", "wants the state again with the code (token.ts)", gone),
-  redirectUriAlias: row("parameter names", "knows the address by this name alone (authorize.ts)", gone),
-  callbackCodeName: row("callback parameters", "names its code so (authorize.ts)", gone),
-  refreshCallbackParams: row("callback parameters", "wants them again with each refresh (token.ts)", gone),
-  echoedCallbackParams: row("callback parameters", "wants them again with the code (token.ts)", gone),
-  callbackParams: row("callback parameters", "sends them (authorize.ts)", (names: readonly string[]) =>
+  // wants the state again with the code (token.ts)
+  repeatsState: row("callback parameters", gone),
+  // knows the address by this name alone (authorize.ts)
+  redirectUriAlias: row("parameter names", gone),
+  // names its code so (authorize.ts)
+  callbackCodeName: row("callback parameters", gone),
+  // wants them again with each refresh, or with the code (token.ts)
+  refreshCallbackParams: row("callback parameters", gone),
+  echoedCallbackParams: row("callback parameters", gone),
+  // sends them (authorize.ts)
+  callbackParams: row("callback parameters", (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [`without ${name}`, names.filter((other) => other !== name)])),
   ),
 };
@@ -335,9 +299,11 @@ function wrongPlaceholders(entry: Entry): Mutant[] {
   return Object.entries(placeholders).flatMap(([name, spec]) => {
     const wrong: (readonly [string, PlaceholderFacts])[] = [];
     const { values, suffix, pattern, follows } = spec;
+    const { suffix: _suffix, ...anyHost } = spec;
+    const { pattern: _pattern, ...anyText } = spec;
     if (values !== undefined) wrong.push(["values", { ...spec, values: ["of-another"] }]);
-    if (choosesHost(name, entry)) wrong.push(["suffix", without(spec, "suffix")]);
-    if (pattern !== undefined) wrong.push(["pattern", without(spec, "pattern")]);
+    if (choosesHost(name, entry)) wrong.push(["suffix", anyHost]);
+    if (pattern !== undefined) wrong.push(["pattern", anyText]);
     if (suffix !== undefined) wrong.push(["other suffix", { ...spec, suffix: [".vendor-of-another.com"] }]);
     if (follows !== undefined) {
       const moved = Object.fromEntries(Object.entries(follows.values).map(([key, value]) => [key, `x-${value}`]));
@@ -348,9 +314,4 @@ function wrongPlaceholders(entry: Entry): Mutant[] {
       return { fact: "placeholders", kind: "placeholders", what: `${what} of ${name}`, value };
     });
   });
-}
-
-function without(spec: PlaceholderFacts, name: keyof PlaceholderFacts): PlaceholderFacts {
-  const { [name]: _, ...rest } = spec;
-  return rest;
 }

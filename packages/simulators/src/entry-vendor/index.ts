@@ -9,7 +9,7 @@ export {
 } from "./facts.ts";
 export { readEntries, readEntry } from "./facts.ts";
 export type { WrittenEntry } from "./facts.ts";
-export { FACT_TABLE, type FactRow, idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
+export { idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
 export { type Misfit, misfits, sampleValues } from "./placeholders.ts";
 export { createEntryVendor, type EntryFault, type EntryProxy, type EntryVendor, type FaultPoint } from "./vendor.ts";
 export { startEntryProxy } from "./vendor.ts";

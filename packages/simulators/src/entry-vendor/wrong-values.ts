@@ -1,5 +1,5 @@
 /** How a wrong copy of a fact looks, by the shape of the fact. Read by fact-table.ts. */
-import type { Json } from "./facts.ts";
+import type { RevocationFacts } from "./facts.ts";
 
 /** The wrong copies of one value, by what is wrong in them. */
 export type Wrong = Readonly<Record<string, unknown>>;
@@ -10,13 +10,16 @@ export function others(value: string, all: readonly string[]): Wrong {
 }
 
 /** The fact is missing. */
-export function gone(): Wrong {
-  return { removed: undefined };
-}
+export const GONE: Wrong = { removed: undefined };
 
 /** @returns the object with one of these members changed, for each */
 export function members(value: object, changes: Readonly<Record<string, unknown>>): Wrong {
   return Object.fromEntries(Object.entries(changes).map(([name, changed]) => [name, { ...value, [name]: changed }]));
+}
+
+/** The same of those members that the object has. */
+export function changed(value: object, changes: Readonly<Record<string, unknown>>): Wrong {
+  return members(value, Object.fromEntries(Object.entries(changes).filter(([name]) => name in value)));
 }
 
 /** @returns the record without each of its members, and with each changed */
@@ -51,21 +54,24 @@ export function differentUnit({ unit, ...rest }: { readonly unit: string }): Wro
 }
 
 /** @returns the dialect with one member changed, for each that matters */
-export function wrongRevocations(dialect: Readonly<Record<string, Json>>): Wrong {
-  const { method, authentication, body, ends, goneStatuses, goneErrors, parameters, headers, success } = dialect;
-  const isInBody = body !== "none";
-  return members(dialect, {
-    method: method === "POST" ? "DELETE" : "POST",
-    authentication: authentication === "basic" ? "none" : "basic",
-    body: body === "form" ? "json" : "form",
-    ends: ends === "token" ? "grant" : "token",
-    ...(isInBody ? { tokenParameter: "of_another" } : {}),
-    ...((goneStatuses as readonly number[]).some((status) => status !== 404) ? { goneStatuses: [418] } : {}),
-    ...(goneErrors === undefined ? {} : { goneErrors: [] }),
-    ...(parameters === undefined ? {} : { parameters: {} }),
-    ...(headers === undefined ? {} : { headers: {} }),
-    ...(success === undefined ? {} : { success: { member: "of_another", values: ["true"] } }),
-  });
+export function wrongRevocations(dialect: object): Wrong {
+  const { method, authentication, body, ends, goneStatuses } = dialect as RevocationFacts;
+  return {
+    ...members(dialect, {
+      method: method === "POST" ? "DELETE" : "POST",
+      authentication: authentication === "basic" ? "none" : "basic",
+      body: body === "form" ? "json" : "form",
+      ends: ends === "token" ? "grant" : "token",
+      ...(body === "none" ? {} : { tokenParameter: "of_another" }),
+      ...(goneStatuses.some((status) => status !== 404) ? { goneStatuses: [418] } : {}),
+    }),
+    ...changed(dialect, {
+      goneErrors: [],
+      parameters: {},
+      headers: {},
+      success: { member: "of_another", values: ["true"] },
+    }),
+  };
 }
 
 /** @returns the dialect with one parameter of one of its requests missing or changed, for each */
