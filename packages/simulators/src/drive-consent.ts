@@ -6,7 +6,7 @@
  */
 import { createCookieJar, type CookieJar } from "./cookie-jar.ts";
 import { parseForms, type Form, type Member } from "./html-forms.ts";
-import type { AccountId } from "./vendor-pages.ts";
+import type { AccountId } from "./pages.ts";
 import { sendWithCookies } from "./visitor.ts";
 
 export interface DriveConsentOptions {

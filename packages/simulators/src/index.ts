@@ -9,8 +9,8 @@ export { driveConsent } from "./drive-consent.ts";
 export type { DriveConsentOptions } from "./drive-consent.ts";
 export { startOpenIdProvider } from "./openid-provider.ts";
 export type { OpenIdProvider, OpenIdProviderClient, OpenIdProviderOptions } from "./openid-provider.ts";
-export { ACCOUNTS } from "./vendor-pages.ts";
-export type { Account, AccountId } from "./vendor-pages.ts";
+export { ACCOUNTS } from "./pages.ts";
+export type { Account, AccountId } from "./pages.ts";
 export type { Fault, RecordedRequest, VendorFaults } from "./vendor-requests.ts";
 export { startScriptedVendor } from "./scripted-vendor.ts";
 export type {

@@ -16,7 +16,8 @@ import { Provider, type ProviderClient, type ProviderContext } from "oidc-provid
 import { PAGE_HEADERS } from "./layout.ts";
 import { listen } from "./listen.ts";
 import { createMemoryAdapter } from "./memory-adapter.ts";
-import { ACCOUNTS, createVendorPages, renderVendorError } from "./vendor-pages.ts";
+import { ACCOUNTS } from "./pages.ts";
+import { createVendorPages, renderVendorError } from "./vendor-pages.ts";
 import { recordVendorRequests, type RecordedRequest, type VendorFaults } from "./vendor-requests.ts";
 
 export interface OpenIdProviderClient {

@@ -74,16 +74,9 @@ async function readRequest(incoming: IncomingMessage): Promise<ScriptedRequest> 
   return { method, path, query: new URLSearchParams(query), headers, body, form: new URLSearchParams(body) };
 }
 
-/** @param part how much of the body is sent before the connection is cut; default: all, and it is not */
-export function sendAnswer(
-  response: ServerResponse,
-  { status = 200, headers, body = "" }: ScriptedAnswer,
-  part = 1,
-): void {
+function sendAnswer(response: ServerResponse, { status = 200, headers, body = "" }: ScriptedAnswer): void {
   const isJson = typeof body === "object" && !(body instanceof Uint8Array);
   const content = Buffer.from(isJson ? JSON.stringify(body) : body);
   const type = isJson ? { "Content-Type": "application/json" } : {};
-  response.writeHead(status, { ...type, "Content-Length": content.length, ...headers });
-  if (part === 1) response.end(content);
-  else response.write(content.subarray(0, content.length * part), () => response.destroy());
+  response.writeHead(status, { ...type, "Content-Length": content.length, ...headers }).end(content);
 }

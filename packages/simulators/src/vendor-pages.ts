@@ -1,7 +1,6 @@
 /**
  * The sandbox vendor's own pages: sign in, consent, cancel. A Hono app that oidc-provider sends the
- * browser to and that responds with the provider's resume URL. Users have no passwords: the user
- * clicks a sample account.
+ * browser to and that responds with the provider's resume URL.
  */
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
@@ -9,25 +8,7 @@ import type { Context } from "hono";
 import { html } from "hono/html";
 import type { Interaction, InteractionResult, Provider } from "oidc-provider/lib/provider.js";
 import { PAGE_HEADERS, renderPage, type Markup } from "./layout.ts";
-
-export type AccountId = "user" | "operator";
-
-export interface Account {
-  readonly id: AccountId;
-  readonly name: string;
-  readonly email: string;
-  readonly description: string;
-}
-
-export const ACCOUNTS: readonly Account[] = [
-  { id: "user", name: "Sample user", email: "user@sandbox.example", description: "Someone who connects a tool" },
-  {
-    id: "operator",
-    name: "Sample operator",
-    email: "operator@sandbox.example",
-    description: "Someone who runs the workspace",
-  },
-];
+import { ACCOUNTS, consentPage, problemPage, signInPage, wayBack, welcomePage } from "./pages.ts";
 
 const SCOPE_TEXT: Readonly<Record<string, string>> = {
   openid: "Confirm who you are",
@@ -79,16 +60,9 @@ export function createVendorPages(provider: Provider, homeUrl?: string): Hono<En
  * @param homeUrl the page the user came from, for a way back
  */
 export async function renderVendorError(code: string, description: string, homeUrl?: string): Promise<string> {
-  return renderPage({
-    ...FRAME,
-    title: "This request cannot be answered",
-    main: html`<section class="card">
-      <h1>This request cannot be answered</h1>
-      <p>${description}</p>
-      ${homeUrl === undefined ? "" : html`<p><a class="button" href="${homeUrl}">Back to where you started</a></p>`}
-      <p class="soft">Error code: <code>${code}</code></p>
-    </section>`,
-  });
+  const title = "This request cannot be answered";
+  const back = homeUrl === undefined ? "" : wayBack(homeUrl);
+  return renderPage({ ...FRAME, title, main: html`${problemPage(title, description, code)}${back}` });
 }
 
 const FRAME = {
@@ -121,54 +95,25 @@ async function decide(
   return { consent: { grantId: await grant.save() } };
 }
 
-function signIn(interaction: Interaction): Markup {
-  return html`<section class="card">
-    <h1>Sign in</h1>
-    <p>Choose a sample account. There is no password.</p>
-    ${accountForm(`/interaction/${interaction.jti}`)}
-  </section>`;
+function signIn({ jti }: Interaction): Markup {
+  return signInPage("Sign in", html`Choose a sample account. There is no password.`, `/interaction/${jti}`);
 }
 
-/** Sample accounts to choose from. @param hidden further fields of the form */
-export function accountForm(action: string, hidden: Markup | "" = ""): Markup {
-  return html`<form method="post" action="${action}">
-    ${hidden}
-    ${ACCOUNTS.map(
-      ({ id, name, email, description }) =>
-        html`<button class="wide" name="account" value="${id}">
-          Continue as ${name}<small>${email} · ${description}</small>
-        </button>`,
-    )}
-    <div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
-  </form>`;
-}
-
-function consent(interaction: Interaction, clientName: string): Markup {
-  const account = ACCOUNTS.find(({ id }) => id === interaction.session?.accountId);
-  const scopes = (interaction.params["scope"] ?? "").split(" ").filter((scope) => scope !== "");
-  return html`<section class="card">
-    <h1>Allow ${clientName} to connect?</h1>
-    <p>You are signed in as <strong>${account?.name ?? "a sample account"}</strong>. It asks to:</p>
-    <ul class="plain">
-      ${scopes.map((scope) => html`<li>${SCOPE_TEXT[scope] ?? "Use a permission of this vendor"} <code class="soft">${scope}</code></li>`)}
-    </ul>
-    <form method="post" action="/interaction/${interaction.jti}">
-      <div class="row">
-        <button name="decision" value="approve">Allow</button
-        ><button class="quiet" name="decision" value="cancel">Cancel</button>
-      </div>
-    </form>
-  </section>`;
+function consent({ jti, params, session }: Interaction, clientName: string): Markup {
+  const scopes = (params["scope"] ?? "").split(" ").filter((scope) => scope !== "");
+  return consentPage({
+    title: `Allow ${clientName} to connect?`,
+    user: ACCOUNTS.find(({ id }) => id === session?.accountId),
+    permissions: scopes.map((scope) => ({ scope, text: SCOPE_TEXT[scope] ?? "" })),
+    action: `/interaction/${jti}`,
+  });
 }
 
 function welcome(): Markup {
-  return html`<section class="card">
-    <h1>This is the sandbox's vendor</h1>
-    <p>
-      An OpenID provider that runs beside the broker, so that the whole flow can be tried without an account anywhere.
-      Start from the link that the broker printed.
-    </p>
-  </section>`;
+  return welcomePage(
+    "This is the sandbox's vendor",
+    "An OpenID provider that runs beside the broker, so that the whole flow can be tried without an account anywhere. Start from the link that the broker printed.",
+  );
 }
 
 async function expiredPage(c: Context<Env>, homeUrl: string | undefined): Promise<Response> {

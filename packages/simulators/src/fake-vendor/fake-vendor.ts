@@ -5,7 +5,6 @@
  * any real server.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ScriptedAnswer, ScriptedRequest, VendorAnswer } from "../scripted-vendor.ts";
 import { createAnyCode } from "./any-code.ts";
 
@@ -50,8 +49,6 @@ export interface FakeVendorOptions {
   readonly firstLifetimeSeconds?: number;
   /** Further refreshes within a second get 429 with `Retry-After: 1`; default no limit. */
   readonly refreshesPerSecond?: number;
-  /** How long a refresh takes, so that concurrent callers overlap; default 0. */
-  readonly refreshMs?: number;
   /** Default true; false for load, which would fill the memory. */
   readonly keepsRequests?: boolean;
 }
@@ -99,7 +96,7 @@ const OUTAGE: ScriptedAnswer = { status: 503, headers: { "Retry-After": "1" } };
 
 export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
   const { origin, codes: accepted = "issued", sendsIss = accepted !== "any", keepsRequests = true } = options;
-  const { lifetimeSeconds = HOUR_SECONDS, firstLifetimeSeconds = lifetimeSeconds, refreshMs = 0 } = options;
+  const { lifetimeSeconds = HOUR_SECONDS, firstLifetimeSeconds = lifetimeSeconds } = options;
   const isWithinLimit = createLimit(options.refreshesPerSecond ?? Infinity);
   const granted = new Map<string, Grant>();
   const spent = new Set<string>();
@@ -151,7 +148,7 @@ export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
     spent.add(code);
     return isBoundTo(grant, form) ? issue(grant, firstLifetimeSeconds) : refusal("invalid_grant");
   };
-  const refresh = async (refreshToken: string): Promise<ScriptedAnswer> => {
+  const refresh = (refreshToken: string): ScriptedAnswer => {
     counts.refreshes += 1;
     if (!isWithinLimit()) {
       counts.throttled += 1;
@@ -163,9 +160,7 @@ export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
       grant.isOver = true;
     }
     if (grant === undefined || grant.isOver === true) return refusal("invalid_grant");
-    const reply = issue(grant, lifetimeSeconds);
-    if (refreshMs > 0) await sleep(refreshMs);
-    return reply;
+    return issue(grant, lifetimeSeconds);
   };
   const any = accepted === "any" ? createAnyCode(origin) : undefined;
   const honest: VendorAnswer = (request) => {

@@ -2,4 +2,4 @@
 export { createModel, REFRESH_MODELS } from "./models.ts";
 export type { IssuedTokens, LiveTokens, ModelOptions, ModelState, RefreshCounts, RefreshModel } from "./models.ts";
 export { startRefreshVendor } from "./server.ts";
-export type { Held, RefreshFault, RefreshVendor, RefreshVendorOptions } from "./server.ts";
+export type { Held, RefreshVendor } from "./server.ts";

@@ -6,9 +6,8 @@
  * - `same`: no rotation; the response repeats the refresh token.
  * - `strict`: rotation; an old token means theft, so the whole grant ends.
  * - `grace`: rotation; the old token is accepted for some seconds more, later it means theft.
- * - `retry-until-used`: rotation as FAPI 2.0 requires it: the old token works until the new token,
- *   or an access token issued with it, was used. A retry replaces the successor that was never
- *   used.
+ * - `retry-until-used`: rotation as FAPI 2.0 requires it: the old token works until the new token was
+ *   used. A retry replaces the successor that was never used.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../clock.ts";
@@ -23,8 +22,6 @@ export interface ModelOptions {
   readonly accessTokenSeconds?: number;
   /** `grace`: how long an old refresh token is still accepted; default 30. */
   readonly graceSeconds?: number;
-  /** `grace`: the response to an old token, a `new` pair (default) or its `successor` once more. */
-  readonly graceAnswer?: "new" | "successor";
 }
 
 export interface IssuedTokens {
@@ -52,8 +49,6 @@ export interface ModelState {
   authorize(user: string): IssuedTokens & { readonly refreshToken: string };
   /** @returns `refused` is invalid_grant */
   refresh(refreshToken: string): IssuedTokens | "refused";
-  /** @returns the user, undefined when the access token is not live */
-  use(accessToken: string): string | undefined;
   /** A refresh token ends the grant, an access token only itself. Unknown tokens are ignored. */
   revoke(token: string): void;
   /** The user of a token, live or not. */
@@ -86,13 +81,13 @@ interface Access {
 }
 
 export function createModel(options: ModelOptions): ModelState {
-  const { model, now, accessTokenSeconds = 3600, graceSeconds = 30, graceAnswer = "new" } = options;
+  const { model, now, accessTokenSeconds = 3600, graceSeconds = 30 } = options;
   const grants = new Map<string, Grant>();
   const refreshes = new Map<string, Refresh>();
   const accesses = new Map<string, Access>();
   const counts = new Map<string, { presented: number; refreshed: number; refused: number }>();
 
-  const countsOf = (user: string): { presented: number; refreshed: number; refused: number } => {
+  const countsOf = (user: string) => {
     const found = counts.get(user) ?? { presented: 0, refreshed: 0, refused: 0 };
     counts.set(user, found);
     return found;
@@ -119,9 +114,7 @@ export function createModel(options: ModelOptions): ModelState {
 
   const succeed = (old: Refresh): Refresh => {
     if (model === "none" || model === "same") return old;
-    const isRetry = old.successor !== undefined;
-    if (isRetry && model === "grace" && graceAnswer === "successor") return old.successor ?? old;
-    if (isRetry && model === "retry-until-used" && old.successor !== undefined) old.successor.dropped = true;
+    if (model === "retry-until-used" && old.successor !== undefined) old.successor.dropped = true;
     old.retiredAt ??= now();
     old.successor = makeRefresh(old.grant);
     return old.successor;
@@ -155,12 +148,6 @@ export function createModel(options: ModelOptions): ModelState {
       const answered = { accessToken: makeAccess(next), expiresInSeconds: accessTokenSeconds };
       return model === "none" ? answered : { ...answered, refreshToken: next.token };
     },
-    use(accessToken) {
-      const access = accesses.get(accessToken);
-      if (access === undefined || !isLive(access)) return undefined;
-      access.of.used = true;
-      return access.of.grant.user;
-    },
     revoke(token) {
       const [refresh, access] = [refreshes.get(token), accesses.get(token)];
       if (refresh !== undefined) refresh.grant.ended = true;
@@ -168,17 +155,15 @@ export function createModel(options: ModelOptions): ModelState {
     },
     ownerOf: (token) => (refreshes.get(token) ?? accesses.get(token)?.of)?.grant.user,
     live: (user) => ({
-      accessTokens: [...accesses.values()].filter((one) => one.of.grant.user === user && isLive(one)).map(tokenOf),
-      refreshTokens: [...refreshes.values()]
-        .filter((one) => one.grant.user === user && classify(one) === "taken")
-        .map(tokenOf),
+      accessTokens: [...accesses.values()].flatMap((one) => {
+        return one.of.grant.user === user && isLive(one) ? [one.token] : [];
+      }),
+      refreshTokens: [...refreshes.values()].flatMap((one) => {
+        return one.grant.user === user && classify(one) === "taken" ? [one.token] : [];
+      }),
     }),
     counts: (user) => ({ ...countsOf(user) }),
   };
-}
-
-function tokenOf({ token }: { readonly token: string }): string {
-  return token;
 }
 
 function random(): string {

@@ -8,7 +8,7 @@
  * only the site its consent was for. Assumed: that tokens for the MCP server open `/me`, whose
  * scope they can have.
  */
-import { ACCOUNTS } from "../vendor-pages.ts";
+import { ACCOUNTS } from "../pages.ts";
 import type { VendorHost } from "./base/host.ts";
 import { json } from "./base/members.ts";
 import type { SimulatedClient } from "./base/simulator.ts";

@@ -32,7 +32,7 @@ import { challengeOf, createCodes, type Bound, type CodeMistake, type Codes } fr
 import type { ConsentOutcome } from "./base/consent.ts";
 import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import { problemPage } from "./base/pages.ts";
+import { problemPage } from "../pages.ts";
 import { AUTH_METHODS, GRANT_TYPES, serveRegistration, type RegisteredClient } from "./base/registration.ts";
 import type { SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
 import { newGrant } from "./base/tokens.ts";

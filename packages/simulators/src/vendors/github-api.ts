@@ -13,7 +13,7 @@
  * Recalled: GET /user/repos, `per_page` of 1 to 100, and its Link header
  * (https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api).
  */
-import { ACCOUNTS } from "../vendor-pages.ts";
+import { ACCOUNTS } from "../pages.ts";
 import { authenticate } from "./base/clients.ts";
 import type { VendorHost } from "./base/host.ts";
 import { json } from "./base/members.ts";

@@ -9,7 +9,7 @@
  * openid only, and that both well-known documents say the same.
  */
 import { createHash } from "node:crypto";
-import { ACCOUNTS } from "../vendor-pages.ts";
+import { ACCOUNTS } from "../pages.ts";
 import type { VendorHost } from "./base/host.ts";
 import { json } from "./base/members.ts";
 import type { SimulatedClient } from "./base/simulator.ts";

@@ -20,7 +20,7 @@ import { driveConsent } from "../drive-consent.ts";
 import { atEndpoints } from "../fixtures/at-endpoints.ts";
 import { startOpenIdProvider } from "../openid-provider.ts";
 import { SIMULATORS } from "../testing/replay-fixture.ts";
-import { ACCOUNTS, type AccountId } from "../vendor-pages.ts";
+import { ACCOUNTS, type AccountId } from "../pages.ts";
 import type { VendorSimulator } from "./base/simulator.ts";
 
 const REDIRECT_URI = "http://127.0.0.1:9/callback";

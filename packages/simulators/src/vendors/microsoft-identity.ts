@@ -8,7 +8,7 @@
  * Left out: userinfo, which is Graph's and takes no token of another resource.
  */
 import { createHash } from "node:crypto";
-import { ACCOUNTS } from "../vendor-pages.ts";
+import { ACCOUNTS } from "../pages.ts";
 import { json } from "./base/members.ts";
 import { isSharedPath, tenantAt, type MicrosoftGrant, type Microsoft } from "./microsoft-settings.ts";
 

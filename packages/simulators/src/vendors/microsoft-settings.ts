@@ -1,6 +1,6 @@
 /** The settings of the simulated Microsoft, and its apps, tenants, grants and codes. */
 import type { JWK } from "jose";
-import type { AccountId } from "../vendor-pages.ts";
+import type { AccountId } from "../pages.ts";
 import type { Bound, Codes } from "./base/codes.ts";
 import type { VendorHost } from "./base/host.ts";
 import type { SimulatedClient } from "./base/simulator.ts";

@@ -20,7 +20,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
-import type { AccountId } from "../vendor-pages.ts";
+import type { AccountId } from "../pages.ts";
 import { challengeOf, createCodes } from "./base/codes.ts";
 import { startVendorHost, wayBack } from "./base/host.ts";
 import { serveIntrospection } from "./base/introspection.ts";

@@ -15,7 +15,7 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { html } from "hono/html";
-import { ACCOUNTS } from "../vendor-pages.ts";
+import { ACCOUNTS } from "../pages.ts";
 import { authenticate } from "./base/clients.ts";
 import { createCodes, type Bound, type Codes } from "./base/codes.ts";
 import { wayBack, type VendorHost } from "./base/host.ts";

@@ -58,7 +58,7 @@ it("bar#RF-1 two processes, many callers of some records: one vendor call a reco
 it("bar#RF-5 one is killed when the vendor had rotated: after its lease the grant is recovered", async () => {
   const key = keyOf("killed");
   await store.put(key, expired("killed"));
-  const held = vendor.hold("killed", "after");
+  const held = vendor.hold("killed");
   children[0]!.send({ users: ["killed"], callers: 1 });
   await held.reached;
   await stopProcess(children[0]!, "SIGKILL");

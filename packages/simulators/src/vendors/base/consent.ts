@@ -8,9 +8,17 @@ import type { Context, Hono } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { PAGE_HEADERS, renderPage, type Markup } from "../../layout.ts";
-import { ACCOUNTS, type Account } from "../../vendor-pages.ts";
+import {
+  ACCOUNTS,
+  consentPage,
+  problemPage,
+  signInPage,
+  wayBack,
+  welcomePage,
+  type Account,
+  type Permission,
+} from "../../pages.ts";
 import type { VendorEnv } from "./simulator.ts";
-import { consentPage, problemPage, signInPage, wayBack, welcomePage, type Permission } from "./pages.ts";
 
 /** The user at the vendor: one of the two sample accounts. */
 export type VendorUser = Account;
@@ -46,6 +54,8 @@ export interface Consent {
   /** A page that says what is wrong with the request; never a redirect. */
   refuse(c: Context<VendorEnv>, text: string, code?: string, status?: number): Promise<Response>;
 }
+
+const WELCOME = "It runs on this machine, so that connecting can be tried without an account. Start at the platform.";
 
 interface Asked {
   readonly ask: ConsentAsk;
@@ -87,12 +97,19 @@ export function serveConsent(
   const askFor = (c: Context<VendorEnv>, id: string, asked: Asked): Response | Promise<Response> => {
     const { ask, browser, mustSelect } = asked;
     const user = signedIn.get(browser);
-    if (user === undefined || mustSelect) return show(c, "Sign in", signInPage(brand, ask.app, id));
+    const field = html`<input type="hidden" name="ask" value="${id}" />`;
+    if (user === undefined || mustSelect) {
+      const text = html`To go on to <strong>${ask.app}</strong>. Choose a sample account; there is no password.`;
+      return show(c, "Sign in", signInPage(`Sign in to ${brand}`, text, "/simulator/sign-in", field));
+    }
     if (ask.isAllowedBefore?.(user) === true) {
       open.delete(id);
       return finish(c, ask.onAllow(user, new URLSearchParams()));
     }
-    return show(c, "Allow access", consentPage({ brand, ...ask, questions: ask.questions?.(user) }, user, id));
+    const title = `Allow ${ask.app} to use your ${brand} account?`;
+    const fields = html`${field}${ask.questions?.(user) ?? ""}`;
+    const { permissions } = ask;
+    return show(c, "Allow access", consentPage({ title, user, permissions, action: "/simulator/consent", fields }));
   };
   const askedHere = (c: Context<VendorEnv>, id: string): Asked | undefined => {
     const asked = open.get(id);
@@ -107,7 +124,7 @@ export function serveConsent(
   };
   const stale = (c: Context<VendorEnv>) => refuse(c, "This page was answered before, or belongs to another browser.");
 
-  app.get("/", (c) => ending(c, brand, welcomePage(brand)));
+  app.get("/", (c) => ending(c, brand, welcomePage(`A practice copy of ${brand}`, WELCOME)));
   app.post("/simulator/sign-in", async (c) => {
     const answer = await submitted(c);
     if (answer === undefined) return stale(c);

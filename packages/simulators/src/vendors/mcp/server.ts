@@ -11,7 +11,7 @@ import { challengeOf, createCodes, type Bound, type Challenge, type CodeMistake,
 import { wayBack, type VendorHost } from "../base/host.ts";
 import { serveIntrospection } from "../base/introspection.ts";
 import { json, queryMembers, readMembers, type Members } from "../base/members.ts";
-import type { Permission } from "../base/pages.ts";
+import type { Permission } from "../../pages.ts";
 import { AUTH_METHODS, GRANT_TYPES, serveRegistration, type RegisteredClient } from "../base/registration.ts";
 import type { VendorEnv, VendorSimulator } from "../base/simulator.ts";
 import { newGrant, type Grant } from "../base/tokens.ts";
