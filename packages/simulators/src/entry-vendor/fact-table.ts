@@ -164,7 +164,7 @@ const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   callbackErrors: row("error shape", otherMeanings),
   // issues none, or some (state.ts)
   issuesRefreshTokens: row("refresh tokens", opposite),
-  // ends the old one, or keeps it (token.ts)
+  // ends the used token, or keeps it (token.ts)
   rotatesRefreshTokens: row("rotation", opposite),
   // takes revocations in this form alone (revoke.ts)
   revocation: row("revocation", (dialect: object) => ({ ...GONE, ...wrongRevocations(dialect) })),
@@ -232,13 +232,13 @@ const FACT_TABLE: Readonly<Record<string, FactRow>> = {
       expiry: { member: "of_another", unit: "seconds" },
     }),
   })),
-  // wants the state again with the code (token.ts)
+  // requires the state again with the code (token.ts)
   repeatsState: row("callback parameters", gone),
   // knows the address by this name alone (authorize.ts)
   redirectUriAlias: row("parameter names", gone),
   // names its code so (authorize.ts)
   callbackCodeName: row("callback parameters", gone),
-  // wants them again with each refresh, or with the code (token.ts)
+  // requires them again with each refresh, or with the code (token.ts)
   refreshCallbackParams: row("callback parameters", gone),
   echoedCallbackParams: row("callback parameters", gone),
   // sends them (authorize.ts)

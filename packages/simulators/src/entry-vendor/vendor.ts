@@ -3,9 +3,7 @@
  * refuses everything else. Green against it says that a client does what the entry says, not that
  * the entry is true. The proxy puts it on loopback: the Host header says which vendor is asked.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { buffer } from "node:stream/consumers";
-import { listen } from "../listen.ts";
+import { type Respond, startScriptedVendor } from "../scripted-vendor.ts";
 import { answerAuthorization, type Decision } from "./authorize.ts";
 import type { Entry } from "./facts.ts";
 import { ABOUT } from "./identity.ts";
@@ -196,33 +194,27 @@ export interface EntryProxy {
  * one.
  */
 export async function startEntryProxy(): Promise<EntryProxy> {
-  const { server, port, close } = await listen(0);
   let served: readonly EntryVendor[] = [];
   let strangers = new Set<string>();
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const host = request.headers.host ?? "";
-    const body = (await buffer(request)).toString("utf8");
+  const answer: Respond = async ({ method, path, query, headers: sent, body }, response) => {
+    const { host = "" } = sent;
     const vendor = served.find(({ hosts }) => hosts.has(host));
     if (vendor === undefined) {
       strangers.add(host);
-      response.writeHead(421).end();
-      return;
+      return { status: 421 };
     }
-    const url = new URL(request.url ?? "/", `https://${host}`);
-    const { method = "GET" } = request;
-    const made = await vendor.handle({ method, url, headers: new Headers(headersOf(request)), body });
+    const url = new URL(`https://${host}${path}?${query.toString()}`);
+    const headers = new Headers(sent as Record<string, string>);
+    const made = await vendor.handle({ method, url, headers, body });
     if (made === undefined) {
       response.destroy();
-      return;
+      return undefined;
     }
-    response.writeHead(made.status, Object.fromEntries(made.headers));
-    response.end(Buffer.from(await made.arrayBuffer()));
+    return { status: made.status, headers: Object.fromEntries(made.headers), body: await made.text() };
   };
-  server.on("request", (request, response) => {
-    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
-  });
+  const { url, close } = await startScriptedVendor({ "*": answer }, { keepsRequests: false });
   return {
-    port,
+    port: Number(new URL(url).port),
     serve: (vendors) => {
       served = vendors;
       strangers = new Set();
@@ -230,8 +222,4 @@ export async function startEntryProxy(): Promise<EntryProxy> {
     strangers: () => [...strangers],
     close,
   };
-}
-
-function headersOf({ headers }: IncomingMessage): [string, string][] {
-  return Object.entries(headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []));
 }

@@ -17,13 +17,12 @@
  */
 import type { Context } from "hono";
 import { html } from "hono/html";
-import type { AccountId } from "../pages.ts";
+import { type AccountId, problemPage } from "../pages.ts";
 import { isSecretOf, readCredentials } from "./base/clients.ts";
 import { challengeOf, createCodes, type Bound, type CodeMistake, type Codes } from "./base/codes.ts";
 import type { ConsentOutcome } from "./base/consent.ts";
 import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import { problemPage } from "../pages.ts";
 import type { SimulatedClient, SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
 import { newGrant, type Grant } from "./base/tokens.ts";
 import { serveGoogleIdentity, type GoogleIdentity } from "./google-identity.ts";

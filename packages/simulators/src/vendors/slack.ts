@@ -32,13 +32,12 @@
  * time is over, that a refresh token can be given to auth.revoke as well.
  */
 import type { Context } from "hono";
-import { ACCOUNTS } from "../pages.ts";
+import { ACCOUNTS, problemPage } from "../pages.ts";
 import { bearerToken, isSecretOf, readCredentials } from "./base/clients.ts";
 import { createCodes, type Bound, type CodeMistake, type Codes } from "./base/codes.ts";
 import type { ConsentOutcome } from "./base/consent.ts";
 import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import { problemPage } from "../pages.ts";
 import type { SimulatedClient, SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
 import { newGrant, type Grant, type HeldToken } from "./base/tokens.ts";
 
