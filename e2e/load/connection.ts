@@ -22,12 +22,9 @@ export interface Connection {
   send(request: Request): Promise<Reply>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<Reply>;
-  /** @param text JSON */
-  postJson(path: string, text: string, headers: Readonly<Record<string, string>>): Promise<Reply>;
   close(): Promise<void>;
 }
 
-const JSON_BODY = { "content-type": "application/json" };
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
 /** @param always headers of each request */
@@ -64,13 +61,11 @@ export function openConnection(url: string, always: Readonly<Record<string, stri
 
 /** A connection whose requests go another way. */
 export function connectionOf(send: Connection["send"], close: Connection["close"]): Connection {
-  const post = (path: string, body: string, headers: Request["headers"]): Promise<Reply> =>
-    send({ method: "POST", path, headers, body });
   return {
     send,
     get: (path, headers = {}) => send({ method: "GET", path, headers, body: null }),
-    post: (path, form, headers) => post(path, new URLSearchParams(form).toString(), { ...headers, ...FORM }),
-    postJson: (path, text, headers) => post(path, text, { ...headers, ...JSON_BODY }),
+    post: (path, form, headers) =>
+      send({ method: "POST", path, headers: { ...headers, ...FORM }, body: new URLSearchParams(form).toString() }),
     close,
   };
 }

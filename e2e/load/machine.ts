@@ -16,8 +16,8 @@ export function describeMachine(): string {
 export interface Measurement {
   /** CPU time of the measured processes, per operation. */
   readonly cpuMicroseconds: number;
-  /** The share of the time that they were on a processor. Near 1: the driver kept them busy. */
-  readonly busy: number;
+  /** Of the time that they were on a processor. Near 100: the driver kept them busy. */
+  readonly busyPercent: number;
   /** What each process used of `cpuMicroseconds`. */
   readonly byProcess?: readonly number[];
   readonly perSecond?: number;
@@ -53,7 +53,7 @@ export async function measureCpu(
   const byProcess = usedByEach().map((used, at) => (used - (atStart[at] ?? 0)) / count);
   return {
     cpuMicroseconds: sum(byProcess),
-    busy: (sum(atEnd) - sum(atStart)) / wallMicroseconds,
+    busyPercent: ((sum(atEnd) - sum(atStart)) / wallMicroseconds) * 100,
     byProcess,
     perSecond: (count / wallMicroseconds) * 1_000_000,
   };

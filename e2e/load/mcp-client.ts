@@ -53,7 +53,7 @@ async function tokens(user: string, connection: Connection, form: Record<string,
   return { user, accessToken, refreshToken };
 }
 
-const ACCEPT = "application/json, text/event-stream";
+const JSON_CALL = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 
 let calls = 0;
 
@@ -100,9 +100,9 @@ export async function postCall(
   tool: string,
   id: number = (calls += 1),
 ): Promise<Reply> {
-  const [request, headers] = modernCall(tool, {}, {}, id);
-  const all = { ...headers, accept: ACCEPT, authorization: `Bearer ${accessToken}` };
-  return connection.postJson("/mcp", JSON.stringify(request), all);
+  const [request, own] = modernCall(tool, {}, {}, id);
+  const headers = { ...own, ...JSON_CALL, authorization: `Bearer ${accessToken}` };
+  return connection.send({ method: "POST", path: "/mcp", headers, body: JSON.stringify(request) });
 }
 
 function unexpected(what: string, { status, body }: Reply): Error {

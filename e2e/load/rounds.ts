@@ -5,7 +5,7 @@
  * that. How long it takes depends on the code and on the machine, so it is measured.
  */
 import type { Measurement } from "./machine.ts";
-import { percent, type Spread, spreadOf } from "./spread.ts";
+import { type Spread, spreadOf } from "./spread.ts";
 
 export interface Rounds {
   /** Operations of each subject, per round. */
@@ -16,7 +16,9 @@ export interface Rounds {
 }
 
 export interface Subject {
+  /** In tables. */
   readonly name: string;
+  readonly comparisons?: readonly Comparison[];
   /**
    * Over which its work is spread: each of them has to warm up, and gets as much of it as one.
    * Default 1.
@@ -25,34 +27,53 @@ export interface Subject {
   measure(count: number): Promise<Measurement>;
 }
 
+export interface Comparison {
+  /** The subject whose processor time of the same round it is divided by. */
+  readonly to: string;
+  /** The aim: the median ratio, at most. */
+  readonly limit?: number;
+}
+
+export type Figure = Exclude<keyof Measurement, "byProcess">;
+
+/** Of one subject, over all rounds. */
+export interface Outcome {
+  readonly name: string;
+  readonly figures: Readonly<Partial<Record<Figure, Spread>>>;
+  /** Of each round's own ratio, so that a temporary slowdown of the machine cancels out. */
+  readonly comparisons: readonly (Comparison & { readonly ratio: Spread })[];
+}
+
 /** By the names of the subjects. */
 export type Round = Readonly<Record<string, Measurement>>;
 
 /**
  * @param say prints a line of progress
- * @returns the rounds, and how many operations of each subject the warm-up took
+ * @returns also how many operations of each subject the warm-up took
  */
 export async function measureRounds(
   subjects: readonly Subject[],
   { count, rounds, warmUp: most }: Rounds,
   say: (line: string) => void,
-): Promise<{ readonly measurements: Round[]; readonly warmUp: number }> {
+): Promise<{ readonly outcomes: Outcome[]; readonly warmUp: number }> {
   const run = async (ofEach: number, number: number, report: (line: string) => void): Promise<Round> => {
     const round: Record<string, Measurement> = {};
     // Every second round runs backwards, so that drift cancels out.
     for (const { name, processes = 1, measure } of number % 2 === 0 ? subjects.toReversed() : subjects) {
       const one = await measure(ofEach * processes);
       round[name] = one;
-      report(`${name.padEnd(28)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs, busy ${percent(one.busy)}`);
+      report(
+        `${name.padEnd(40)} ${one.cpuMicroseconds.toFixed(0).padStart(6)} µs, busy ${one.busyPercent.toFixed(0)} %`,
+      );
     }
     return round;
   };
   const warmedUp = await warmUp(most, async (block, report) => costsOf(await run(block, 1, report)), say);
-  const measurements: Round[] = [];
+  const measured: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    measurements.push(await run(count, round, (line) => say(`round ${round}/${rounds}  ${line}`)));
+    measured.push(await run(count, round, (line) => say(`round ${round}/${rounds}  ${line}`)));
   }
-  return { measurements, warmUp: warmedUp };
+  return { outcomes: outcomesOf(subjects, measured), warmUp: warmedUp };
 }
 
 /** A subject is warm when every one of its processes is. */
@@ -63,21 +84,22 @@ function costsOf(round: Round): Record<string, number> {
   return Object.fromEntries(costs);
 }
 
-/** @returns how the processor time of a subject spread over the rounds */
-export function costIn(rounds: readonly Round[], name: string): Spread {
-  return spreadOf(rounds.map((round) => cost(round, name)));
-}
-
-/**
- * @returns the ratios of two subjects within each round, so that a temporary slowdown of the machine
- *   cancels out
- */
-export function ratioIn(rounds: readonly Round[], name: string, to: string): Spread {
-  return spreadOf(rounds.map((round) => cost(round, name) / cost(round, to)));
-}
-
-function cost(round: Round, name: string): number {
-  return round[name]?.cpuMicroseconds ?? Number.NaN;
+/** @param rounds at least one */
+export function outcomesOf(subjects: readonly Omit<Subject, "measure">[], rounds: readonly Round[]): Outcome[] {
+  const valuesOf = (name: string, figure: Figure): number[] =>
+    rounds.map((round) => round[name]?.[figure] ?? Number.NaN);
+  return subjects.map(({ name, comparisons = [] }) => {
+    const cost = valuesOf(name, "cpuMicroseconds");
+    const names = Object.keys(rounds[0]?.[name] ?? {}).filter((figure) => figure !== "byProcess") as Figure[];
+    return {
+      name,
+      figures: Object.fromEntries(names.map((figure) => [figure, spreadOf(valuesOf(name, figure))])),
+      comparisons: comparisons.map((one) => {
+        const costOfOther = valuesOf(one.to, "cpuMicroseconds");
+        return { ...one, ratio: spreadOf(cost.map((own, round) => own / (costOfOther[round] ?? Number.NaN))) };
+      }),
+    };
+  });
 }
 
 /** Blocks without a new lowest figure, after which a subject counts as steady. */

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeVendorEnvironment, type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
-import { ROOT } from "../support/paths.ts";
+import { BROKER_BUNDLE, ROOT } from "../support/paths.ts";
 import { CALLBACK } from "./mcp-client.ts";
 import type { Service, ServiceProcess } from "../support/service-process.ts";
 import { type Stage, startMeasured } from "./stage.ts";
@@ -28,9 +28,6 @@ export interface Parties {
     readonly codes?: "any" | "named";
   };
 }
-
-/** 0 is off. */
-const NO_LIMITS = { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 };
 
 /** @param codes `any` costs next to nothing, the tokens of `named` name their user */
 export async function startVendor(codes: "any" | "named", stage: Stage): Promise<ServiceProcess> {
@@ -99,23 +96,25 @@ export function createParties(vendorUrl: string, suffix = "", vendor: Partial<Pa
   };
 }
 
+/** 0 is off: limits would end a run after 600 flows. */
+const NO_LIMITS = { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 };
+
 export interface BrokerPlace {
   readonly baseUrl: string;
-  readonly port: number;
   readonly store: string;
   readonly keys?: string | undefined;
-  /** Default: none, as they would end a run after 600 flows. */
-  readonly limits?: Readonly<Record<string, number>>;
   /** Default: none. */
-  readonly trustedProxies?: readonly string[];
+  readonly limits?: Readonly<Record<string, number>> | undefined;
+  /** Default: none. */
+  readonly trustedProxies?: readonly string[] | undefined;
 }
 
 /** Writes the broker.yaml of a folder: defaults wherever they exist, except for limits. JSON is YAML. */
 export function configureBroker(folder: string, place: BrokerPlace, parties: readonly Parties[]): void {
-  const { baseUrl, port, store, keys, limits = NO_LIMITS, trustedProxies } = place;
+  const { baseUrl, store, keys, limits = NO_LIMITS, trustedProxies } = place;
   const configuration = {
     base_url: baseUrl,
-    listen: { host: "127.0.0.1", port, trusted_proxies: trustedProxies },
+    listen: { host: "127.0.0.1", port: Number(new URL(baseUrl).port), trusted_proxies: trustedProxies },
     store,
     keys,
     limits,
@@ -141,4 +140,49 @@ function vendorEntry(vendor: Parties["vendor"]): object {
     rotates_refresh_tokens: vendor.codes === "named" ? true : undefined,
     credentials: { id: "first", client_id: vendor.clientId, client_secret: vendor.clientSecret },
   };
+}
+
+export interface BrokersOptions
+  extends
+    Pick<BrokerPlace, "keys" | "limits" | "trustedProxies">,
+    Partial<Pick<Service, "name" | "file" | "flags" | "env" | "onLine">> {
+  /** Default: a new folder. */
+  readonly folder?: string;
+  /** As in broker.yaml: one of all processes, or one of each. */
+  readonly store: string | readonly string[];
+  readonly parties: readonly Parties[];
+  /** Default 1. */
+  readonly processes?: number;
+}
+
+/**
+ * Starts brokers as an operator runs them, by default the built file, in one or several processes
+ * that have one base URL, that of the first.
+ */
+export async function startBrokers(
+  options: BrokersOptions,
+  stage: Pick<Stage, "folder" | "start">,
+): Promise<readonly [ServiceProcess, ...ServiceProcess[]]> {
+  const { name = "broker", file = BROKER_BUNDLE, processes = 1, parties, flags, env, onLine } = options;
+  const { folder = stage.folder(name), store, ...place } = options;
+  const stores = typeof store === "string" ? Array<string>(processes).fill(store) : store;
+  const ports: number[] = [];
+  for (let number = 0; number < processes; number += 1) ports.push(await freePort());
+  const [baseUrl, first = ""] = [`http://127.0.0.1:${ports[0]}`, stores[0]];
+  configureBroker(folder, { ...place, baseUrl, store: first }, parties);
+  const servers: ServiceProcess[] = [];
+  for (const [number, port] of ports.entries()) {
+    const own = { ...env, PORT: String(port), STORE: stores[number] ?? first };
+    const started = await stage.start({
+      name,
+      file,
+      folder,
+      env: own,
+      ...(flags && { flags }),
+      ...(onLine && { onLine }),
+    });
+    // It prints the base URL.
+    servers.push({ ...started, url: `http://127.0.0.1:${port}` });
+  }
+  return servers as [ServiceProcess, ...ServiceProcess[]];
 }

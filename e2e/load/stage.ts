@@ -1,5 +1,5 @@
 /** The folders and the processes of a run, and that all of it ends. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Service, type ServiceProcess, startService } from "../support/service-process.ts";
@@ -29,23 +29,17 @@ export interface Stage {
   setVariables(variables: Readonly<Record<string, string>>): void;
 }
 
-/** @returns what has begun, and its end: that rejects if a measured server ended in another way than requested */
-export async function openOnStage<T>(begin: (stage: Stage) => Promise<T>): Promise<T & Stoppable> {
+/**
+ * Runs a part, and ends everything it started.
+ *
+ * @throws Error also if a measured server ended in another way than requested
+ */
+export async function onStage<T>(run: (stage: Stage) => Promise<T>): Promise<T> {
   const root = mkdtempSync(join(tmpdir(), "oauth-broker-load-"));
   const servers: Stoppable[] = [];
   const behind: Stoppable[] = [];
-  const stop = async (): Promise<void> => {
-    const ended = await Promise.allSettled(servers.map((server) => server.stop()));
-    for (const one of behind.toReversed()) await one.stop().catch(() => undefined);
-    rmSync(root, { recursive: true, force: true });
-    for (const one of ended) if (one.status === "rejected") throw one.reason;
-  };
   const stage: Stage = {
-    folder: (name) => {
-      const path = join(root, name);
-      mkdirSync(path);
-      return path;
-    },
+    folder: (name) => mkdtempSync(join(root, `${name}-`)),
     start: async (service) =>
       stage.add(await startMeasured({ ...service, folder: service.folder ?? stage.folder(service.name) })),
     add: (server) => {
@@ -68,17 +62,16 @@ export async function openOnStage<T>(begin: (stage: Stage) => Promise<T>): Promi
       stage.addBehind({ stop: restore });
     },
   };
-  try {
-    return { ...(await begin(stage)), stop };
-  } catch (error) {
+  const stop = async (): Promise<void> => {
+    const ended = await Promise.allSettled(servers.map((server) => server.stop()));
+    for (const one of behind.toReversed()) await one.stop().catch(() => undefined);
+    rmSync(root, { recursive: true, force: true });
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
+  };
+  const result = await run(stage).catch(async (error: unknown) => {
     await stop().catch(() => undefined);
     throw error;
-  }
-}
-
-/** Runs a part, and ends everything it started. */
-export async function onStage<T>(run: (stage: Stage) => Promise<T>): Promise<T> {
-  const { result, stop } = await openOnStage(async (stage) => ({ result: await run(stage) }));
+  });
   await stop();
   return result;
 }

@@ -4,7 +4,6 @@
  * step has to notice. Green says that the broker does what an entry says, not that the entry is
  * true; only an account is answered as others have seen it, if a witness states it.
  */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@oauth-broker/oauth-core";
@@ -70,15 +69,6 @@ const CATALOGUE = join(ROOT, "packages/oauth-core/src/registry/catalogue.json");
 /** @returns the ids of the vendors that are on, in alphabetical order */
 export function vendorsThatAreOn(): string[] {
   return [...REGISTRY.values()].flatMap(({ vendor }) => (vendor.enabled ? [vendor.id] : [])).toSorted();
-}
-
-/**
- * @param seed a text: the same chooses the same vendors
- * @returns that many of them
- */
-export function sampleOf(vendors: readonly string[], count: number, seed: string): string[] {
-  const place = (id: string): string => createHash("sha256").update(`${seed} ${id}`).digest("hex");
-  return vendors.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, count);
 }
 
 /** Accounts that an entry calls, by the id of the entry. */

@@ -8,14 +8,14 @@ import { buildBroker } from "../../support/setup/built-services.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
 import { readProgram, runProgram, say } from "../../support/program.ts";
 import { buildAt } from "../against.ts";
-import { openBrokerPart } from "./broker/part.ts";
+import type { Rounds } from "../rounds.ts";
+import { benchBroker } from "./broker/part.ts";
 import { type CpuProfile, partsOf, partsTable } from "./broker/profile.ts";
 import { countLines, COUNTS } from "./counts/counts.ts";
-import { openMcpPart } from "./mcp/part.ts";
+import { benchMcp } from "./mcp/part.ts";
 import { type CommandLine, commandLineOf, HELP, OPTIONS, type Part } from "./options.ts";
-import { type PartOfBench, runPart } from "./part.ts";
-import { runRegistryBench } from "./registry/bench.ts";
-import { openStorePart } from "./store/part.ts";
+import { benchRegistry } from "./registry/bench.ts";
+import { benchStore } from "./store/part.ts";
 
 const PROFILES = join(import.meta.dirname, "results", "profiles");
 
@@ -31,7 +31,10 @@ async function run(commandLine: CommandLine): Promise<void> {
     if (part !== "broker" || !profile) continue;
     process.stdout.write(`${["memory", "sqlite"].map(describeProfile).join("\n\n")}\n\n`);
   }
-  if (profile) process.stdout.write(`profiles, for a browser's developer tools: ${PROFILES}/*.cpuprofile\n`);
+  if (profile)
+    process.stdout.write(
+      `run under a profiler: compare nothing with these figures; profiles, for a browser's developer tools: ${PROFILES}/*.cpuprofile\n`,
+    );
 }
 
 async function countPart(part: Part): Promise<string> {
@@ -40,25 +43,21 @@ async function countPart(part: Part): Promise<string> {
 }
 
 async function measurePart(part: Part, commandLine: CommandLine): Promise<string> {
-  const { rounds, flows: count, profile: profiled, against: commit, mixedCalls } = commandLine;
-  const profiles = profiled ? PROFILES : undefined;
-  const measure = async (opened: Promise<PartOfBench>, mostWarmUp: number): Promise<string> => {
-    const warmUp = commandLine.warmUp ?? mostWarmUp;
-    // The store has no server.
-    const asked = { count, rounds, warmUp, profiled: profiled && part !== "store" };
-    return (await runPart(await opened, asked, say)).text;
-  };
+  const { rounds, flows: count, profile, against: commit } = commandLine;
+  const profiles = profile ? PROFILES : undefined;
+  const asked = (mostWarmUp: number): Rounds => ({ count, rounds, warmUp: commandLine.warmUp ?? mostWarmUp });
   switch (part) {
     case "broker": {
       const against = commit === undefined ? undefined : buildAt(commit, say);
-      return measure(openBrokerPart(against, profiles), 30_000).finally(() => against?.remove());
+      const { text } = await benchBroker({ against, profiles }, asked(30_000), say).finally(() => against?.remove());
+      return text;
     }
     case "store":
-      return measure(openStorePart(), 15_000);
+      return (await benchStore(asked(15_000), say)).text;
     case "mcp":
-      return measure(openMcpPart(mixedCalls, profiles), 15_000);
+      return (await benchMcp({ profiles, mixedCalls: count }, asked(15_000), say)).text;
     case "registry":
-      return runRegistryBench(15, say).text;
+      return benchRegistry(15, say).text;
     default:
       return part satisfies never;
   }

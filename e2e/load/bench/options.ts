@@ -12,7 +12,8 @@ answer, beside the one that issues none.
 The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; and
 how often KMS is asked. The engine is dynalite, or the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
 The MCP server: CPU time per tool call with a bearer token and a stored vendor token, hosted on SQLite and on DynamoDB, and
-pre-registered, beside the same server without auth; and how fast a refresh and a call are.
+pre-registered, beside the same server without auth; and how fast a refresh and a call are. Then calls of 200 users at
+once, each checked for what is another's.
 The registry, only when it is named: how long its hundreds of vendors take to load.
 Prints tables and ratios with their quartiles. How cost grows: npm run scale.
 
@@ -21,8 +22,6 @@ Prints tables and ratios with their quartiles. How cost grows: npm run scale.
   --rounds N           rounds (default 9)
   --flows N            flows, calls or operations of each kind, per subject and round (default 2000)
   --warm-up N          of each kind beforehand, at most (default 30000 for the broker, 15000 else): until CPU is steady
-  --mixed-calls N      with mcp: calls of 200 users at once on SQLite, a tenth by 20 on DynamoDB, each checked for what is
-                       another's (default 0 = none; 100000 take minutes)
   --count              counts instead of times, the same on every machine: hashes, JSON calls, Buffer.from, promises and
                        bytes of log of a flow, a refresh, a call of /mcp and an operation of each store
   --profile            run the servers under --cpu-prof, and say where the profiles are, and which parts of the broker the
@@ -43,7 +42,6 @@ export interface CommandLine {
   readonly flows: number;
   /** Default: by part. */
   readonly warmUp: number | undefined;
-  readonly mixedCalls: number;
   /** A revision of git. */
   readonly against: string | undefined;
   readonly profile: boolean;
@@ -57,7 +55,6 @@ export const OPTIONS = {
   rounds: { type: "string", default: "9" },
   flows: { type: "string", default: "2000" },
   "warm-up": { type: "string" },
-  "mixed-calls": { type: "string", default: "0" },
   profile: { type: "boolean", default: false },
   count: { type: "boolean", default: false },
 } as const;
@@ -74,7 +71,6 @@ export function commandLineOf({ values }: Extract<Read<typeof OPTIONS>, { readon
     rounds: wholeNumber("--rounds", values.rounds),
     flows: wholeNumber("--flows", values.flows),
     warmUp: warmUp === undefined ? undefined : wholeNumber("--warm-up", warmUp, 0),
-    mixedCalls: wholeNumber("--mixed-calls", values["mixed-calls"], 0),
     against,
     profile,
     count,

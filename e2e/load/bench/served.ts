@@ -1,9 +1,10 @@
 /** Subjects that are servers, each in its own process on loopback, measured over 32 connections if there is work for all. */
+import { inLanes, LANES } from "../lanes.ts";
 import { cpuMicroseconds, measureCpu } from "../machine.ts";
-import { LANES, inLanes } from "../lanes.ts";
 import type { ServiceProcess } from "../../support/service-process.ts";
+import type { Subject } from "../rounds.ts";
 import { quantileOf } from "../spread.ts";
-import type { BenchSubject } from "./part.ts";
+import type { Stage } from "../stage.ts";
 
 /** One connection that repeats its operation. */
 export interface Lane {
@@ -12,15 +13,12 @@ export interface Lane {
   close(): Promise<void>;
 }
 
-export interface Served {
-  /** The operation. */
-  readonly work: string;
-  /** The name of its server. */
-  readonly on: string;
-  readonly label: string;
+export interface Served extends Pick<Subject, "name" | "comparisons"> {
   readonly server: ServiceProcess;
   /** Of the operations that are asked for; default 1. */
   readonly share?: number;
+  /** Whose processor time is measured beside. */
+  readonly vendor?: ServiceProcess;
   openLane(number: number): Promise<Lane>;
 }
 
@@ -30,17 +28,11 @@ export function watched(profile: string, folder: string | undefined): string[] {
   return ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${profile}.cpuprofile`];
 }
 
-export function nameOf({ work, on }: Pick<Served, "work" | "on">): string {
-  return `${work} ${on}`;
-}
-
-/** @returns it as a subject of the rounds, and what ends its connections */
-export function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { stop(): Promise<void> } {
-  const { label, server, share = 1, openLane } = one;
+export function servedSubject({ server, share = 1, vendor, openLane, ...subject }: Served, stage: Stage): Subject {
   const lanes: Lane[] = [];
+  stage.add({ stop: async () => void (await Promise.all(lanes.map((lane) => lane.close()))) });
   return {
-    name: nameOf(one),
-    label,
+    ...subject,
     measure: async (asked) => {
       const count = Math.ceil(asked * share);
       // One by one: an engine behind it may be slow, and this is not what is measured.
@@ -63,6 +55,5 @@ export function timed(one: Served, vendor?: ServiceProcess): BenchSubject & { st
         ...(vendor && { vendorMicroseconds: (ofVendor() - atStart) / count }),
       };
     },
-    stop: async () => void (await Promise.all(lanes.map((lane) => lane.close()))),
   };
 }

@@ -17,6 +17,8 @@ export interface Balancer {
   readonly url: string;
   /** Until `remove`, this port is asked whether it is ready. */
   add(port: number): void;
+  /** What it said last. */
+  isReady(port: number): boolean;
   remove(port: number): void;
   stop(): Promise<void>;
 }
@@ -67,9 +69,8 @@ export async function startBalancer(): Promise<Balancer> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
 
-  const closed = new AbortController();
   const watch = async (port: number): Promise<void> => {
-    while (ready.has(port) && !closed.signal.aborted) {
+    while (ready.has(port)) {
       const isReady = await isReadyAt(port);
       if (ready.has(port)) ready.set(port, isReady);
       await sleep(HEALTH_CHECK_MS, undefined, { ref: false });
@@ -82,9 +83,10 @@ export async function startBalancer(): Promise<Balancer> {
       ready.set(port, false);
       void watch(port);
     },
+    isReady: (port) => ready.get(port) ?? false,
     remove: (port) => void ready.delete(port),
     stop: async () => {
-      closed.abort();
+      ready.clear();
       agent.destroy();
       server.closeAllConnections();
       server.close();
@@ -93,7 +95,7 @@ export async function startBalancer(): Promise<Balancer> {
   };
 }
 
-export async function isReadyAt(port: number): Promise<boolean> {
+async function isReadyAt(port: number): Promise<boolean> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(5_000) });
     await answer.arrayBuffer();

@@ -3,11 +3,16 @@
  * promised in the meantime.
  */
 import { copyFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Bundles, startDeployment, startSqliteDeployment } from "./deployment.ts";
+import { startAws } from "../../support/aws/aws.ts";
+import { runBrokerCommand } from "../../support/broker/process.ts";
+import { startVendorHere } from "../services.ts";
+import { onStage } from "../stage.ts";
+import { type Bundles, startBrokers, startServers, THIS_BUILD } from "./deployment.ts";
 import { type Operation, type Promised, type Tally, tally, type Window } from "./ledger.ts";
-import { type Load, startLoad } from "./load.ts";
+import { startLoad, type Targets } from "./load.ts";
 
 export const FULL = {
   brokers: 3,
@@ -27,6 +32,9 @@ export const FULL = {
 };
 export type DrillSize = Readonly<typeof FULL>;
 
+/** Vendor tokens last this long, so that every drill meets refreshes. */
+const LIFETIME_SECONDS = 20;
+
 /** A call that has refreshed its vendor token waits up to 20 s for its new tokens to be stored. */
 const STORING_MS = 25_000;
 const STORING = ", 25 s for a call that has new tokens to store";
@@ -43,133 +51,133 @@ export async function runDrill(
   say: (line: string) => void,
 ): Promise<readonly Tally[]> {
   say(`starting ${size.brokers} brokers and ${size.servers} MCP servers of the release before`);
-  const deployment = await startDeployment(previous, size);
-  const { brokers, servers, aws } = deployment;
-  const load = startLoad(deployment, size);
-  const { windows, during, calm } = createWindows(size, say);
-  const rollTo = async ({ broker, mcp }: Bundles): Promise<void> => {
-    await brokers.rollTo(broker);
-    await servers.rollTo(mcp);
-  };
-  try {
-    await calm();
-    await during("roll forward", NOTHING, async () => rollTo(current));
-    if (size.rollsBack) {
-      await during("roll back", NOTHING, async () => rollTo(previous));
-      await during("roll forward again", NOTHING, async () => rollTo(current));
-    }
-    await during("every key rotates", NOTHING, async () => {
-      await deployment.command("keys", "rotate");
-      aws.kms.rotateKey(aws.keyArn);
-      await sleep(size.rotationSeconds * 1000);
-    });
-    const away: Promised = {
-      text: `503 with Retry-After within 8 s${STORING}; what was under way when it went may have been spent`,
-      deferred: EVERYTHING,
-      // The table has made a write, and its answer is gone: each client has one request under way.
-      lost: size.clients.flow + size.clients.refresh + size.clients.call,
-      withinMs: 8_000,
-      storedWithinMs: STORING_MS,
+  return onStage(async (stage) => {
+    const aws = await startAws();
+    stage.addBehind({ stop: aws.close });
+    const { url: vendorUrl } = await startVendorHere({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS }, stage);
+    const { store, keys, env } = { ...aws, store: await aws.newStore() };
+    const ofBrokers = { processes: size.brokers, bundle: previous.broker, vendorUrl, store, keys, env };
+    const { target: broker, folder, fleet: brokers } = await startBrokers(ofBrokers, stage);
+    const ofServers = { processes: size.servers, bundle: previous.mcp, vendorUrl };
+    const { target: mcp, fleet: servers } = await startServers(ofServers, aws, stage);
+    const rollTo = async (build: Bundles): Promise<void> => {
+      await brokers.rollTo(build.broker);
+      await servers.rollTo(build.mcp);
     };
-    await during("the table is away", away, async () => {
-      aws.proxy.set({ down: true });
-      await sleep(size.outageSeconds * 1000);
-      aws.proxy.set({});
-      await sleep(size.settleSeconds * 1000);
+    return underLoad({ broker, mcp }, size, say, async (during) => {
+      await during("roll forward", NOTHING, () => rollTo(current));
+      if (size.rollsBack) {
+        await during("roll back", NOTHING, () => rollTo(previous));
+        await during("roll forward again", NOTHING, () => rollTo(current));
+      }
+      await during("every key rotates", NOTHING, async () => {
+        const { code, stderr } = await runBrokerCommand(["keys", "rotate"], folder, { env });
+        if (code !== 0) throw new Error(`broker keys rotate ended with ${code}:\n${stderr}`);
+        aws.kms.rotateKey(aws.keyArn);
+        await seconds(size.rotationSeconds);
+      });
+      const away: Promised = {
+        text: `503 with Retry-After within 8 s${STORING}; what was under way when it went may have been spent`,
+        deferred: EVERYTHING,
+        // The table has made a write, and its answer is gone: each client has one request under way.
+        lost: size.clients.flow + size.clients.refresh + size.clients.call,
+        withinMs: 8_000,
+        storedWithinMs: STORING_MS,
+      };
+      await during("the table is away", away, async () => {
+        aws.proxy.set({ down: true });
+        await seconds(size.outageSeconds);
+        aws.proxy.set({});
+        await seconds(size.settleSeconds);
+      });
+      const withoutKms: Promised = {
+        text: `brokers notice nothing; calls that need a key: 503 with Retry-After within 10 s${STORING}`,
+        deferred: ["call"],
+        withinMs: 10_000,
+        storedWithinMs: STORING_MS,
+      };
+      await during("KMS is away", withoutKms, async () => {
+        aws.kms.fault({ kind: "unavailable" });
+        await seconds(size.outageSeconds);
+        aws.kms.fault(undefined);
+        await seconds(size.settleSeconds);
+      });
+      const killed: Promised = {
+        text: "only requests at the killed process are cut; a refresh it was making: 503 with Retry-After, then anew",
+        cut: true,
+        deferred: ["refresh", "call"],
+        withinMs: 20_000,
+      };
+      await during("kill -9 of one process", killed, async () => {
+        const replace = await Promise.all([brokers.kill(), servers.kill()]);
+        await seconds(size.calmSeconds);
+        for (const start of replace) await start();
+      });
     });
-    const withoutKms: Promised = {
-      text: `brokers notice nothing; calls that need a key: 503 with Retry-After within 10 s${STORING}`,
-      deferred: ["call"],
-      withinMs: 10_000,
-      storedWithinMs: STORING_MS,
-    };
-    await during("KMS is away", withoutKms, async () => {
-      aws.kms.fault({ kind: "unavailable" });
-      await sleep(size.outageSeconds * 1000);
-      aws.kms.fault(undefined);
-      await sleep(size.settleSeconds * 1000);
-    });
-    const killed: Promised = {
-      text: "only requests at the killed process are cut; a refresh it was making: 503 with Retry-After, then anew",
-      cut: true,
-      deferred: ["refresh", "call"],
-      withinMs: 20_000,
-    };
-    const fleets = size.servers > 1 ? [brokers, servers] : [brokers];
-    await during("kill -9 of one process", killed, async () => {
-      const replace = await Promise.all(fleets.map((fleet) => fleet.kill()));
-      await sleep(size.calmSeconds * 1000);
-      for (const start of replace) await start();
-    });
-  } finally {
-    await stopAll(load, deployment);
-  }
-  return tally(load.seen(), windows);
+  });
 }
 
 /** The store of a broker on SQLite is copied while in use, and put back later, as docs/storage-schema.md says. */
 export async function runRestoreDrill(size: DrillSize, say: (line: string) => void): Promise<readonly Tally[]> {
   say("starting a broker on a SQLite file");
-  const deployment = await startSqliteDeployment();
-  const load = startLoad(deployment, size);
-  const { windows, during, calm } = createWindows(size, say);
-  const copy = `${deployment.file}.copy`;
-  try {
-    await calm();
-    await during("a copy is made", NOTHING, async () => {
-      const database = new DatabaseSync(deployment.file, { readOnly: true });
-      await backup(database, copy);
-      database.close();
-      await calm();
-    });
-    const restored: Promised = {
-      text: "connections go on; flows that began after the copy start anew",
-      cut: true,
-      withinMs: 10_000,
-    };
-    await during("the copy is put back", restored, async () => {
-      await deployment.whileDown(() => {
-        for (const suffix of ["", "-wal", "-shm"]) rmSync(`${deployment.file}${suffix}`, { force: true });
-        copyFileSync(copy, deployment.file);
+  return onStage(async (stage) => {
+    const { url: vendorUrl } = await startVendorHere({ codes: "named" }, stage);
+    const place = { store: "sqlite:./broker.sqlite", keys: "store" };
+    const { target, folder, fleet } = await startBrokers(
+      { processes: 1, bundle: THIS_BUILD.broker, vendorUrl, ...place },
+      stage,
+    );
+    const file = join(folder, "broker.sqlite");
+    const copy = `${file}.copy`;
+    return underLoad({ broker: target }, size, say, async (during) => {
+      await during("a copy is made", NOTHING, async () => {
+        const database = new DatabaseSync(file, { readOnly: true });
+        await backup(database, copy);
+        database.close();
+        await seconds(size.calmSeconds);
       });
-      await sleep(size.settleSeconds * 1000);
+      const restored: Promised = {
+        text: "connections go on; flows that began after the copy start anew",
+        cut: true,
+        withinMs: 10_000,
+      };
+      await during("the copy is put back", restored, async () => {
+        await fleet.whileDown(() => {
+          for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
+          copyFileSync(copy, file);
+        });
+        await seconds(size.settleSeconds);
+      });
     });
-  } finally {
-    await stopAll(load, deployment);
-  }
-  return tally(load.seen(), windows);
+  });
 }
 
-/** A client that met a defect of the drill throws at `stop`. */
-async function stopAll(load: Load, deployment: { stop(): Promise<void> }): Promise<void> {
-  try {
-    await load.stop();
-  } finally {
-    await deployment.stop();
-  }
-}
+type During = (name: string, promised: Promised, act: () => Promise<void>) => Promise<void>;
 
-function createWindows(
+/** @throws Error also when a client met a defect of the drill */
+async function underLoad(
+  targets: Targets,
   size: DrillSize,
   say: (line: string) => void,
-): {
-  readonly windows: readonly Window[];
-  readonly during: (name: string, promised: Promised, act: () => Promise<void>) => Promise<void>;
-  readonly calm: () => Promise<void>;
-} {
+  run: (during: During) => Promise<void>,
+): Promise<readonly Tally[]> {
+  const load = startLoad(targets, size);
   const windows: Window[] = [];
-  const calm = async (): Promise<void> => {
-    await sleep(size.calmSeconds * 1000);
-  };
-  return {
-    windows,
-    calm,
-    during: async (name, promised, act) => {
+  try {
+    await seconds(size.calmSeconds);
+    await run(async (name, promised, act) => {
       say(name);
       const from = performance.now();
       await act();
       windows.push({ name, promised, from, to: performance.now() });
-      await calm();
-    },
-  };
+      await seconds(size.calmSeconds);
+    });
+  } finally {
+    await load.stop();
+  }
+  return tally(load.seen, windows);
+}
+
+async function seconds(count: number): Promise<void> {
+  await sleep(count * 1000);
 }

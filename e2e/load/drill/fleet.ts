@@ -1,8 +1,8 @@
-/** The processes of one service behind a balancer: rolled to another build one by one, or killed. */
+/** The processes of one service behind a balancer: rolled to another build one by one, killed, or all down for a time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../support/free-port.ts";
 import type { ServiceProcess } from "../../support/service-process.ts";
-import { type Balancer, isReadyAt } from "./balancer.ts";
+import type { Balancer } from "./balancer.ts";
 
 export interface Fleet {
   /**
@@ -11,6 +11,8 @@ export interface Fleet {
   rollTo(bundle: string): Promise<void>;
   /** SIGKILL to the first process. @returns starts another in its place */
   kill(): Promise<() => Promise<void>>;
+  /** Stops all, which start again after `act`. The balancer cuts connections in the meantime. */
+  whileDown(act: () => void): Promise<void>;
   /** Ends the processes by SIGTERM, and leaves none. */
   stop(): Promise<void>;
 }
@@ -29,26 +31,32 @@ export async function startFleet(
   start: (bundle: string, port: number) => Promise<ServiceProcess>,
 ): Promise<Fleet> {
   let current = bundle;
-  const add = async (): Promise<Member> => {
+  let members: Member[] = [];
+  const add = async (): Promise<void> => {
     const port = await freePort();
     const process = await start(current, port);
+    members = [...members, { port, process }];
     balancer.add(port);
-    for (let tries = 0; !(await isReadyAt(port)); tries += 1) {
+    for (let tries = 0; !balancer.isReady(port); tries += 1) {
       if (tries > 300) throw new Error(`${process.url} did not become ready:\n${process.stderr()}${process.stdout()}`);
       await sleep(100);
     }
-    return { port, process };
   };
   const end = async ({ port, process }: Member): Promise<void> => {
     await process.stop();
     balancer.remove(port);
   };
-  let members = await Promise.all(Array.from({ length: processes }, add));
+  const addAll = async (): Promise<void> => void (await Promise.all(Array.from({ length: processes }, add)));
+  const stop = async (): Promise<void> => {
+    await Promise.all(members.map(end));
+    members = [];
+  };
+  await addAll();
   return {
     rollTo: async (next) => {
       current = next;
       for (const old of members) {
-        members = [...members, await add()];
+        await add();
         await end(old);
         members = members.filter((member) => member !== old);
       }
@@ -61,12 +69,14 @@ export async function startFleet(
       members = others;
       return async () => {
         balancer.remove(first.port);
-        members = [...members, await add()];
+        await add();
       };
     },
-    stop: async () => {
-      await Promise.all(members.map(end));
-      members = [];
+    whileDown: async (act) => {
+      await stop();
+      act();
+      await addAll();
     },
+    stop,
   };
 }

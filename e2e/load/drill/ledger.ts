@@ -4,8 +4,7 @@
  * what it saw. All others belong to the time between, which promises that every request is
  * answered.
  */
-
-import { alignTable } from "../spread.ts";
+import { alignTable } from "../report.ts";
 
 /**
  * - `answered`: as if nothing had happened

@@ -19,7 +19,7 @@ const PATIENCE_MS = 60_000;
 
 export interface Load {
   /** What the clients have seen so far. */
-  seen(): readonly Seen[];
+  readonly seen: readonly Seen[];
   /** Lets each client finish its operation. */
   stop(): Promise<void>;
 }
@@ -36,17 +36,21 @@ export interface McpTarget {
   readonly host: string;
 }
 
+export interface Targets {
+  readonly broker: BrokerTarget;
+  readonly mcp?: McpTarget;
+}
+
 /**
  * @param size.clients of each kind
  * @param size.pauseMs of a client between two operations
  */
 export function startLoad(
-  targets: { readonly broker: BrokerTarget; readonly mcp?: McpTarget },
+  { broker, mcp }: Targets,
   { clients, pauseMs }: { readonly clients: Readonly<Record<Operation, number>>; readonly pauseMs: number },
 ): Load {
   const seen: Seen[] = [];
   const stopped = new AbortController();
-  const { broker, mcp } = targets;
   const actor = createActor(broker.url, broker.parties);
   const operations: Record<Operation, (connection: Connection) => () => Promise<void>> = {
     flow: (connection) => async () => void (await actor.flow(connection)),
@@ -74,7 +78,7 @@ export function startLoad(
   const ended = Promise.all(all);
   ended.catch(() => undefined);
   return {
-    seen: () => seen,
+    seen,
     stop: async () => {
       stopped.abort();
       await ended;

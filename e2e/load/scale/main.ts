@@ -7,7 +7,7 @@ import { buildBroker } from "../../support/setup/built-services.ts";
 import { readProgram, runProgram, say } from "../../support/program.ts";
 import { describeMachine } from "../machine.ts";
 import { PARTS, type Part, partNamed } from "./parts.ts";
-import { sectionText } from "./section.ts";
+import { foundText } from "./section.ts";
 import { FULL, type Size, SMALL } from "./size.ts";
 
 const HELP = `Usage: npm run scale -- [PART …] [OPTIONS]
@@ -35,9 +35,7 @@ async function run(parts: readonly Part[], size: Size): Promise<void> {
     const startedAt = performance.now();
     const found = await PARTS[part].measure(size, (line) => say(`${part}  ${line}`));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
-    process.stdout.write(
-      `\n${found.sections.map(sectionText).join("\n\n")}\n  (npm run scale -- ${part}: ${seconds} s)\n`,
-    );
+    process.stdout.write(`\n${foundText(found)}\n  (npm run scale -- ${part}: ${seconds} s)\n`);
     process.stdout.write(`\nIts lines of docs/capacity.md:\n\n${found.page.join("\n")}\n`);
   }
 }

@@ -8,19 +8,22 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { spreadOf } from "../spread.ts";
 import { ROOT } from "../../support/paths.ts";
-import { compareSubjects } from "./compare.ts";
 import { partNamed, PARTS, type Part } from "./parts.ts";
-import { atMost, pageLines, range, type Row, type Section, sectionText } from "./section.ts";
+import { compareWithFirst, type Found, foundText, growthLine, pageLines, range } from "./section.ts";
 import { SMALL } from "./size.ts";
 import { linesToBuy } from "./to-buy.ts";
 
-async function run(part: Part): Promise<readonly Section[]> {
+async function run(part: Part): Promise<Found> {
   const lines: string[] = [];
-  const { sections, page } = await PARTS[part].measure(SMALL, (line) => lines.push(line));
+  const found = await PARTS[part].measure(SMALL, (line) => lines.push(line));
   expect(lines.length).toBeGreaterThan(0);
   const shapes = PAGE.split("\n").map(shapeOf);
-  expect(page.map(shapeOf).filter((shape) => !shapes.includes(shape))).toEqual([]);
-  return sections;
+  expect(found.page.map(shapeOf).filter((shape) => !shapes.includes(shape))).toEqual([]);
+  expect(foundText(found)).not.toContain("NaN");
+  for (const { figures } of found.sections.flatMap(({ outcomes }) => outcomes)) {
+    expect(figures.cpuMicroseconds?.min).toBeGreaterThan(0);
+  }
+  return found;
 }
 
 const PAGE = readFileSync(join(ROOT, "docs", "capacity.md"), "utf8");
@@ -30,82 +33,80 @@ const shapeOf = (line: string): string => {
   return `${(cells[1] ?? line).trim().replaceAll(/\d[\d,.]*/g, "N")} ${cells.length}`;
 };
 
-const rowsOf = (sections: readonly Section[]): readonly Row[] => sections.flatMap(({ rows }) => rows);
-const figures = (sections: readonly Section[]): readonly string[] => rowsOf(sections).map(({ figure }) => figure);
+const namesOf = ({ sections }: Found): readonly (readonly string[])[] =>
+  sections.map(({ outcomes }) => outcomes.map(({ name }) => name));
+
+/** The second cell of the lines of the page that begin so. */
+const figures = ({ page }: Found, what: string): readonly string[] =>
+  page.filter((line) => line.startsWith(`| ${what}`)).map((line) => line.split(" | ")[1] ?? "");
 
 // They start many processes, or wait for a vendor's limit.
 const RUNS = volume<readonly string[]>({ test: [], soak: ["a small run"] });
 describe.each(RUNS)("%s", () => {
   it("has records in the store, in memory and in SQLite", async () => {
-    const sections = await run("records");
-    expect(sections.map(({ rows }) => rows.map(({ what }) => what))).toEqual([
-      ["50 records", "500 records"],
-      ["50 records", "500 records"],
-    ]);
-    for (const figure of figures(sections)) expect(figure).toMatch(/^[1-9]\d* µs$/);
+    const names = ["50 records", "500 records"];
+    expect(namesOf(await run("records"))).toEqual([names, names]);
   });
 
   it("bar#HT-5 has many connections, and none within the limit is refused", async () => {
-    const rows = rowsOf(await run("connections"));
-    const names = rows.map(({ what }) => what);
-    expect(names).toContain("CPU per flow, 80 connections");
-    expect(names).toContain("CPU per flow, 16 busy beside 80 idle");
-    expect(rows.at(-1)).toMatchObject({ what: "refused, of 80 at once", figure: "0" });
+    const found = await run("connections");
+    expect(namesOf(found)).toEqual([
+      ["32 connections", "80 connections"],
+      ["16 busy", "16 busy beside 80 idle"],
+    ]);
+    expect(figures(found, "connections refused, of 80 with")).toEqual(["0"]);
   });
 
   it("has users at the vendor, in memory and in SQLite", async () => {
-    const sections = await run("waiting");
-    expect(sections).toHaveLength(2);
-    for (const figure of figures(sections)) expect(figure).toMatch(/^-?[\d.]+ [KM]iB$/);
+    const waiting = figures(await run("waiting"), "memory per waiting flow");
+    expect(waiting).toHaveLength(2);
+    for (const figure of waiting) expect(figure).toMatch(/^-?[\d.]+ KiB resident, -?[\d.]+ KiB of it heap$/);
   });
 
   it("has a vendor that hangs, and flows at the others end", async () => {
-    const rows = rowsOf(await run("hanging"));
-    const [hanging] = rows.filter(({ what }) => what === "flows that hang at once");
-    expect(Number(hanging?.figure)).toBeGreaterThan(0);
+    const [hanging = ""] = figures(await run("hanging"), "flows that hang at once");
+    expect(Number.parseInt(hanging)).toBeGreaterThan(0);
   });
 
   it("has several processes on one SQLite file, and on one table", async () => {
-    const sections = await run("processes");
-    const rows = (store: string): string[] => [
-      "1 process",
-      `2 processes, a ${store} each`,
-      `2 processes, one ${store}`,
-      "what sharing costs: to a store each",
-    ];
-    expect(rowsOf(sections).map(({ what }) => what)).toEqual([...rows("SQLite file"), ...rows("table")]);
-    for (const figure of figures(sections)) expect(figure).toMatch(/^([1-9]\d* µs)?$/);
+    const found = await run("processes");
+    const names = ["1 process", "2 processes, a store each", "2 processes, one store"];
+    expect(namesOf(found)).toEqual([names, names]);
+    const compared = found.sections.map(({ outcomes }) => outcomes.at(-1)?.comparisons.map(({ to }) => to));
+    expect(compared).toEqual([names.slice(0, 2), names.slice(0, 2)]);
   });
 
   it("has many clients and vendors in the configuration", async () => {
-    const [flows, starts] = await run("configuration");
-    expect(flows?.rows.map(({ what }) => what)).toEqual(["1 + 1", "20 + 20"]);
-    const parts = ["time", "of that on a processor"];
-    expect(starts?.rows.map(({ what }) => what)).toEqual(
-      ["1 + 1", "20 + 20"].flatMap((entries) => parts.map((part) => `${entries}: ${part}`)),
-    );
-    for (const { figure } of starts?.rows ?? []) expect(figure).toMatch(/^[1-9]\d* ms$/);
+    const found = await run("configuration");
+    expect(namesOf(found)).toEqual([["1 + 1", "20 + 20"]]);
+    const time = String.raw`[1-9]\d* ms \([1-9]\d* ms on a processor\)`;
+    expect(figures(found, "start with 20 clients")[0]).toMatch(new RegExp(`^${time}; with one: ${time}$`));
   });
 
   it("bar#8.2 has tokens due together: none is lost, valid ones work, the queue shows", async () => {
-    const rows = rowsOf(await run("due"));
-    const all = (what: string): readonly Row[] => rows.filter((row) => row.what.includes(what));
-    expect(all("all 24 refreshed, none lost")).toHaveLength(2);
-    for (const { figure } of all("refused (429)")) expect(Number(figure)).toBeGreaterThan(0);
-    for (const { figure } of all("503 with Retry-After")) expect(Number(figure)).toBeGreaterThan(0);
-    for (const { figure } of all("still valid").filter(({ aim }) => aim !== undefined)) expect(figure).toBe("0");
-    for (const { figure } of all("in the queue")) expect(Number(figure)).toBeGreaterThanOrEqual(10);
+    const found = await run("due");
+    const [, ...vendors] = found.more ?? [];
+    expect(vendors).toHaveLength(2);
+    for (const [, , refused, passed, later, laterThoughValid, , queued] of vendors) {
+      expect(Number(refused)).toBeGreaterThan(0);
+      expect(Number(passed)).toBeGreaterThan(0);
+      expect(Number(later)).toBeGreaterThan(0);
+      expect(laterThoughValid).toBe("0");
+      expect(Number(queued)).toBeGreaterThanOrEqual(10);
+    }
+    expect(figures(found, "users who had to sign in again")).toEqual(["0; 0"]);
   });
 
   it("is charged the same on a table of another size", async () => {
-    const rows = rowsOf(await run("units"));
-    const named = (what: string): readonly Row[] => rows.filter((row) => row.what.startsWith(what));
-    const [few, many] = named("flow, ");
-    expect(few?.figure).toMatch(/^\d+ W \d+ R$/);
-    expect(many?.figure).toBe(few?.figure);
-    expect(named("call of `/mcp`:")[0]?.figure).toBe("0 W 2 R");
+    const [, ...rows] = (await run("units")).more ?? [];
+    const named = (what: string) => rows.filter(([name]) => name === what);
+    const [few, many] = named("flow");
+    expect([few?.[1], many?.[1]]).toEqual(["50", "500"]);
+    expect(few?.[2]).toMatch(/^\d+ W, \d+ R$/);
+    expect(many?.[2]).toBe(few?.[2]);
+    expect(named("call of `/mcp`")[0]?.[2]).toBe("2 R");
     // The keys are in memory: what is stored is opened without KMS.
-    expect(rows.map(({ what }) => what.split("; KMS ")[1])).toEqual(rows.map(() => "0"));
+    expect(rows.map(([, , , kms]) => kms)).toEqual(rows.map(() => "0"));
   });
 });
 
@@ -117,45 +118,54 @@ describe("a comparison", () => {
       processes,
       measure: async (flows: number) => {
         calls.push(`${name} ${flows}`);
-        return { cpuMicroseconds: cost, busy: 0.5, byProcess: Array(processes).fill(cost / processes) };
+        return { cpuMicroseconds: cost, busyPercent: 50, byProcess: Array(processes).fill(cost / processes) };
       },
     });
-    const control = { ...subject("apart", 4, 110), control: "four" };
+    const control = { ...subject("apart", 4, 110), comparisons: [{ to: "four" }] };
     const subjects = [subject("one", 1, 100), subject("four", 4, 120), control];
-    const compared = await compareSubjects(subjects, { flows: 10, rounds: 2, warmUp: 15 }, () => undefined);
+    const compared = await compareWithFirst(subjects, { flows: 10, rounds: 2, warmUp: 15 }, () => undefined);
     expect(calls.slice(0, 3)).toEqual(["one 1", "four 4", "apart 4"]);
     expect(calls.slice(-6)).toEqual(["one 10", "four 40", "apart 40", "apart 40", "four 40", "one 10"]);
-    expect(compared.map(({ name, cpu, ratio }) => [name, cpu.median, ratio.median])).toEqual([
-      ["one", 100, 1],
-      ["four", 120, 1.2],
-      ["apart", 110, 1.1],
+    const found = compared.map(({ name, figures: { cpuMicroseconds }, comparisons }) => [
+      name,
+      cpuMicroseconds?.median,
+      ...comparisons.map(({ to, ratio }) => `${ratio.median.toFixed(3)} × ${to}`),
     ]);
-    expect(compared.map(({ toControl }) => toControl?.median.toFixed(3))).toEqual([undefined, undefined, "0.917"]);
+    expect(found).toEqual([
+      ["one", 100],
+      ["four", 120, "1.200 × one"],
+      ["apart", 110, "1.100 × one", "0.917 × four"],
+    ]);
   });
 
   it("is printed with its quartiles and its aim", () => {
-    const ratio = spreadOf([1.1, 1.2, 1.3]);
-    const rows = [
-      { what: "1 process", figure: "100 µs" },
-      { what: "4", figure: "120 µs", ratio, aim: atMost(1.15, ratio) },
+    const cpuMicroseconds = spreadOf([100]);
+    const comparisons = [{ to: "1 process", ratio: spreadOf([1.1, 1.2, 1.3]), limit: 1.15 }];
+    const outcomes = [
+      { name: "1 process", figures: { cpuMicroseconds }, comparisons: [] },
+      { name: "4", figures: { cpuMicroseconds }, comparisons },
     ];
-    const [title, first, second] = sectionText({ title: "Processes", rows }).split("\n");
-    expect(title).toBe("Processes");
-    expect(first).toMatch(/^ {2}1 process +100 µs$/);
-    expect(second).toMatch(/120 µs +1\.20 \(1\.15 to 1\.25\) × {2}NOT MET: at most 1\.15$/);
+    const [title, first, second] = foundText({ sections: [{ title: "Processes", outcomes }], page: [] }).split("\n");
+    expect(title).toMatch(/^Processes, µs +min +median +max/);
+    expect(first).toMatch(/^1 process +100 +100 +100$/);
+    expect(second).toMatch(/ 1\.200 \(1\.150 to 1\.250\) × 1 process, aim NOT MET: at most 1\.15$/);
   });
 });
 
 describe("the lines of the page on capacity", () => {
-  it("name the command once for each table", () => {
-    const lines = pageLines("due", [
-      ["refreshed after", `${range([241.2, 248])} s`, "200 s"],
-      ["refused", range([2600, 2600]), ""],
+  it("name the command once for each table, and which aims are not met", () => {
+    const { page, unmet } = pageLines("due", [
+      growthLine(["connections", "1", "2"], spreadOf([1.234]), 1.2),
+      { cells: ["refreshed after", `${range([241.2, 248])} s`], aim: { text: "200 s", isMet: true } },
+      { cells: ["refused", range([2600, 2600])] },
     ]);
-    expect(lines).toEqual([
+    expect(page).toEqual([
+      "| connections | 1 | 2 | 1.23 × | 1.2 × | `npm run scale -- due` |",
+      "",
       "| refreshed after | 241 to 248 s | 200 s | `npm run scale -- due` |",
       "| refused | 2,600 | | the same |",
     ]);
+    expect(unmet).toEqual(["connections: 1.23 ×, not 1.2 ×"]);
   });
 
   it("hold what to buy, from the processor time per flow", () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { findCrossed, type MixedCalls, openMixedCalls } from "./testing/mixed-calls.ts";
 
 const USERS = 20;
-/** The benchmark makes 100,000: `npm run bench -- --only mcp --mixed-calls 100000`. */
+/** `npm run bench -- --only mcp --flows 100000` makes as many, over sockets. */
 const CALLS = 6 * USERS;
 
 let mixed: MixedCalls;

@@ -10,14 +10,14 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { readCommandLine } from "@oauth-broker/oauth-core/command-line";
 import { cpuMicroseconds } from "../../machine.ts";
-import { compare, comparisonLines, figuresOf, runPart, table } from "../part.ts";
+import { outcomeTable } from "../../report.ts";
 import { commandLineOf, OPTIONS } from "../options.ts";
 import { partsOf, partsTable } from "./profile.ts";
 import { requireChecks } from "./probe.ts";
 import { spreadOf } from "../../spread.ts";
 import { BROKER_BUNDLE } from "../../../support/paths.ts";
-import { brokerComparisons, openBrokerPart } from "./part.ts";
-import { isSteady, type Round, warmUp } from "../../rounds.ts";
+import { benchBroker, brokerWorks } from "./part.ts";
+import { isSteady, outcomesOf, type Round, warmUp } from "../../rounds.ts";
 
 /** Starts five servers; the rest of this file runs each time. */
 const RUNS = volume<readonly string[]>({ test: [], soak: ["a run"] });
@@ -25,20 +25,19 @@ describe.each(RUNS)("%s", () => {
   it("measures the floor, and two builds of the broker on both stores, in the same rounds", async () => {
     const lines: string[] = [];
     const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, mcpBundle: "", remove: () => undefined };
-    const size = { count: 8, rounds: 1, warmUp: 0, profiled: false };
-    const results = await runPart(await openBrokerPart(against), size, (line) => lines.push(line));
+    const size = { count: 8, rounds: 1, warmUp: 0 };
+    const { outcomes } = await benchBroker({ against }, size, (line) => lines.push(line));
     expect(lines).toHaveLength(18);
-    for (const { subject, ratio, to } of results.comparisons) {
-      for (const name of [subject, to]) {
-        const { cpuMicroseconds, busy, vendorMicroseconds } = results.figures[name] ?? expect.fail(name);
-        expect(cpuMicroseconds?.median).toBeGreaterThan(0);
-        expect(busy?.median).toBeGreaterThan(0);
-        expect(vendorMicroseconds?.median).toBeGreaterThan(0);
-      }
-      expect(ratio.median).toBeGreaterThan(0);
+    expect(outcomes).toHaveLength(18);
+    for (const { figures } of outcomes) {
+      expect(figures.cpuMicroseconds?.median).toBeGreaterThan(0);
+      expect(figures.busyPercent?.median).toBeGreaterThan(0);
+      expect(figures.vendorMicroseconds?.median).toBeGreaterThan(0);
     }
-    expect(results.comparisons.filter(({ limit }) => limit !== undefined)).toHaveLength(8);
-    expect(results.comparisons.filter(({ name }) => name === "before")).toHaveLength(8);
+    const comparisons = outcomes.flatMap(({ name, comparisons }) => comparisons.map((one) => ({ name, ...one })));
+    for (const { ratio } of comparisons) expect(ratio.median).toBeGreaterThan(0);
+    expect(comparisons.filter(({ limit }) => limit !== undefined)).toHaveLength(8);
+    expect(comparisons.filter(({ name, to }) => to === name.replace("broker", "before"))).toHaveLength(8);
   });
 });
 
@@ -140,71 +139,65 @@ describe("processor time", () => {
 });
 
 describe("figures", () => {
-  const of = (cpuMicroseconds: number) => ({ cpuMicroseconds, busy: 0.5, vendorMicroseconds: 70 });
-  const round = (floor: number, memory: number, sqlite: number): Round => {
-    const plain = (work: string) => ({
-      [`${work} floor`]: of(floor),
-      [`${work} memory`]: of(memory),
-      [`${work} sqlite`]: of(sqlite),
+  const STORES = ["memory", "sqlite"];
+  /** CPU of each operation on each server. */
+  const round = (floor: number, memory: number, sqlite: number, before: number[] = []): Round => {
+    const costs = new Map([
+      ["floor", floor],
+      ["memory", memory],
+      ["sqlite", sqlite],
+      ...before.map((cost, at) => [`${STORES[at]} before`, cost] as const),
+    ]);
+    const measured = brokerWorks([...costs.keys()]).map(({ work, on, name }) => {
+      const more = work.endsWith("-oidc") ? (on.startsWith("memory") ? 1.2 : 1.6) : 1;
+      return [name, { cpuMicroseconds: more * costs.get(on)!, busyPercent: 50, vendorMicroseconds: 70 }] as const;
     });
-    const openid = (work: string) => ({
-      [`${work}-oidc memory`]: of(1.2 * memory),
-      [`${work}-oidc sqlite`]: of(1.6 * sqlite),
-    });
-    return { ...plain("flow"), ...plain("refresh"), ...openid("flow"), ...openid("refresh") };
+    return Object.fromEntries(measured);
   };
-  const servedIn = (one: Round) =>
-    Object.keys(one).map((name) => ({ work: name.split(" ")[0]!, on: name.slice(name.indexOf(" ") + 1) }));
-  const resultsOf = (rounds: readonly Round[]) => compare(rounds, brokerComparisons(servedIn(rounds[0]!)));
+  const resultsOf = (rounds: readonly Round[], before: readonly string[] = []) =>
+    outcomesOf(brokerWorks(["floor", ...STORES, ...before]), rounds);
   // In the second round the whole machine was twice as slow.
   const rounds = [round(100, 130, 250), round(200, 260, 500), round(100, 150, 190)];
-  const subjects = [{ name: "flow sqlite", label: "whole flow, broker, SQLite", measure: async () => of(0) }];
+  const named = (name: string, outcomes = resultsOf(rounds)) => outcomes.filter((one) => one.name === name);
 
   it("take the median of each round's own ratio", () => {
-    expect(figuresOf(rounds)["flow memory"]?.cpuMicroseconds).toMatchObject({ min: 130, median: 150, max: 260 });
-    const memory = resultsOf(rounds).find(({ subject }) => subject === "flow memory");
-    expect(memory?.ratio).toEqual({ min: 1.3, lower: 1.3, median: 1.3, upper: 1.4, max: 1.5 });
+    const [memory] = named("whole flow, broker, memory");
+    expect(memory?.figures.cpuMicroseconds).toMatchObject({ min: 130, median: 150, max: 260 });
+    expect(memory?.comparisons[0]?.ratio).toEqual({ min: 1.3, lower: 1.3, median: 1.3, upper: 1.4, max: 1.5 });
     expect(spreadOf([4, 1, 3, 2])).toEqual({ min: 1, lower: 1.75, median: 2.5, upper: 3.25, max: 4 });
   });
 
-  it("compare two builds within each round", () => {
-    const twice = rounds.map((one, index) => ({
-      ...one,
-      "flow memory before": of(100 * (index + 1)),
-      "flow sqlite before": of(250),
-    }));
-    const results = resultsOf(twice);
-    const builds = results.filter(({ name }) => name === "before");
-    expect(builds.map(({ subject }) => subject)).toEqual(["flow memory", "flow sqlite"]);
-    expect(builds[0]?.ratio).toMatchObject({ lower: 0.9, median: 1.3, upper: 1.3 });
-    expect(comparisonLines(subjects, results).at(-1)).toBe(
-      "whole flow, broker, SQLite: 1.000 × before (quartiles 0.880 to 1.500)",
+  it("compare two builds within each round, on a line of their own", () => {
+    const twice = [100, 200, 300].map((before) => round(100, 130, 250, [before, 250]));
+    const builds = named("whole flow, broker, memory", resultsOf(twice, ["memory before", "sqlite before"]));
+    expect(builds[0]?.comparisons[1]).toMatchObject({ to: "whole flow, before, memory", ratio: { max: 1.3 } });
+    expect(outcomeTable("it", builds).split("\n")[2]).toMatch(
+      /^ +0\.650 \(0\.542 to 0\.975\) × whole flow, before, memory$/,
     );
-    expect(resultsOf(rounds).filter(({ name }) => name === "before")).toEqual([]);
+    expect(resultsOf(rounds).flatMap(({ comparisons }) => comparisons)).toHaveLength(8);
   });
 
   it("are compared with the aims", () => {
-    const results = resultsOf(rounds);
-    expect(results.map(({ subject, name, ratio, isMet }) => [subject, name, ratio.median, isMet])).toEqual([
-      ["flow memory", "the floor", 1.3, true],
-      ["flow sqlite", "the floor", 2.5, false],
-      ["refresh memory", "the floor", 1.3, true],
-      ["refresh sqlite", "the floor", 2.5, true],
-      ["flow-oidc memory", "without", 1.2, true],
-      ["flow-oidc sqlite", "without", 1.6, false],
-      ["refresh-oidc memory", "without", 1.2, true],
-      ["refresh-oidc sqlite", "without", 1.6, false],
-    ]);
-    expect(comparisonLines(subjects, results)[1]).toBe(
-      "aim not met  whole flow, broker, SQLite: 2.50 (2.20 to 2.50) × the floor; aim: at most 2.2",
+    const all = resultsOf(rounds).flatMap(({ name, comparisons }) =>
+      comparisons.map(({ to, ratio, limit = 0 }) => [name, to, ratio.median, ratio.median <= limit]),
     );
+    const [flow, refresh] = ["whole flow", "refresh"];
+    expect(all).toEqual([
+      [`${flow}, broker, memory`, `${flow}, floor`, 1.3, true],
+      [`${flow}, broker, SQLite`, `${flow}, floor`, 2.5, false],
+      [`${refresh}, broker, memory`, `${refresh}, floor`, 1.3, true],
+      [`${refresh}, broker, SQLite`, `${refresh}, floor`, 2.5, true],
+      ["flow with ID tokens, broker, memory", `${flow}, broker, memory`, 1.2, true],
+      ["flow with ID tokens, broker, SQLite", `${flow}, broker, SQLite`, 1.6, false],
+      ["refresh with ID tokens, broker, memory", `${refresh}, broker, memory`, 1.2, true],
+      ["refresh with ID tokens, broker, SQLite", `${refresh}, broker, SQLite`, 1.6, false],
+    ]);
   });
 
   it("are printed one line per subject", () => {
-    const printed = table({ measured: "it", subjects }, { figures: figuresOf(rounds), comparisons: resultsOf(rounds) });
-    expect(printed.split("\n")).toEqual([
+    expect(outcomeTable("CPU of it, µs", named("whole flow, broker, SQLite")).split("\n")).toEqual([
       "CPU of it, µs               min  median  max  busy, %  vendor  × (quartiles)",
-      "whole flow, broker, SQLite  190     250  500       50      70  2.50 (2.20 to 2.50) × the floor",
+      "whole flow, broker, SQLite  190     250  500       50      70  2.500 (2.200 to 2.500) × whole flow, floor, aim NOT MET: at most 2.2",
     ]);
   });
 });
@@ -269,23 +262,17 @@ describe("the command line", () => {
       parts: ["broker", "store", "mcp"],
       rounds: 9,
       flows: 2000,
-      mixedCalls: 0,
       profile: false,
       count: false,
     });
   });
 
-  it.each([
-    ["--flows=0"],
-    ["--rounds=many"],
-    ["--flows=1e3"],
-    ["--speed"],
-    ["--only=vendor"],
-    ["--warm-up=-1"],
-    ["--mixed-calls=all"],
-  ])("refuses %s", (argument) => {
-    expect(() => parseCommandLine([argument])).toThrow(argument.split("=", 1)[0]);
-  });
+  it.each([["--flows=0"], ["--rounds=many"], ["--flows=1e3"], ["--speed"], ["--only=vendor"], ["--warm-up=-1"]])(
+    "refuses %s",
+    (argument) => {
+      expect(() => parseCommandLine([argument])).toThrow(argument.split("=", 1)[0]);
+    },
+  );
 
   it("refuses --against where the broker is not measured", () => {
     expect(parseCommandLine(["--against", "HEAD", "--only", "broker"])).toMatchObject({ against: "HEAD" });

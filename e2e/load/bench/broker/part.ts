@@ -5,16 +5,16 @@
  */
 import { join } from "node:path";
 import { freePort } from "../../../support/free-port.ts";
-import { BROKER_BUNDLE } from "../../../support/paths.ts";
+import type { ServiceProcess } from "../../../support/service-process.ts";
 import type { OtherBuild } from "../../against.ts";
 import { createActor } from "../../broker-client.ts";
 import { openConnection } from "../../connection.ts";
 import { LANES } from "../../lanes.ts";
-import type { ServiceProcess } from "../../../support/service-process.ts";
-import { type BrokerPlace, configureBroker, createParties, type Parties, startVendor } from "../../services.ts";
-import { openOnStage } from "../../stage.ts";
-import type { Comparison, PartOfBench } from "../part.ts";
-import { type Lane, nameOf, type Served, timed, watched } from "../served.ts";
+import type { Rounds, Subject } from "../../rounds.ts";
+import { type BrokersOptions, createParties, type Parties, startBrokers, startVendor } from "../../services.ts";
+import { onStage } from "../../stage.ts";
+import { measurePart, type PartResults } from "../part.ts";
+import { type Lane, servedSubject, watched } from "../served.ts";
 import type { FloorOptions } from "./floor.ts";
 import { requireChecks } from "./probe.ts";
 
@@ -41,6 +41,7 @@ const LABELS: Readonly<Record<string, string>> = {
   "memory before": "before, memory",
   "sqlite before": "before, SQLite",
 };
+const nameOf = (work: string, on: string): string => `${LABELS[work]}, ${LABELS[on]}`;
 const plainOf = (work: string): string => work.replace("-oidc", "");
 
 /** 0.1.0 knows this one alone, and does not start with a field it does not know. */
@@ -72,72 +73,67 @@ export function brokerLanes(work: string, url: string, { plain, openid }: BenchP
 }
 
 /**
- * @param against is measured alternately with this build, in the same rounds
- * @throws Error when a server does not do what is measured
+ * Each operation on each server: to the floor, or with ID tokens to the same without; then to the build before.
+ *
+ * @param servers `floor`, the stores, and if there is a build before, `memory before` and `sqlite before`
  */
-export async function openBrokerPart(against?: OtherBuild, profiles?: string): Promise<PartOfBench> {
-  return openOnStage(async (stage) => {
-    const vendor = await startVendor("any", stage);
-    const parties = benchParties(vendor.url);
-    const broker = async (name: string, store: Store, bundle = BROKER_BUNDLE): Promise<ServiceProcess> => {
-      const folder = stage.folder(name);
-      const attempt = async (limits?: BrokerPlace["limits"]): Promise<ServiceProcess> => {
-        const port = await freePort();
-        const place = { baseUrl: `http://127.0.0.1:${port}`, port, store: STORES[store], ...(limits && { limits }) };
-        configureBroker(folder, place, Object.values(parties));
-        return stage.start({ name, file: bundle, folder, flags: watched(name, profiles) });
-      };
-      return attempt().catch(async (error: unknown) => {
-        if (bundle === BROKER_BUNDLE) throw error;
-        return attempt(NO_LIMITS_IN_0_1_0);
+export function brokerWorks(
+  servers: readonly string[],
+): (Pick<Subject, "name" | "comparisons"> & { readonly work: string; readonly on: string })[] {
+  return WORKS.flatMap((work) => {
+    const isPlain = plainOf(work) === work;
+    return servers
+      .filter((on) => on !== "floor" || isPlain)
+      .map((on) => {
+        const [limit, before] = [LIMITS[work]?.[on as Store], `${on} before`];
+        const to = isPlain ? nameOf(work, "floor") : nameOf(plainOf(work), on);
+        const comparisons = [
+          ...(on === "floor" ? [] : [{ to, ...(limit !== undefined && { limit }) }]),
+          ...(servers.includes(before) ? [{ to: nameOf(work, before) }] : []),
+        ];
+        return { work, on, name: nameOf(work, on), comparisons };
       });
-    };
-    const floor: FloorOptions = { ...parties.plain, port: await freePort() };
-    const servers: Record<string, ServiceProcess> = {
-      floor: await stage.start({
-        name: "floor",
-        file: FLOOR,
-        args: [JSON.stringify(floor)],
-        flags: watched("floor", profiles),
-      }),
-    };
-    const stores = Object.keys(STORES) as Store[];
-    for (const store of stores) servers[store] = await broker(store, store);
-    if (against !== undefined)
-      for (const store of stores) servers[`${store} before`] = await broker(`${store} before`, store, against.bundle);
-    for (const { url } of Object.values(servers)) await requireChecks(url, parties.plain);
-    if (servers["memory"] !== undefined) await requireChecks(servers["memory"].url, parties.openid);
-
-    const served = WORKS.flatMap((work) =>
-      Object.entries(servers)
-        .filter(([on]) => on !== "floor" || plainOf(work) === work)
-        .map(([on, server]): Served => {
-          const openLane = brokerLanes(work, server.url, parties);
-          return { work, on, label: `${LABELS[work]}, ${LABELS[on]}`, server, openLane };
-        }),
-    );
-    return {
-      about: `broker: ${LANES} connections${against === undefined ? "" : `, before: ${against.commit}`}`,
-      measured: "the server's process",
-      subjects: served.map((one) => stage.add(timed(one, vendor))),
-      comparisons: brokerComparisons(served),
-    };
   });
 }
 
-/** To the floor, or with ID tokens to the same without; then to the build before. */
-export function brokerComparisons(served: readonly Pick<Served, "work" | "on">[]): Comparison[] {
-  const toBase = served.flatMap(({ work, on }): Comparison[] => {
-    if (on === "floor") return [];
-    const limit = LIMITS[work]?.[on as Store];
-    const base = plainOf(work) === work ? { to: nameOf({ work, on: "floor" }), name: "the floor" } : undefined;
-    const without = { to: nameOf({ work: plainOf(work), on }), name: "without" };
-    return [{ subject: nameOf({ work, on }), ...(base ?? without), ...(limit !== undefined && { limit }) }];
+/**
+ * @param builds.against is measured alternately with this build, in the same rounds
+ * @param builds.profiles a folder for CPU profiles of the servers
+ * @throws Error when a server does not do what is measured
+ */
+export async function benchBroker(
+  { against, profiles }: { readonly against?: OtherBuild | undefined; readonly profiles?: string | undefined },
+  asked: Rounds,
+  say: (line: string) => void,
+): Promise<PartResults> {
+  return onStage(async (stage) => {
+    const vendor = await startVendor("any", stage);
+    const parties = benchParties(vendor.url);
+    const floor: FloorOptions = { ...parties.plain, port: await freePort() };
+    const args = [JSON.stringify(floor)];
+    const flags = watched("floor", profiles);
+    const servers: Record<string, ServiceProcess> = {
+      floor: await stage.start({ name: "floor", file: FLOOR, args, flags }),
+    };
+    const start = async (name: string, options: Pick<BrokersOptions, "store" | "file" | "limits">): Promise<void> => {
+      const own = { name, flags: watched(name, profiles), parties: Object.values(parties), ...options };
+      [servers[name]] = await startBrokers(own, stage);
+    };
+    for (const [name, store] of Object.entries(STORES)) await start(name, { store });
+    if (against !== undefined) {
+      for (const [name, store] of Object.entries(STORES)) {
+        const before = { store, file: against.bundle };
+        const started = start(`${name} before`, before);
+        await started.catch(() => start(`${name} before`, { ...before, limits: NO_LIMITS_IN_0_1_0 }));
+      }
+    }
+    for (const { url } of Object.values(servers)) await requireChecks(url, parties.plain);
+    if (servers["memory"] !== undefined) await requireChecks(servers["memory"].url, parties.openid);
+    const subjects = brokerWorks(Object.keys(servers)).map(({ work, on, ...subject }) => {
+      const server = servers[on]!;
+      return servedSubject({ ...subject, server, vendor, openLane: brokerLanes(work, server.url, parties) }, stage);
+    });
+    const about = `broker: ${LANES} connections${against === undefined ? "" : `, before: ${against.commit}`}`;
+    return measurePart({ about, measured: "the server's process", subjects }, asked, say);
   });
-  const toBefore = served.flatMap(({ work, on }): Comparison[] =>
-    on.endsWith(" before")
-      ? [{ subject: nameOf({ work, on: on.replace(" before", "") }), to: nameOf({ work, on }), name: "before" }]
-      : [],
-  );
-  return [...toBase, ...toBefore];
 }

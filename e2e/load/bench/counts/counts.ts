@@ -39,14 +39,13 @@ async function countBrokers(): Promise<CountTable> {
     const parties = benchParties((await startVendorHere({ codes: "any" }, stage)).url);
     for (const [on, store] of Object.entries(STORES)) {
       const { counts, log } = createSubject();
-      const port = await freePort();
-      const place = { baseUrl: `http://127.0.0.1:${port}`, port, store };
+      const baseUrl = `http://127.0.0.1:${await freePort()}`;
       const folder = stage.folder(on);
-      configureBroker(folder, place, Object.values(parties));
+      configureBroker(folder, { baseUrl, store }, Object.values(parties));
       const start = () => startBroker(loadConfig({}, folder), log, { graceMs: 0 });
       stage.add(await countedIn(counts, start));
       for (const work of WORKS) {
-        const { run, close } = await brokerLanes(work, place.baseUrl, parties)();
+        const { run, close } = await brokerLanes(work, baseUrl, parties)();
         (table[work] ??= {})[on] = await countEach(counts, run);
         await close();
       }

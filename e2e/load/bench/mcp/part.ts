@@ -6,17 +6,18 @@
  * pre-registered mode; a fake vendor and the AWS engines are behind them.
  */
 import { join } from "node:path";
+import { tableEnvironment } from "../../../support/aws/environment.ts";
+import type { ServiceProcess } from "../../../support/service-process.ts";
 import { openConnection } from "../../connection.ts";
+import { startEngines } from "../../engines.ts";
 import { LANES } from "../../lanes.ts";
 import { callTool, connect, connectAtVendor, refresh, userName } from "../../mcp-client.ts";
-import type { ServiceProcess } from "../../../support/service-process.ts";
-import { startEngines } from "../../engines.ts";
+import type { Rounds } from "../../rounds.ts";
 import { startMcpServer, startVendor } from "../../services.ts";
-import { tableEnvironment } from "../../../support/aws/environment.ts";
-import { openOnStage } from "../../stage.ts";
-import type { Comparison, PartOfBench } from "../part.ts";
-import { type Lane, nameOf, type Served, timed, watched } from "../served.ts";
-import { mixedLine, runMixed } from "./mixed.ts";
+import { onStage } from "../../stage.ts";
+import { measurePart, type PartResults } from "../part.ts";
+import { type Lane, servedSubject, watched } from "../served.ts";
+import { type Mixed, mixedLine, runMixed } from "./mixed.ts";
 
 const LABELS = {
   open: "without auth",
@@ -28,18 +29,27 @@ const LABELS = {
 type Server = keyof typeof LABELS;
 const SERVERS = Object.keys(LABELS) as Server[];
 
-/**
- * `nothing`, `token`: a call of that tool. `refresh`: our refresh token spent at `/token`, then a
- * call with the new tokens, where the server has its own token endpoint.
- */
-const WORKS = [
-  { work: "nothing", what: "does nothing", servers: SERVERS },
-  { work: "token", what: "takes the token", servers: SERVERS },
-  { work: "refresh", what: "refresh at /token + call", servers: ["sqlite", "dynamodb"], share: 0.25 },
-] as const;
-
 /** The largest allowed median ratio of a call that takes the vendor token, hosted mode on SQLite. */
 const LIMIT = 1.25;
+
+/**
+ * `nothing`, `token`: a call of that tool, compared with the server without auth. `refresh`: our
+ * refresh token spent at `/token`, then a call with the new tokens, where the server has its own
+ * token endpoint.
+ */
+export const MCP_WORKS = [
+  ...(["nothing", "token"] as const).flatMap((work) => {
+    const nameOf = (on: Server): string => `${work === "token" ? "takes the token" : "does nothing"}, ${LABELS[on]}`;
+    return SERVERS.map((on) => {
+      const limit = work === "token" && on === "sqlite" ? { limit: LIMIT } : {};
+      return { work, on, name: nameOf(on), comparisons: on === "open" ? [] : [{ to: nameOf("open"), ...limit }] };
+    });
+  }),
+  ...(["sqlite", "dynamodb"] as const).map((on) => {
+    return { work: "refresh", on, name: `refresh at /token + call, ${LABELS[on]}`, comparisons: [], share: 0.25 };
+  }),
+];
+
 const WITHOUT_AUTH = join(import.meta.dirname, "no-auth.ts");
 
 /** The vendor names no client of a token, so none is expected. */
@@ -68,9 +78,13 @@ export function mcpLanes(work: string, url: string, vendorUrl?: string): (number
   };
 }
 
-/** @param mixedCalls of 200 users at once, each checked: on SQLite, and a tenth on DynamoDB; 0 = none */
-export async function openMcpPart(mixedCalls: number, profiles?: string): Promise<PartOfBench> {
-  return openOnStage(async (stage) => {
+/** @param mixedCalls of 200 users at once, each checked: on SQLite, and a tenth on DynamoDB */
+export async function benchMcp(
+  { profiles, mixedCalls }: { readonly profiles?: string | undefined; readonly mixedCalls: number },
+  asked: Rounds,
+  say: (line: string) => void,
+): Promise<PartResults & { readonly mixed: Mixed }> {
+  return onStage(async (stage) => {
     const aws = await (await startEngines(stage)).open();
     const { url: vendorUrl } = await startVendor("named", stage);
     const start = async (name: Server, env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> => {
@@ -83,35 +97,14 @@ export async function openMcpPart(mixedCalls: number, profiles?: string): Promis
       dynamodb: await start("dynamodb", tableEnvironment(aws)),
       preRegistered: await start("preRegistered", PRE_REGISTERED),
     };
-    const served = WORKS.flatMap(({ work, what, servers: names, ...rest }) =>
-      names.map((on): Served => {
-        const server = servers[on];
-        const openLane = mcpLanes(work, server.url, on === "preRegistered" ? vendorUrl : undefined);
-        return { work, on, label: `${what}, ${LABELS[on]}`, server, openLane, ...rest };
-      }),
-    );
-    return {
-      about: `mcp: ${LANES} connections, ${aws.name}, a quarter as many refreshes`,
-      measured: "the process of a tool that …",
-      subjects: served.map((one) => stage.add(timed(one))),
-      comparisons: mcpComparisons(),
-      more: async (say: (line: string) => void) => {
-        if (mixedCalls === 0) return { found: {}, lines: [] };
-        const mixed = await runMixed(servers, mixedCalls, say);
-        return { found: { mixed }, lines: [mixedLine(mixed)] };
-      },
-    };
+    const subjects = MCP_WORKS.map(({ work, on, ...subject }) => {
+      const server = servers[on];
+      const openLane = mcpLanes(work, server.url, on === "preRegistered" ? vendorUrl : undefined);
+      return servedSubject({ ...subject, server, openLane }, stage);
+    });
+    const about = `mcp: ${LANES} connections, ${aws.name}, a quarter as many refreshes`;
+    const results = await measurePart({ about, measured: "the process of a tool that …", subjects }, asked, say);
+    const mixed = await runMixed(servers, mixedCalls);
+    return { ...results, mixed, text: `${results.text}\n\n${mixedLine(mixed)}` };
   });
-}
-
-/** To the server without auth, same tool. */
-export function mcpComparisons(): Comparison[] {
-  return ["nothing", "token"].flatMap((work) =>
-    SERVERS.filter((on) => on !== "open").map((on) => ({
-      subject: nameOf({ work, on }),
-      to: nameOf({ work, on: "open" }),
-      name: "without auth",
-      ...(work === "token" && on === "sqlite" && { limit: LIMIT }),
-    })),
-  );
 }

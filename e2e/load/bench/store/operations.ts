@@ -1,11 +1,18 @@
 /**
- * The operations the store's bench compares: our calls, and the requests they cannot do
- * without. Every answer is checked, so that a store that does less than it should counts as broken,
+ * The operations the store's bench compares: our calls, and the requests they cannot do without,
+ * sent by the SDK alone: same table, same bytes, same settings of the client, without the store in
+ * between. Every answer is checked, so that a store that does less than it should counts as broken,
  * not as fast.
  */
 import { randomUUID } from "node:crypto";
+import {
+  type AttributeValue,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
-import { bareRecord, bareRecordKey, type Item, openBare } from "./bare.ts";
 import type { Engines } from "../../engines.ts";
 import { inLanes, LANES } from "../../lanes.ts";
 import {
@@ -17,32 +24,17 @@ import {
   readerName,
   readUser,
   requireSealed,
-  rowKeyOf,
   TOKENS,
+  VENDOR,
 } from "./tokens.ts";
-
-/**
- * The subjects by name: our calls, and the requests of the SDK that they are compared with. In the
- * order in which they are measured: compared ones next to each other.
- */
-export const STORE_LABELS = {
-  getItem: "GetItem, consistent",
-  get: "TokenStore.get",
-  putItem: "PutItem",
-  put: "TokenStore.put",
-  getItemPutItem: "GetItem, then PutItem",
-  putNewItem: "PutItem of a new item",
-  create: "RecordStore.create",
-  updateItem: "UpdateItem under a condition",
-  advance: "RecordStore.advance",
-} as const;
-export type StoreSubject = keyof typeof STORE_LABELS;
 
 /**
  * One operation.
  * @param lane 0 to LANES - 1: lanes run at the same time and write their own records
  */
 export type Operation = (lane: number) => Promise<void>;
+
+type Item = Readonly<Record<string, AttributeValue>>;
 
 const KIND = "bench";
 const STAGES = ["pushed", "started"] as const;
@@ -61,59 +53,65 @@ export const RECORD_DATA: Readonly<Record<string, string>> & { readonly client: 
 };
 const PUSHED = { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT };
 
+/** Keys of the table (docs/storage-schema.md). */
+const rowKey = (user: string): Item => ({ pk: { S: `USER#${user}` }, sk: { S: `VENDOR#${VENDOR}` } });
+const recordKey = (id: string): Item => ({ pk: { S: `RECORD#${id}` }, sk: { S: `KIND#${KIND}` } });
+
+const writer = (lane: number): string => `writer-${lane}`;
+const bareWriter = (lane: number): string => `bare-${lane}`;
+
 /**
- * @returns also the size of a sealed row as the engine received it: its names and values
+ * @returns the operations by name, in the order in which they are measured: compared ones next to
+ *   each other; also the size of a sealed row as the engine received it: its names and values
  * @throws Error when a row contains a token in plaintext
  */
 export async function openOperations(engines: Engines): Promise<{
-  readonly operations: Readonly<Record<StoreSubject, Operation>>;
+  readonly operations: Readonly<Record<string, Operation>>;
   readonly rowBytes: number;
   close(): Promise<void>;
 }> {
-  const bare = openBare(engines);
+  const { get, put, advance, close } = openBare(engines);
   const store = openStore(engines);
   const records = dynamodbRecordStore({ ...engines, deadlineMs: DEADLINE_MS, now: () => 1_700_000_000 });
   const readers = Array.from({ length: READERS }, (_, at) => readerName(at));
   const lanes = Array.from({ length: LANES }, (_, lane) => lane);
+  const create = async (id: string): Promise<void> => {
+    const outcome = await records.create({ key: { kind: KIND, id }, ...PUSHED });
+    if (outcome !== "created") throw new Error("a new record was there before");
+  };
 
   const users = [...readers, ...lanes.map(writer)];
   await inLanes(LANES, users.length, (_, at) => store.put(keyOf(users[at]!), TOKENS));
-  const sealed = await bare.get(rowKeyOf(writer(0)));
+  const sealed = await get(rowKey(writer(0)));
   requireSealed(sealed);
-  const items = lanes.map((lane): Item => ({ ...sealed, pk: { S: rowKeyOf(bareWriter(lane)).pk } }));
+  for (const lane of lanes) await create(writer(lane));
+  const pushed = await get(recordKey(writer(0)));
+  const items = lanes.map((lane): Item => ({ ...sealed, ...rowKey(bareWriter(lane)) }));
   for (const lane of lanes) {
-    await bare.put(items[lane]!);
-    await bare.put(bareRecord({ kind: KIND, id: bareWriter(lane) }, PUSHED));
-    await records.create({ key: { kind: KIND, id: writer(lane) }, ...PUSHED });
+    await put(items[lane]!);
+    await put({ ...pushed, ...recordKey(bareWriter(lane)) });
   }
 
   const nextKey = inTurn(readers.map(keyOf));
-  const nextRowKey = inTurn(readers.map(rowKeyOf));
+  const nextRowKey = inTurn(readers.map(rowKey));
   const nextStage = { bare: createTurns(), ours: createTurns() };
 
-  const operations: Record<StoreSubject, Operation> = {
-    getItem: async () => void (await bare.get(nextRowKey())),
-    get: () => readUser(store, nextKey()),
-    putItem: (lane) => bare.put(items[lane]!),
-    put: async (lane) => {
+  const operations = {
+    "GetItem, consistent": async () => void (await get(nextRowKey())),
+    "TokenStore.get": () => readUser(store, nextKey()),
+    PutItem: (lane) => put(items[lane]!),
+    "TokenStore.put": async (lane) => {
       const { version } = await store.put(keyOf(writer(lane)), TOKENS);
       if (version < 2) throw new Error("the tokens were not put over those before");
     },
-    getItemPutItem: async (lane) => {
-      await bare.get(rowKeyOf(bareWriter(lane)));
-      await bare.put(items[lane]!);
+    "GetItem, then PutItem": async (lane) => {
+      await get(rowKey(bareWriter(lane)));
+      await put(items[lane]!);
     },
-    putNewItem: () => bare.create(bareRecord({ kind: KIND, id: randomUUID() }, PUSHED)),
-    create: async () => {
-      const key = { kind: KIND, id: randomUUID() };
-      const outcome = await records.create({ key, ...PUSHED });
-      if (outcome !== "created") throw new Error("a new record was there before");
-    },
-    updateItem: async (lane) => {
-      const [from, to] = nextStage.bare(lane);
-      await bare.advance(bareRecordKey({ kind: KIND, id: bareWriter(lane) }), { from, to, client: RECORD_DATA.client });
-    },
-    advance: async (lane) => {
+    "PutItem of a new item": () => put({ ...pushed, ...recordKey(randomUUID()) }, { isNew: true }),
+    "RecordStore.create": () => create(randomUUID()),
+    "UpdateItem under a condition": (lane) => advance(recordKey(bareWriter(lane)), nextStage.bare(lane)),
+    "RecordStore.advance": async (lane) => {
       const [from, to] = nextStage.ours(lane);
       const { outcome } = await records.advance(
         { kind: KIND, id: writer(lane) },
@@ -122,20 +120,79 @@ export async function openOperations(engines: Engines): Promise<{
       );
       if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
     },
-  };
+  } satisfies Record<string, Operation>;
   return {
     operations,
     rowBytes: sizeOf(sealed),
     close: async () => {
       await store.close();
       await records.close();
-      bare.close();
+      close();
     },
   };
 }
 
-const writer = (lane: number): string => `writer-${lane}`;
-const bareWriter = (lane: number): string => `bare-${lane}`;
+/**
+ * The client is as in token-store/src/storage/dynamodb/table.ts, except for the retry strategy: the
+ * SDK's own here.
+ */
+function openBare({ endpoint, region, table: TableName }: Engines) {
+  const agent = { keepAlive: true, maxSockets: 100 };
+  const client = new DynamoDBClient({
+    region,
+    endpoint,
+    maxAttempts: 8,
+    requestHandler: {
+      connectionTimeout: 500,
+      requestTimeout: 1500,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+  return {
+    get: async (key: Item): Promise<Item> => {
+      const { Item: item } = await client.send(new GetItemCommand({ TableName, Key: key, ConsistentRead: true }));
+      if (item === undefined) throw new Error(`no item ${key["pk"]?.S}`);
+      return item;
+    },
+    put: async (item: Item, { isNew = false } = {}): Promise<void> => {
+      const condition = {
+        ConditionExpression: "attribute_not_exists(#pk)",
+        ExpressionAttributeNames: { "#pk": "pk" },
+      };
+      await client.send(new PutItemCommand({ TableName, Item: item, ...(isNew && condition) }));
+    },
+    /** Answers the item, as a record store must. */
+    advance: async (key: Item, [from, to]: readonly [from: string, to: string]): Promise<void> => {
+      const { Attributes: item } = await client.send(
+        new UpdateItemCommand({
+          TableName,
+          Key: key,
+          UpdateExpression: "SET #stage = :to, #data.#set = :set",
+          ConditionExpression: "#stage = :from AND #expires_at > :now AND #data.#client = :client",
+          ExpressionAttributeNames: {
+            "#stage": "stage",
+            "#data": "data",
+            "#set": "attempt",
+            "#expires_at": "expires_at",
+            "#client": "client",
+          },
+          ExpressionAttributeValues: {
+            ":from": { S: from },
+            ":to": { S: to },
+            ":set": { S: to },
+            ":now": { N: "1" },
+            ":client": { S: RECORD_DATA.client },
+          },
+          ReturnValues: "ALL_NEW",
+        }),
+      );
+      if (item?.["stage"]?.S !== to) throw new Error("the item did not move");
+    },
+    close: () => client.destroy(),
+  };
+}
 
 /** From one stage to the other and back, for each lane. */
 function createTurns(): (lane: number) => readonly [from: string, to: string] {

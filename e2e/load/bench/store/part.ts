@@ -6,22 +6,22 @@
 import { type EngineServers, startEngines } from "../../engines.ts";
 import { inLanes, LANES } from "../../lanes.ts";
 import { measureCpu } from "../../machine.ts";
-import { aimLine } from "../../spread.ts";
-import { openOnStage } from "../../stage.ts";
-import type { BenchSubject, Comparison, PartOfBench } from "../part.ts";
-import { openOperations, type Operation, STORE_LABELS, type StoreSubject } from "./operations.ts";
+import { aimText } from "../../report.ts";
+import type { Rounds } from "../../rounds.ts";
+import { onStage } from "../../stage.ts";
+import { measurePart, type PartResults } from "../part.ts";
+import { openOperations } from "./operations.ts";
 import { keyOf, openStore, readerName, readUser, TOKEN_LENGTHS } from "./tokens.ts";
 
 /** `put` reads the row it replaces, because its version is part of what is sealed: two requests, both counted. */
-export const STORE_COMPARISONS: readonly Comparison[] = (
-  [
-    ["get", "getItem"],
-    ["put", "putItem"],
-    ["put", "getItemPutItem"],
-    ["create", "putNewItem"],
-    ["advance", "updateItem"],
-  ] as const
-).map(([subject, to]) => ({ subject, to, name: STORE_LABELS[to], limit: 1.25 }));
+export const COMPARED: Readonly<Record<string, readonly string[]>> = {
+  "TokenStore.get": ["GetItem, consistent"],
+  "TokenStore.put": ["PutItem", "GetItem, then PutItem"],
+  "RecordStore.create": ["PutItem of a new item"],
+  "RecordStore.advance": ["UpdateItem under a condition"],
+};
+/** The aim for each. */
+export const LIMIT = 1.25;
 
 export interface KmsFigures {
   readonly reads: number;
@@ -37,44 +37,34 @@ export interface KmsFigures {
 const KMS_LIMIT = 1;
 
 /** @param kmsReads whose calls to KMS are counted, cold and warm */
-export async function openStorePart(kmsReads = 10_000): Promise<PartOfBench> {
-  return openOnStage(async (stage) => {
+export async function benchStore(
+  asked: Rounds,
+  say: (line: string) => void,
+  kmsReads = 10_000,
+): Promise<PartResults & { readonly kms: KmsFigures; readonly rowBytes: number }> {
+  return onStage(async (stage) => {
     const servers = await startEngines(stage);
     const engines = await servers.open();
     const { operations, rowBytes, close } = await openOperations(engines);
     stage.add({ stop: close });
-    const names = Object.keys(STORE_LABELS) as StoreSubject[];
-    return {
-      about: `store: ${LANES} at once, ${engines.name}, tokens of ${TOKEN_LENGTHS.access} and ${TOKEN_LENGTHS.refresh} characters, ${rowBytes} bytes a row`,
-      measured: "the client's process",
-      subjects: names.map((name) => subjectOf(name, operations[name])),
-      comparisons: STORE_COMPARISONS,
-      more: async () => {
-        const cold = await countKms(servers, async () => {
-          const store = openStore(engines);
-          await inLanes(LANES, kmsReads, (_, at) => readUser(store, keyOf(readerName(at))));
-          await store.close();
-        });
-        const warm = await countKms(servers, () => inLanes(LANES, kmsReads, operations.get));
-        const kms = { reads: kmsReads, cold, warm };
-        return { found: { rowBytes, kms }, lines: [kmsLine(kms)] };
+    const subjects = Object.entries(operations).map(([name, operation]) => ({
+      name,
+      comparisons: (COMPARED[name] ?? []).map((to) => ({ to, limit: LIMIT })),
+      measure: (count: number) => {
+        // Garbage of earlier work must not be collected here.
+        globalThis.gc?.();
+        return measureCpu([process.pid], count, () => inLanes(LANES, count, operation));
       },
-    };
+    }));
+    const { access, refresh } = TOKEN_LENGTHS;
+    const about = `store: ${LANES} at once, ${engines.name}, tokens of ${access} and ${refresh} characters, ${rowBytes} bytes a row`;
+    const results = await measurePart({ about, measured: "the client's process", subjects }, asked, say);
+    const store = openStore(engines);
+    const read = (): Promise<void> => inLanes(LANES, kmsReads, (_, at) => readUser(store, keyOf(readerName(at))));
+    const kms = { reads: kmsReads, cold: await countKms(servers, read), warm: await countKms(servers, read) };
+    await store.close();
+    return { ...results, kms, rowBytes, text: `${results.text}\n\n${kmsLine(kms)}` };
   });
-}
-
-function subjectOf(name: StoreSubject, operation: Operation): BenchSubject {
-  return {
-    name,
-    label: STORE_LABELS[name],
-    measure: async (count) => {
-      // Garbage of earlier work must not be collected here.
-      globalThis.gc?.();
-      const run = (): Promise<void> => inLanes(LANES, count, operation);
-      const { cpuMicroseconds, busy } = await measureCpu([process.pid], count, run);
-      return { cpuMicroseconds, busy };
-    },
-  };
 }
 
 async function countKms({ kmsCalls }: EngineServers, read: () => Promise<void>): Promise<number> {
@@ -85,5 +75,5 @@ async function countKms({ kmsCalls }: EngineServers, read: () => Promise<void>):
 
 export function kmsLine({ reads, cold, warm }: KmsFigures): string {
   const calls = `KMS calls for ${reads} warm reads: ${warm}, from a cold start ${cold}`;
-  return aimLine((warm * 10_000) / reads <= KMS_LIMIT, calls, `at most ${KMS_LIMIT} for 10000`);
+  return `${calls}, ${aimText((warm * 10_000) / reads <= KMS_LIMIT, `at most ${KMS_LIMIT} for 10000`)}`;
 }

@@ -6,7 +6,6 @@ import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { createTokenStore, type TokenKey, type TokenStore } from "@oauth-broker/token-store";
 import { kmsKeyWrapper } from "@oauth-broker/token-store/kms";
 import { dynamodbTokenRows } from "@oauth-broker/token-store/dynamodb";
-import type { Key } from "./bare.ts";
 import type { Engines } from "../../engines.ts";
 
 /** Users whose tokens are read, in turn. */
@@ -24,7 +23,7 @@ export const TOKENS = {
   expiresAt: 2 ** 32,
 };
 
-const VENDOR = "github";
+export const VENDOR = "github";
 
 export function openStore(engines: Engines): TokenStore {
   const { region, kmsEndpoint, keyArn } = engines;
@@ -41,11 +40,6 @@ export function readerName(number: number): string {
 /** The key of one user. */
 export function keyOf(user: string): TokenKey {
   return { user, vendor: VENDOR, issuer: "github.com" };
-}
-
-/** The same as a row's key (docs/storage-schema.md). */
-export function rowKeyOf(user: string): Key {
-  return { pk: `USER#${user}`, sk: `VENDOR#${VENDOR}` };
 }
 
 /** @throws Error when the tokens did not open, or are others */

@@ -9,9 +9,8 @@ import type { FakeVendorServer } from "@oauth-broker/simulators";
 import { type Connection, openConnection } from "../../connection.ts";
 import { connect, type Session, tryTool, userName } from "../../mcp-client.ts";
 import { inLanes } from "../../lanes.ts";
-import { spreadOf } from "../../spread.ts";
 import { startMcpServer, startVendorHere } from "../../services.ts";
-import { type Found, grouped, pageLines, range, type Row } from "../section.ts";
+import { type Found, grouped, type PageLine, pageLines, range } from "../section.ts";
 import type { Size } from "../size.ts";
 import { onStage, type Stage } from "../../stage.ts";
 
@@ -29,11 +28,7 @@ interface Place {
   readonly vendor: FakeVendorServer;
   readonly users: readonly User[];
   readonly connections: readonly Connection[];
-  readonly calls: Calls;
-  /** `refresh_backlog` lines of the server's log: how many records each named. */
-  readonly backlog: number[];
-  /** From the first token that is due until the last was refreshed. */
-  seconds: number;
+  readonly figures: Figures;
 }
 
 interface User {
@@ -43,14 +38,18 @@ interface User {
   readonly expiresAtMs: number;
 }
 
-interface Calls {
+interface Figures {
+  /** From the first token that is due until the last was refreshed. */
+  seconds: number;
   passed: number;
   /** 503 with Retry-After. */
   later: number;
   /** Of those, with a token that was still valid: must stay 0. */
   laterThoughValid: number;
-  /** The duration of the calls that passed while the vendor's first token was valid and due. */
-  readonly milliseconds: number[];
+  /** Of the calls that passed while the vendor's first token was valid and due. */
+  slowestMs: number;
+  /** By the `refresh_backlog` lines of the server's log. */
+  mostInQueue: number;
 }
 
 export async function measureDue({ due }: Pick<Size, "due">, say: (line: string) => void): Promise<Found> {
@@ -59,21 +58,25 @@ export async function measureDue({ due }: Pick<Size, "due">, say: (line: string)
     for (let number = 0; number < due.vendors; number += 1) places.push(await open(number, due, stage));
     say(`${due.users} users signed in at each of ${due.vendors} vendors`);
     await Promise.all(places.map((place, number) => run(place, due, (line) => say(`vendor ${number + 1}  ${line}`))));
-    const rows = places.flatMap((place, number) => rowsOf(`vendor ${number + 1}`, place, due));
-    const title = `${due.users} users at each of ${due.vendors} vendors, all due together; each vendor allows ${due.perSecond} refreshes a second`;
-    return { sections: [{ title, rows }], page: pageOf(places, due) };
+    const heads = ["vendor", "s", "429", "passed", "503", "though valid", "slowest valid, ms", "most in queue", ""];
+    return {
+      sections: [],
+      more: [heads, ...places.map((place, number) => cellsOf(`vendor ${number + 1}`, place))],
+      ...pageLines("due", linesOf(places, due)),
+    };
   });
 }
 
 async function open(number: number, due: DueSize, stage: Stage): Promise<Place> {
   const { lifetimeSeconds: firstLifetimeSeconds, perSecond: refreshesPerSecond } = due;
   const vendor = await startVendorHere({ codes: "named", firstLifetimeSeconds, refreshesPerSecond }, stage);
-  const backlog: number[] = [];
+  const figures = { seconds: 0, passed: 0, later: 0, laterThoughValid: 0, slowestMs: 0, mostInQueue: 0 };
   const server = {
     name: `server ${number}`,
     vendorUrl: vendor.url,
     onLine: (line: string) => {
-      if (line.includes('"refresh_backlog"')) backlog.push((JSON.parse(line) as { count: number }).count);
+      if (!line.includes('"refresh_backlog"')) return;
+      figures.mostInQueue = Math.max(figures.mostInQueue, (JSON.parse(line) as { count: number }).count);
     },
   };
   const { url } = await startMcpServer(server, stage);
@@ -85,12 +88,14 @@ async function open(number: number, due: DueSize, stage: Stage): Promise<Place> 
     const expiresAtMs = performance.now() + (firstLifetimeSeconds - 1) * 1000;
     users.push({ session: await connect(connection, userName(number)), connection, expiresAtMs });
   });
-  const calls: Calls = { passed: 0, later: 0, laterThoughValid: 0, milliseconds: [] };
-  return { vendor, users, connections, calls, backlog, seconds: 0 };
+  return { vendor, users, connections, figures };
 }
 
-async function run(place: Place, due: DueSize, say: (line: string) => void): Promise<void> {
-  const { vendor, users, connections, calls } = place;
+async function run(
+  { vendor, users, connections, figures }: Place,
+  due: DueSize,
+  say: (line: string) => void,
+): Promise<void> {
   const refreshed = (): number => vendor.counts().refreshes - vendor.counts().throttled;
   const isDone = (): boolean => refreshed() >= users.length;
   const startedAt = performance.now();
@@ -99,14 +104,14 @@ async function run(place: Place, due: DueSize, say: (line: string) => void): Pro
   const progress = setInterval(() => {
     const { throttled } = vendor.counts();
     say(
-      `${refreshed()} of ${users.length} refreshed, ${throttled} × 429; ${calls.passed} calls passed, ${calls.later} later`,
+      `${refreshed()} of ${users.length} refreshed, ${throttled} × 429; ${figures.passed} calls passed, ${figures.later} later`,
     );
   }, 10_000);
   const callAs = async (user: User): Promise<void> => {
     await sleep(Math.random() * due.pauseMs);
     while (!isDone()) {
       if (performance.now() - startedAt > due.mostSeconds * 1000) throw new Error("The run takes too long");
-      const pauseMs = await callOnce(user, calls, due);
+      const pauseMs = await callOnce(user, figures, due);
       if (vendor.counts().refreshes > 0) firstAt ??= performance.now();
       if (isDone()) lastAt ||= performance.now();
       else await sleep(pauseMs);
@@ -114,7 +119,7 @@ async function run(place: Place, due: DueSize, say: (line: string) => void): Pro
   };
   try {
     await Promise.all(users.map(callAs));
-    place.seconds = (lastAt - (firstAt ?? startedAt)) / 1000;
+    figures.seconds = (lastAt - (firstAt ?? startedAt)) / 1000;
     // Nothing is lost: every user's next call passes, and with the vendor's new token.
     for (const { session, connection } of users) {
       const { status } = await tryTool(connection, session.accessToken, "account");
@@ -131,66 +136,53 @@ async function run(place: Place, due: DueSize, say: (line: string) => void): Pro
 /** @returns how long the user waits before the next call, in ms */
 async function callOnce(
   { session, connection, expiresAtMs }: User,
-  calls: Calls,
+  figures: Figures,
   { pauseMs }: DueSize,
 ): Promise<number> {
   const startedAt = performance.now();
   const { status, retryAfterSeconds } = await tryTool(connection, session.accessToken, "token");
   if (status === 200) {
-    calls.passed += 1;
-    if (startedAt < expiresAtMs) calls.milliseconds.push(performance.now() - startedAt);
+    figures.passed += 1;
+    if (startedAt < expiresAtMs) figures.slowestMs = Math.max(figures.slowestMs, performance.now() - startedAt);
     return pauseMs / 2 + Math.random() * pauseMs;
   }
   if (status !== 503 || retryAfterSeconds === undefined) throw new Error(`A call was answered with ${status}`);
-  calls.later += 1;
-  if (performance.now() < expiresAtMs) calls.laterThoughValid += 1;
+  figures.later += 1;
+  if (performance.now() < expiresAtMs) figures.laterThoughValid += 1;
   return retryAfterSeconds * 1000 * (1 + Math.random() / 2);
 }
 
-const allowedSeconds = ({ users, perSecond }: DueSize): number => users / perSecond;
-
-function pageOf(places: readonly Place[], due: DueSize): string[] {
-  const each = `${grouped(due.users)} users at each of ${due.vendors} vendors due together`;
-  const refused = places.map(({ calls }) => calls.laterThoughValid);
-  return pageLines("due", [
-    [
-      `${each}, ${due.perSecond} refreshes a second each: all refreshed after`,
-      `${range(places.map(({ seconds }) => seconds))} s`,
-      `the limit allows ${allowedSeconds(due).toFixed(0)} s`,
-    ],
-    // A user who has to sign in again ends the run with an error.
-    ["users who had to sign in again; calls refused although their token was valid", `0; ${range(refused)}`, "0; 0"],
-    [
-      "refreshes that a vendor refused with 429",
-      `${range(places.map(({ vendor }) => vendor.counts().throttled))} each`,
-      "",
-    ],
-  ]);
-}
-
-function rowsOf(name: string, { vendor, calls, backlog, seconds }: Place, due: DueSize): Row[] {
-  const allowed = allowedSeconds(due);
-  const { throttled } = vendor.counts();
-  const slowest = calls.milliseconds.length === 0 ? Number.NaN : spreadOf(calls.milliseconds).max;
+function linesOf(places: readonly Place[], { users, vendors, perSecond }: DueSize): PageLine[] {
+  const each = `${grouped(users)} users at each of ${vendors} vendors due together`;
+  const allowed = users / perSecond;
+  const refused = places.map(({ figures }) => figures.laterThoughValid);
   return [
     {
-      what: `${name}: all ${due.users} refreshed, none lost`,
-      figure: `${seconds.toFixed(0)} s`,
-      aim: { text: `the limit allows ${allowed.toFixed(0)} s`, met: seconds <= allowed * LIMIT },
+      cells: [
+        `${each}, ${perSecond} refreshes a second each: all refreshed after`,
+        `${range(places.map(({ figures }) => figures.seconds))} s`,
+      ],
+      aim: {
+        text: `the limit allows ${allowed.toFixed(0)} s`,
+        isMet: places.every(({ figures }) => figures.seconds <= allowed * LIMIT),
+      },
     },
-    { what: "refreshes the vendor refused (429)", figure: String(throttled) },
-    { what: "calls that passed meanwhile", figure: String(calls.passed) },
-    { what: "calls answered 503 with Retry-After", figure: String(calls.later) },
     {
-      what: "of them with a token that was still valid",
-      figure: String(calls.laterThoughValid),
-      aim: { text: "0", met: calls.laterThoughValid === 0 },
+      // A user who has to sign in again ends the run with an error.
+      cells: ["users who had to sign in again; calls refused although their token was valid", `0; ${range(refused)}`],
+      aim: { text: "0; 0", isMet: refused.every((count) => count === 0) },
     },
-    { what: "slowest call with a token that was still valid", figure: `${slowest.toFixed(0)} ms` },
     {
-      what: `most in the queue, of ${backlog.length} log lines`,
-      figure: String(Math.max(0, ...backlog)),
-      aim: { text: "visible", met: backlog.length > 0 },
+      cells: [
+        "refreshes that a vendor refused with 429",
+        `${range(places.map(({ vendor }) => vendor.counts().throttled))} each`,
+      ],
     },
   ];
+}
+
+function cellsOf(name: string, { vendor, figures }: Place): string[] {
+  const { seconds, passed, later, laterThoughValid, slowestMs, mostInQueue } = figures;
+  const all = [seconds, vendor.counts().throttled, passed, later, laterThoughValid, slowestMs, mostInQueue];
+  return [name, ...all.map((figure) => figure.toFixed(0)), ""];
 }

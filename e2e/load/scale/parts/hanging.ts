@@ -4,24 +4,22 @@
  * hangs has its own connections, so that the others are not held up by the run itself.
  */
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import { type Connection, openConnection } from "../../connection.ts";
 import { inLanes } from "../../lanes.ts";
 import { type Measurement, measureCpu } from "../../machine.ts";
-import { type Spread, spreadOf } from "../../spread.ts";
 import { startVendor } from "../../services.ts";
+import { quantileOf, spreadOf } from "../../spread.ts";
 import { onStage } from "../../stage.ts";
-import { compareSubjects, lastRatio, rowsOf } from "../compare.ts";
-import { type Brokers, startBrokers } from "../fixture/brokers.ts";
-import { createMemoryReader, kibibytes, mebibytes, type Memory, type MemoryReader } from "../fixture/memory.ts";
-import { type Found, pageLines, type Row, times } from "../section.ts";
+import { type Brokers, startDriven } from "../fixture/brokers.ts";
+import { createMemoryReader, kibibytes, mebibytes, type Memory } from "../fixture/memory.ts";
+import { compareWithFirst, type Found, growthLine, lastRatio, pageLines } from "../section.ts";
 import type { Size } from "../size.ts";
 
 const VENDORS = 10;
 
 /** Of one measurement. */
 interface Seen {
-  /** Of a flow at the other nine vendors. */
-  readonly milliseconds: Spread;
+  /** Of a flow at the other nine vendors, the median. */
+  readonly milliseconds: number;
   /** Flows at the tenth vendor that had not ended when the others had. */
   readonly hanging: number;
   readonly memory: Memory;
@@ -32,61 +30,46 @@ export async function measureHanging(size: Size, say: (line: string) => void): P
     const { url: good } = await startVendor("any", stage);
     const hung = await startScriptedVendor({ "/token": () => undefined }, { keepsRequests: false });
     stage.addBehind({ stop: hung.close });
-    const seen: Record<string, Seen[]> = {};
     const subject = async (name: string, tenth: string) => {
-      const reader = createMemoryReader();
-      const vendorUrl = Array.from({ length: VENDORS }, (_, number) => (number === VENDORS - 1 ? tenth : good));
-      const folder = stage.folder(name);
+      const { options, read } = createMemoryReader();
+      const vendorUrl = [...Array<string>(VENDORS - 1).fill(good), tenth];
       const store = "sqlite:./broker.sqlite";
-      const options = { folder, store, vendorUrl, entries: VENDORS, ...reader.options };
-      const brokers = await startBrokers(options, stage);
-      const all: Seen[] = (seen[name] = []);
+      const brokers = await startDriven({ store, vendorUrl, entries: VENDORS, ...options }, stage);
+      const seen: Seen[] = [];
       const measure = async (flows: number): Promise<Measurement> => {
-        const { seen: one, ...measured } = await measureFlows(brokers, reader, { flows, lanes: size.atOnce });
-        all.push(one);
-        say(`${name.padEnd(28)} ${one.milliseconds.median.toFixed(1)} ms a flow of the others, ${one.hanging} hang`);
+        const { atTenth, milliseconds, measured } = await measureFlows(brokers, flows, size.atOnce);
+        const one = { milliseconds, hanging: atTenth.size, memory: await read(brokers.pid) };
+        await Promise.all(atTenth);
+        seen.push(one);
+        say(`${name.padEnd(28)} ${milliseconds.toFixed(1)} ms a flow of the others, ${one.hanging} hang`);
         return measured;
       };
-      return { name, measure };
+      return { name, measure, seen };
     };
     const subjects = [await subject("all answer", good), await subject("one of ten hangs", hung.url)];
-    const compared = await compareSubjects(subjects, size, say);
+    const outcomes = await compareWithFirst(subjects, size, say);
     // The warm-up is before.
-    const [answering = [], hanging = []] = subjects.map(({ name }) => seen[name]?.slice(-size.rounds));
-    const ratioOf = (figure: (one: Seen) => number): Spread =>
-      spreadOf(hanging.map((one, round) => figure(one) / figure(answering[round]!)));
+    const [answering = [], hanging = []] = subjects.map(({ seen }) => seen.slice(-size.rounds));
     const median = (some: readonly Seen[], figure: (one: Seen) => number): number => spreadOf(some.map(figure)).median;
-    const time = ratioOf(({ milliseconds }) => milliseconds.median);
-    const slow = ratioOf(({ milliseconds }) => milliseconds.upper);
+    const time = spreadOf(hanging.map((one, round) => one.milliseconds / answering[round]!.milliseconds));
     const held = median(hanging, (one) => one.hanging);
     const resident = [answering, hanging].map((some) => mebibytes(median(some, ({ memory }) => memory.residentBytes)));
     const heapOf = (some: readonly Seen[]): number => median(some, ({ memory }) => memory.heapBytes);
     const each = kibibytes((heapOf(hanging) - heapOf(answering)) / Math.max(held, 1));
-    const rows: Row[] = [
-      ...rowsOf(compared, "CPU per flow, "),
-      { what: "a flow of the others takes, median", figure: "", ratio: time },
-      { what: "a flow of the others takes, upper quartile", figure: "", ratio: slow },
-      { what: "flows that hang at once", figure: String(held) },
-      { what: "memory of the process, all answer", figure: resident[0] ?? "" },
-      { what: "memory of the process, one of ten hangs", figure: resident[1] ?? "" },
-      { what: "heap, for each flow that hangs", figure: each },
-    ];
-    const page = pageLines("hanging", [
-      ["vendors that hang, CPU of all flows", "none", "1 of 10", lastRatio(compared), ""],
-      ["vendors that hang, time of the flows at the others", "none", "1 of 10", times(time), ""],
-      ["memory of a process if none hangs, and if 1 of 10 does", resident.join(", "), ""],
-      ["flows that hang at once then, and heap of each", `${held}, ${each}`, ""],
-    ]);
-    return { sections: [{ title: "One vendor of ten hangs, SQLite store", rows }], page };
+    return {
+      sections: [{ title: "One vendor of ten hangs, CPU per flow, SQLite store", outcomes }],
+      ...pageLines("hanging", [
+        growthLine(["vendors that hang, CPU of all flows", "none", "1 of 10"], lastRatio(outcomes)),
+        growthLine(["vendors that hang, time of the flows at the others", "none", "1 of 10"], time),
+        { cells: ["memory of a process if none hangs, and if 1 of 10 does", resident.join(", ")] },
+        { cells: ["flows that hang at once then, and heap of each", `${held}, ${each}`] },
+      ]),
+    };
   });
 }
 
-async function measureFlows(
-  brokers: Brokers,
-  reader: MemoryReader,
-  { flows, lanes }: { readonly flows: number; readonly lanes: number },
-): Promise<Measurement & { readonly seen: Seen }> {
-  const pid = brokers.servers[0]?.pid ?? 0;
+/** @returns also the flows at the tenth vendor that have not ended, and how long one of the others took */
+async function measureFlows(brokers: Brokers, flows: number, lanes: number) {
   const atTenth = new Set<Promise<void>>();
   const milliseconds: number[] = [];
   const connections = Array.from({ length: lanes }, brokers.open);
@@ -101,19 +84,14 @@ async function measureFlows(
     await brokers.actors[number]?.flow(connections[lane]!);
     milliseconds.push(performance.now() - startedAt);
   };
-  const measured = await measureCpu([pid], flows, () => inLanes(lanes, flows, flow));
+  const measured = await measureCpu([brokers.pid], flows, () => inLanes(lanes, flows, flow));
   await Promise.all(connections.map((connection) => connection.close()));
-  const hanging = atTenth.size;
-  const memory = await reader.read(pid);
-  await Promise.all(atTenth);
-  return { ...measured, seen: { milliseconds: spreadOf(milliseconds), hanging, memory } };
+  return { measured, atTenth, milliseconds: quantileOf(milliseconds, 0.5) };
 }
 
 /** @throws Error when the answer is neither tokens nor that the vendor cannot be reached */
-async function flowAtTenth({ actors, servers }: Brokers): Promise<void> {
-  const actor = actors[VENDORS - 1];
-  const connection: Connection = openConnection(servers[0]?.url ?? "");
-  if (actor === undefined) throw new Error("there is no tenth vendor");
+async function flowAtTenth({ actors, open }: Brokers): Promise<void> {
+  const [actor, connection] = [actors[VENDORS - 1]!, open()];
   const pushed = await actor.push(connection);
   const code = actor.readCode(pushed, await actor.comeBack(connection, await actor.leave(connection, pushed)));
   const { status, body } = await actor.redeem(connection, code, pushed.codeVerifier);

@@ -5,99 +5,84 @@
  * caches and each has less to do at once; what sharing costs is the ratio to the control.
  */
 import { join } from "node:path";
-import { type Brokers, startBrokers } from "../fixture/brokers.ts";
-import { type ComparedSubject, compareSubjects, rowsOf } from "../compare.ts";
-import { atMost, type Found, pageLines, times } from "../section.ts";
+import { awsEnvironment } from "../../../support/aws/environment.ts";
+import { startEngines } from "../../engines.ts";
+import type { Outcome, Subject } from "../../rounds.ts";
+import { startVendor } from "../../services.ts";
+import { onStage, type Stage } from "../../stage.ts";
+import { type DrivenOptions, startDriven } from "../fixture/brokers.ts";
+import { compareWithFirst, type Found, growthLine, lastRatio, type PageLine, pageLines } from "../section.ts";
 import type { Size } from "../size.ts";
 import { linesToBuy } from "../to-buy.ts";
-import { startEngines } from "../../engines.ts";
-import { startVendor } from "../../services.ts";
-import { awsEnvironment } from "../../../support/aws/environment.ts";
-import { onStage } from "../../stage.ts";
 
 const LIMIT = 1.15;
 
+/** New, empty stores, one or as many as processes. */
+type OpenStores = (count: number) => Promise<Pick<DrivenOptions, "keys" | "env"> & { readonly stores: string[] }>;
+
 export async function measureProcesses(size: Size, say: (line: string) => void): Promise<Found> {
   const onSqlite = await onStage(async (stage) => {
-    const { url: vendorUrl } = await startVendor("any", stage);
-    let files = 0;
-    const start: Start = async (processes, stores) => {
-      const folder = stage.folder(`sqlite-${(files += 1)}`);
-      const urls = Array.from({ length: stores }, (_, number) => `sqlite:${join(folder, `${number}.sqlite`)}`);
-      return startBrokers({ folder, store: oneOrEach(urls), vendorUrl, processes }, stage);
+    const open: OpenStores = async (count) => {
+      const folder = stage.folder("sqlite");
+      return { stores: Array.from({ length: count }, (_, number) => `sqlite:${join(folder, `${number}.sqlite`)}`) };
     };
-    return measureCounts("SQLite file", { start, processes: size.processes, size }, say);
+    return compareCounts({ processes: size.processes, open, size }, stage, (line) => say(`SQLite file  ${line}`));
   });
   const onDynamoDb = await onStage(async (stage) => {
-    const { url: vendorUrl } = await startVendor("any", stage);
     const engines = await startEngines(stage);
-    let tables = 0;
-    const start: Start = async (processes, stores) => {
+    const open: OpenStores = async (count) => {
       const { keyArn, kmsEndpoint } = await engines.open();
-      const urls: string[] = [];
-      for (let number = 0; number < stores; number += 1) {
+      const stores: string[] = [];
+      for (let number = 0; number < count; number += 1) {
         const { table, region, endpoint } = await engines.open();
-        urls.push(`dynamodb:${table}?region=${region}&endpoint=${endpoint}`);
+        stores.push(`dynamodb:${table}?region=${region}&endpoint=${endpoint}`);
       }
-      const folder = stage.folder(`dynamodb-${(tables += 1)}`);
-      const [keys, env] = [`kms:${keyArn}`, awsEnvironment({ kmsEndpoint })];
-      return startBrokers({ folder, store: oneOrEach(urls), keys, vendorUrl, processes, env }, stage);
+      return { stores, keys: `kms:${keyArn}`, env: awsEnvironment({ kmsEndpoint }) };
     };
-    return measureCounts("table", { start, processes: size.processes, size: size.onEngine }, say);
+    const asked = { processes: size.processes, open, size: size.onEngine };
+    return compareCounts(asked, stage, (line) => say(`table  ${line}`));
   });
-  return {
-    sections: [onSqlite, onDynamoDb].flatMap(({ sections }) => sections),
-    page: [
-      ...pageLines("processes", [...onSqlite.growth, ...onDynamoDb.growth]),
-      "",
-      ...linesToBuy(onSqlite.flowMs, onDynamoDb.flowMs),
-    ],
-  };
+  const found = { "SQLite file": onSqlite, table: onDynamoDb };
+  const lines = Object.entries(found).flatMap(([store, [, apart, shared]]) =>
+    growthLines(store, size, apart!, shared!),
+  );
+  const { page, ...rest } = pageLines("processes", lines);
+  const [sqliteMs = 0, tableMs = 0] = Object.values(found).map(
+    ([alone]) => (alone?.figures.cpuMicroseconds?.median ?? Number.NaN) / 1000,
+  );
+  const sections = Object.entries(found).map(([store, outcomes]) => {
+    return { title: `CPU per flow, of all processes, on a ${store}`, outcomes };
+  });
+  return { sections, page: [...page, "", ...linesToBuy(sqliteMs, tableMs)], ...rest };
 }
 
-/** @param stores one, or as many as processes */
-type Start = (processes: number, stores: number) => Promise<Brokers>;
-
-function oneOrEach(stores: readonly string[]): string | readonly string[] {
-  return stores.length === 1 ? stores[0]! : stores;
-}
-
-interface Counted extends Pick<Found, "sections"> {
-  /** Cells of the table of the page. */
-  readonly growth: readonly (readonly string[])[];
-  /** Processor time per flow of one process. */
-  readonly flowMs: number;
-}
-
-/** @param store a file or a table, as a word */
-async function measureCounts(
-  store: string,
-  { processes, start, size }: { readonly processes: number; readonly start: Start; readonly size: Size["onEngine"] },
+/** @returns one process; as many with a store each; as many on one store, compared with both */
+async function compareCounts(
+  { processes, open, size }: { readonly processes: number; readonly open: OpenStores; readonly size: Size["onEngine"] },
+  stage: Stage,
   say: (line: string) => void,
-): Promise<Counted> {
-  const one = "1 process";
-  const apart = `${processes} processes, a ${store} each`;
-  const shared = `${processes} processes, one ${store}`;
-  const subject = async (name: string, count: number, stores: number): Promise<ComparedSubject> => {
-    const { measure } = await start(count, stores);
+): Promise<Outcome[]> {
+  const { url: vendorUrl } = await startVendor("any", stage);
+  const subject = async (name: string, count: number, storeCount: number): Promise<Subject> => {
+    const { stores, ...more } = await open(storeCount);
+    const store = storeCount === 1 ? stores[0]! : stores;
+    const { measure } = await startDriven({ store, vendorUrl, processes: count, ...more }, stage);
     return { name, processes: count, measure: (flows) => measure(flows, count * size.atOnce) };
   };
+  const apart = await subject(`${processes} processes, a store each`, processes, processes);
+  const shared = await subject(`${processes} processes, one store`, processes, 1);
   const subjects = [
-    await subject(one, 1, 1),
-    await subject(apart, processes, processes),
-    { ...(await subject(shared, processes, 1)), control: apart },
+    await subject("1 process", 1, 1),
+    apart,
+    { ...shared, comparisons: [{ to: apart.name, limit: LIMIT }] },
   ];
-  const compared = await compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
-  const [alone, each, all] = [compared[0]!, compared[1]!, compared[2]!];
-  const sharing = all.toControl!;
-  const cost = { what: "what sharing costs: to a store each", figure: "", ratio: sharing, aim: atMost(LIMIT, sharing) };
-  return {
-    sections: [{ title: `Processes on one ${store}: CPU per flow, of all of them`, rows: [...rowsOf(compared), cost] }],
-    growth: [
-      [`processes with a ${store} each`, "1", `${processes}`, times(each.ratio), ""],
-      [`processes on one ${store}`, "1", `${processes}`, times(all.ratio), ""],
-      [`what sharing the ${store} costs`, "one each", "one for all", times(sharing), `${LIMIT} ×`],
-    ],
-    flowMs: alone.cpu.median / 1000,
-  };
+  return compareWithFirst(subjects, size, say);
+}
+
+function growthLines(store: string, { processes }: Size, apart: Outcome, shared: Outcome): PageLine[] {
+  return [
+    growthLine([`processes with a ${store} each`, "1", `${processes}`], lastRatio([apart])),
+    growthLine([`processes on one ${store}`, "1", `${processes}`], lastRatio([shared])),
+    growthLine([`what sharing the ${store} costs`, "one each", "one for all"], lastRatio([shared], 1), LIMIT),
+  ];
 }

@@ -7,13 +7,13 @@
 import { join } from "node:path";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { BROKER_SOURCE } from "../../../support/paths.ts";
-import { type Brokers, startBrokers } from "../fixture/brokers.ts";
-import { compareSubjects, lastRatio, rowsOf } from "../compare.ts";
-import { fill } from "../fixture/fill.ts";
-import { type Found, grouped, pageLines, type Section } from "../section.ts";
-import type { Size } from "../size.ts";
+import type { Subject } from "../../rounds.ts";
 import { startVendor } from "../../services.ts";
 import { onStage, type Stage } from "../../stage.ts";
+import { type Brokers, startDriven } from "../fixture/brokers.ts";
+import { fill } from "../fixture/fill.ts";
+import { compareWithFirst, type Found, grouped, growthLine, lastRatio, pageLines } from "../section.ts";
+import type { Size } from "../size.ts";
 
 const LIMIT = 1.1;
 const FILLED_MEMORY = join(import.meta.dirname, "..", "fixture", "filled-memory.ts");
@@ -21,40 +21,41 @@ const FILLED_MEMORY = join(import.meta.dirname, "..", "fixture", "filled-memory.
 const MEMORY_FLAGS = ["--max-old-space-size=12000"];
 
 export async function measureRecords(size: Size, say: (line: string) => void): Promise<Found> {
-  const sections: Section[] = [];
-  const lines: string[][] = [];
-  const [from = 0, to = 0] = [size.records[0], size.records.at(-1)];
-  for (const store of ["memory", "SQLite"] as const) {
-    const compared = await onStage(async (stage) => {
+  const found = [];
+  for (const [store, start] of Object.entries({ memory: startOnMemory, SQLite: startOnSqlite })) {
+    const outcomes = await onStage(async (stage) => {
       const { url: vendorUrl } = await startVendor("any", stage);
-      const subjects = [];
+      const subjects: Subject[] = [];
       for (const records of size.records) {
         const name = `${records} records`;
         say(`${store}: a broker with ${name}`);
-        const start = store === "memory" ? startOnMemory : startOnSqlite;
-        const { measure } = await start(records, vendorUrl, stage);
-        subjects.push({ name, measure });
+        subjects.push({ name, measure: (await start(records, vendorUrl, stage)).measure });
       }
-      return compareSubjects(subjects, size, (line) => say(`${store}  ${line}`));
+      return compareWithFirst(subjects, size, (line) => say(`${store}  ${line}`), LIMIT);
     });
-    lines.push([`records in the store, ${store}`, grouped(from), grouped(to), lastRatio(compared), `${LIMIT} ×`]);
-    sections.push({ title: `Records in the store, ${store}: CPU per flow`, rows: rowsOf(compared, "", LIMIT) });
+    found.push({ store, outcomes });
   }
-  return { sections, page: pageLines("records", lines) };
+  const [from = 0, to = 0] = [size.records[0], size.records.at(-1)];
+  const lines = found.map(({ store, outcomes }) =>
+    growthLine([`records in the store, ${store}`, grouped(from), grouped(to)], lastRatio(outcomes), LIMIT),
+  );
+  const sections = found.map(({ store, outcomes }) => ({
+    title: `Records in the store, CPU per flow, ${store}`,
+    outcomes,
+  }));
+  return { sections, ...pageLines("records", lines) };
 }
 
 async function startOnMemory(records: number, vendorUrl: string, stage: Stage): Promise<Brokers> {
   const flags = [...MEMORY_FLAGS, "--import", `${FILLED_MEMORY}?records=${records}`];
-  const folder = stage.folder(`memory-${records}`);
-  return startBrokers({ folder, store: "memory:", vendorUrl, flags, file: BROKER_SOURCE }, stage);
+  return startDriven({ store: "memory:", vendorUrl, flags, file: BROKER_SOURCE }, stage);
 }
 
 async function startOnSqlite(records: number, vendorUrl: string, stage: Stage): Promise<Brokers> {
-  const folder = stage.folder(`sqlite-${records}`);
-  const path = join(folder, "broker.sqlite");
+  const path = join(stage.folder("sqlite"), "broker.sqlite");
   const now = (): number => Math.floor(Date.now() / 1000);
   const store = sqliteRecordStore({ path, now });
   await fill(store, records, now());
   await store.close();
-  return startBrokers({ folder, store: `sqlite:${path}`, vendorUrl }, stage);
+  return startDriven({ store: `sqlite:${path}`, vendorUrl }, stage);
 }
