@@ -3,10 +3,8 @@
  * only when it runs, and shows no form that has one. Run by `npm run check` (gate "github files").
  *
  * Workflows are checked by GitHub's own language service (keys, values, jobs that others need,
- * expressions), and by actionlint if it is installed, which knows more: runners, shells, inputs of
- * actions, untrusted text in a command.
+ * expressions).
  */
-import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
@@ -90,40 +88,17 @@ export function checkFormConfiguration(path: string, text: string): Violation[] 
   ].map((message) => ({ rule: "issue form", path, line: 1, message }));
 }
 
-/** @returns the violations of all files, those of actionlint too if it is on PATH */
+/** @returns the violations of all files */
 export async function checkGithubFiles(root: string = ROOT): Promise<Violation[]> {
   const read = (pattern: string): (readonly [path: string, text: string])[] =>
     globSync(pattern, { cwd: root })
       .map((path) => path.replaceAll("\\", "/"))
       .map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
-  const workflows = read(".github/workflows/*.{yml,yaml}");
-  const templates = read(".github/ISSUE_TEMPLATE/*.{yml,yaml}");
-  const inWorkflows: Violation[] = [];
-  for (const [path, text] of workflows) inWorkflows.push(...(await checkWorkflow(path, text)));
-  return [
-    ...inWorkflows,
-    ...runActionlint(
-      root,
-      workflows.map(([path]) => path),
-    ),
-    ...templates.flatMap(([path, text]) =>
-      path.endsWith("/config.yml") ? checkFormConfiguration(path, text) : checkIssueForm(path, text),
-    ),
-  ];
-}
-
-function runActionlint(root: string, paths: readonly string[]): Violation[] {
-  const { stdout, error } = spawnSync("actionlint", ["-no-color", "-oneline", ...paths], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  if (error !== undefined) return [];
-  return [...stdout.matchAll(/^(.+?):(\d+):\d+: (.+)$/gm)].map(([, path = "", line, message = ""]) => ({
-    rule: "actionlint",
-    path,
-    line: Number(line),
-    message,
-  }));
+  const found: Violation[] = [];
+  for (const [path, text] of read(".github/workflows/*.{yml,yaml}")) found.push(...(await checkWorkflow(path, text)));
+  for (const [path, text] of read(".github/ISSUE_TEMPLATE/*.{yml,yaml}"))
+    found.push(...(path.endsWith("/config.yml") ? checkFormConfiguration(path, text) : checkIssueForm(path, text)));
+  return found;
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
