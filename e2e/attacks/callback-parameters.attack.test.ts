@@ -6,22 +6,14 @@
  * would let an attack through, so there are no twins; the answers that pass show that the table can
  * fail.
  */
-import { createFakeVendor } from "@oauth-broker/simulators";
 import { describe, expect, it } from "vitest";
-import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { atCallback, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";
+import { BASE_URL, CALLBACK, type Exchange, HONEST, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
+import { atCallback, type Flow, locationOf, openScene, parameter } from "./support/actors.ts";
 import { createSeeded, type Seeded } from "../support/seeded.ts";
-import { createFixture } from "./support/fixture.ts";
 
 async function setUp() {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const fixture = await createFixture({ vendors: [honest] });
-  const [backend, victim] = [createBackend(fixture), createBrowser(fixture, "victim")];
-  const toCallback = async (form = {}) => {
-    const flow = await backend.push(form);
-    return { flow, ...(await victim.visit(backend.startUrl(flow), atCallback)) };
-  };
-  return { fixture, backend, victim, toCallback };
+  const scene = await openScene();
+  return { ...scene, toCallback: () => scene.backend.start(scene.victim, atCallback) };
 }
 
 describe("bar#CB-11 an answer that is not one code or one error", () => {
@@ -34,7 +26,7 @@ describe("bar#CB-11 an answer that is not one code or one error", () => {
     ["a profile", (query: URLSearchParams) => query.set("profile", '{"sub":"admin"}')],
     ["a user", (query: URLSearchParams) => query.set("user", '{"name":"admin"}')],
   ])("is refused with %s, and the vendor is not asked", async (_what, change) => {
-    const { fixture, victim, toCallback } = await setUp();
+    const { honest, victim, toCallback } = await setUp();
     const { url } = await toCallback();
     const code = parameter(url, "code");
     change(url.searchParams);
@@ -42,21 +34,21 @@ describe("bar#CB-11 an answer that is not one code or one error", () => {
     expect(page?.status).toBe(400);
     expect(page?.body).toMatch(/malformed_response|invalid_request/);
     expect(page?.body).not.toMatch(new RegExp(`planted|admin|${code}`));
-    expect(fixture.vendors[0]?.tokenRequests).toEqual([]);
+    expect(honest.tokenRequests).toEqual([]);
   });
 
   it.each([
     ["is absent", (query: URLSearchParams) => query.delete("code")],
     ["is empty", (query: URLSearchParams) => query.set("code", "")],
   ])("gives the client an error and no code where the code %s, and the vendor is not asked", async (_what, change) => {
-    const { fixture, victim, toCallback } = await setUp();
+    const { honest, victim, toCallback } = await setUp();
     const { url } = await toCallback();
     change(url.searchParams);
     url.searchParams.set("error_code", "1349003\u202e<script>");
     const back = (await victim.visit(url)).url.searchParams;
     expect([back.get("error"), back.get("code")]).toEqual(["server_error", null]);
     expect(back.get("vendor_error")).toMatch(/^1349003 *<script>$/);
-    expect(fixture.vendors[0]?.tokenRequests).toEqual([]);
+    expect(honest.tokenRequests).toEqual([]);
   });
 
   it("may carry parameters that vendors add, which are not read", async () => {
@@ -110,15 +102,12 @@ describe("bar#CB-10 what a vendor says about its error", () => {
   it.each(["%", "%ff", "%c0%ae", "%00", "%zz", "a%0d%0ab"])("survives %s, which is not text", async (raw) => {
     const { fixture, victim, toCallback } = await setUp();
     const { url } = await toCallback();
-    const query = new URLSearchParams({
-      state: parameter(url, "state"),
-      iss: parameter(url, "iss"),
-      error: "access_denied",
-    });
+    const [state, iss] = [parameter(url, "state"), parameter(url, "iss")];
+    const query = new URLSearchParams({ state, iss, error: "access_denied" });
     const headers = { cookie: victim.jar.header(url) ?? "" };
     const answer = await fixture.request(`/v1/callback?${query.toString()}&error_description=${raw}`, { headers });
     expect(answer.status).toBe(303);
-    expect(new URL(answer.headers.get("location") ?? "").searchParams.get("error")).toBe("access_denied");
+    expect(locationOf(answer).searchParams.get("error")).toBe("access_denied");
   });
 });
 
@@ -134,20 +123,10 @@ const NAMES =
 const HEADERS = `x-forwarded-host x-forwarded-proto x-forwarded-port x-forwarded-prefix x-forwarded-uri x-forwarded-for
   x-original-url x-rewrite-url x-host x-real-ip forwarded origin referer host x-http-method-override x-method-override
   true-client-ip cf-connecting-ip via accept-language user-agent content-type authorization x-flow-id`.split(/\s+/);
-const VALUES = [
-  "https://evil.example/take",
-  "//evil.example",
-  "evil.example",
-  "http",
-  "for=127.0.0.1;host=evil.example;proto=http",
-  "/v1/callback/../../evil",
-  "javascript:alert(1)",
-  "null",
-  "POST",
-  "%0d%0aLocation:%20https://evil.example",
-  "1".repeat(500),
-  "",
-];
+const VALUES = `https://evil.example/take //evil.example evil.example http for=127.0.0.1;host=evil.example;proto=http
+  /v1/callback/../../evil javascript:alert(1) null POST %0d%0aLocation:%20https://evil.example ${"1".repeat(500)} `.split(
+  /\s+/,
+);
 
 /**
  * Foreign parameters, cookies and headers around a valid request; never the few names that are
@@ -158,24 +137,15 @@ function noise(
   read: readonly string[],
 ): { query: string; headers: Record<string, string>; cookies: string[] } {
   const names = seeded.shuffled(NAMES.filter((name) => !read.includes(name))).slice(0, seeded.below(6));
+  const headers = seeded.shuffled(HEADERS).slice(0, seeded.below(5));
   const cookies = Array.from({ length: seeded.below(4) }, () => {
-    const name = seeded.pick([
-      `__Host-flow-${seeded.text("abcXYZ019_-", 22)}`,
-      "session",
-      "flow-",
-      "redirect_uri",
-      "__Secure-next",
-    ]);
+    const own = `__Host-flow-${seeded.text("abcXYZ019_-", 22)}`;
+    const name = seeded.pick([own, "session", "flow-", "redirect_uri", "__Secure-next"]);
     return `${name}=${seeded.pick(VALUES).replaceAll(/[;,\s]/g, "")}`;
   });
   return {
     query: names.map((name) => `&${encodeURIComponent(name)}=${encodeURIComponent(seeded.pick(VALUES))}`).join(""),
-    headers: Object.fromEntries(
-      seeded
-        .shuffled(HEADERS)
-        .slice(0, seeded.below(5))
-        .map((name) => [name, seeded.pick(VALUES)]),
-    ),
+    headers: Object.fromEntries(headers.map((name) => [name, seeded.pick(VALUES)])),
     cookies,
   };
 }
@@ -191,7 +161,7 @@ describe("bar#CB-11 bar#HT-6 noise around a good request", () => {
       const { query, headers, cookies } = noise(seeded, ["client_id", "request_uri"]);
       const url = `${backend.startUrl(flow).href}${query}`;
       const answer = await fixture.request(url, { headers: { ...headers, cookie: cookies.join("; ") } });
-      expectTo(answer, "https://honest.example/authorize", {
+      expectTo(answer, `${HONEST}/authorize`, {
         response_type: "code",
         client_id: VENDOR_CLIENT.clientId,
         redirect_uri: CALLBACK,

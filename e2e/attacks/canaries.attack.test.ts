@@ -4,21 +4,16 @@
  * Each input of each path gets its own canary. Many lines of code enforce this and no single
  * function, so there is no twin.
  */
-import { createFakeVendor } from "@oauth-broker/simulators";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { BASE_URL, CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { atCallback, createBackend, createBrowser, encode, parameter } from "./support/actors.ts";
-import { createFixture } from "./support/fixture.ts";
-
-const FORM = "application/x-www-form-urlencoded";
-const BASIC = `Basic ${Buffer.from(`platform:${PLATFORMS.platform.secret}`).toString("base64")}`;
+import { BASE_URL, BASIC_FORM, type Exchange, FORM, PLATFORMS } from "./support/names.ts";
+import { atCallback, encode, openScene, parameter } from "./support/actors.ts";
 
 /** The values that each path may show: the ones that were sent in fields it may repeat. */
 async function setUp() {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const fixture = await createFixture({ vendors: [honest], config: { audit: "file:./audit.jsonl" } });
+  const scene = await openScene({ config: { audit: "file:./audit.jsonl" } });
+  const { fixture } = scene;
   const canaries = new Map<string, string>();
   const plant = (where: string, form: (canary: string) => string = (canary) => canary): string => {
     const canary = `canary${canaries.size}canary${"x".repeat(20)}`;
@@ -33,14 +28,7 @@ async function setUp() {
     fixture.broker.deps.audit.close();
     return readFileSync(join(fixture.folder, "audit.jsonl"), "utf8").split("\n");
   };
-  return {
-    fixture,
-    auditLines,
-    backend: createBackend(fixture),
-    victim: createBrowser(fixture, "victim"),
-    plant,
-    hits,
-  };
+  return { ...scene, auditLines, plant, hits };
 }
 
 function textsOf(exchanges: readonly Exchange[]): string[] {
@@ -84,25 +72,17 @@ const EVERYWHERE =
   );
 /** Fields that go to the vendor unchanged. */
 const FOR_THE_VENDOR = ["state", "scope", "login_hint", "prompt", "resource"];
-const HEADERS = [
-  "authorization",
-  "cookie",
-  "user-agent",
-  "referer",
-  "origin",
-  "x-request-id",
-  "x-forwarded-for",
-  "traceparent",
-  "accept",
-  "content-type",
-];
+const HEADERS =
+  "authorization cookie user-agent referer origin x-request-id x-forwarded-for traceparent accept content-type".split(
+    " ",
+  );
 
 describe("bar#OB-2 a canary in every input", () => {
   it("of a backend stands in no answer, no line of the log and none of the audit stream", async () => {
     const { fixture, auditLines, plant, hits } = await setUp();
     for (const [path, form] of Object.entries(FORMS)) {
       const send = async (members: object, headers: object = {}): Promise<void> => {
-        const sent = { authorization: BASIC, "content-type": FORM, ...headers };
+        const sent = { ...BASIC_FORM, ...headers };
         await fixture.request(path, { method: "POST", headers: sent, body: encode({ ...form, ...members }) });
       };
       for (const name of [...Object.keys(form), ...EVERYWHERE]) {
@@ -116,14 +96,9 @@ describe("bar#OB-2 a canary in every input", () => {
       for (const name of HEADERS) await send({}, { [name]: plant(`header ${name} at ${path}`) });
       await send({}, { authorization: plant(`Basic at ${path}`, (canary) => `Basic ${btoa(`${canary}:${canary}`)}`) });
       await send({ [plant(`a name at ${path}`)]: "x" });
-      await fixture.request(
-        `${path}${path.includes("?") ? "&" : "?"}${plant(`query name at ${path}`)}=${plant(`query at ${path}`)}`,
-        {
-          method: "POST",
-          headers: { authorization: BASIC, "content-type": FORM },
-          body: encode(form),
-        },
-      );
+      const query = `${plant(`query name at ${path}`)}=${plant(`query at ${path}`)}`;
+      const url = `${path}${path.includes("?") ? "&" : "?"}${query}`;
+      await fixture.request(url, { method: "POST", headers: BASIC_FORM, body: encode(form) });
     }
     // What is meant for the vendor appears in the vendor's URL and nowhere earlier.
     for (const name of FOR_THE_VENDOR) {
@@ -131,11 +106,7 @@ describe("bar#OB-2 a canary in every input", () => {
         name === "resource" ? `https://api.example/${canary}` : canary,
       );
       const body = encode({ ...FORMS["/v1/par"], [name]: value });
-      await fixture.request("/v1/par", {
-        method: "POST",
-        headers: { authorization: BASIC, "content-type": FORM },
-        body,
-      });
+      await fixture.request("/v1/par", { method: "POST", headers: BASIC_FORM, body });
     }
     expect(hits(textsOf(fixture.exchanges))).toEqual([]);
     expect(hits(fixture.logLines)).toEqual([]);
@@ -147,56 +118,28 @@ describe("bar#OB-2 a canary in every input", () => {
   it("of a browser are on no page, in no redirect, log line or audit line", async () => {
     const { fixture, auditLines, backend, victim, plant, hits } = await setUp();
     const page = { accept: "text/html" };
-    const paths = [
-      "/v1/authorize",
-      "/v1/callback",
-      "/v1/custom/x/callback",
-      "/",
-      "/nowhere",
-      "/v1/vendors",
-      "/metrics",
-      "/readyz",
-    ];
-    const names = [
-      "client_id",
-      "request_uri",
-      "code",
-      "state",
-      "iss",
-      "error",
-      "error_description",
-      "error_uri",
-      "unknown",
-    ];
+    const paths = "/v1/authorize /v1/callback /v1/custom/x/callback / /nowhere /v1/vendors /metrics /readyz".split(" ");
+    const names = "client_id request_uri code state iss error error_description error_uri unknown".split(" ");
     for (const path of paths) {
       for (const name of names) {
         const value = plant(`${name} at ${path}`);
         await fixture.request(`${path}?${name}=${value}`, { headers: page });
-        await fixture.request(path, { method: "POST", headers: { ...page, "content-type": FORM }, body: `x=${value}` });
+        await fixture.request(path, { method: "POST", headers: { ...page, ...FORM }, body: `x=${value}` });
       }
       for (const name of HEADERS)
         await fixture.request(path, { headers: { ...page, [name]: plant(`header ${name} at ${path}`) } });
       await fixture.request(`${path}/${plant(`path below ${path}`)}`, { headers: page });
       await fixture.request(`${path}?${plant(`query name at ${path}`)}`, { headers: page });
     }
-    await fixture.request(`/v1/vendors/${plant("vendor id")}`, { headers: { authorization: BASIC } });
+    await fixture.request(`/v1/vendors/${plant("vendor id")}`, { headers: BASIC_FORM });
     const request_uri = (await backend.push()).requestUri;
     await fixture.request(
       `/v1/authorize?${encode({ request_uri, client_id: plant("client_id with a good request_uri") })}`,
     );
 
     // Uses its own flow, so that the request is processed as far as possible.
-    for (const name of [
-      "code",
-      "iss",
-      "error_description",
-      "error_uri",
-      "unknown",
-      "scope",
-      "session_state",
-      "id_token",
-    ]) {
-      const { url } = await victim.visit(backend.startUrl(await backend.push()), atCallback);
+    for (const name of "code iss error_description error_uri unknown scope session_state id_token".split(" ")) {
+      const { url } = await backend.start(victim, atCallback);
       url.searchParams.set(name, plant(`${name} in a flow`));
       if (name.startsWith("error")) {
         url.searchParams.delete("code");

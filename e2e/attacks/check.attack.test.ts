@@ -5,41 +5,28 @@
  * or the secret at a host of the attacker's. Defence: the token goes to the hosts that the
  * connection pinned when it was issued, and the connection opens for its own client alone.
  */
-import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
+import { ownerOf } from "@oauth-broker/simulators";
 import { keptOf } from "@oauth-broker/oauth-core/client";
 import * as grantContextModule from "@oauth-broker/broker/src/grants/grant-context.ts";
 import * as connectionModule from "@oauth-broker/broker/src/grants/connection.ts";
 import { describe, expect, it } from "vitest";
-import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { EVIL } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, parameter } from "./support/actors.ts";
-import { createFixture } from "./support/fixture.ts";
+import { openScene } from "./support/actors.ts";
 
-const HONEST = "https://honest.example";
-const EVIL = "https://evil.example";
 const HOUR_SECONDS = 3600;
 
 async function setUp() {
   let published: Readonly<Record<string, unknown>> = {};
-  const vendor = createFakeVendor({
-    ...VENDOR_CLIENT,
-    origin: HONEST,
-    redirectUri: CALLBACK,
-    metadata: () => published,
-  });
-  const fixture = await createFixture({ vendors: [vendor] });
-  const victim = createBackend(fixture);
-  const flow = await victim.push();
-  const { url } = await createBrowser(fixture, "victim").visit(victim.startUrl(flow));
-  const { body } = await victim.redeem(parameter(url, "code"), flow.codeVerifier);
-  expect(ownerOf(body["access_token"])).toBe("victim");
-  const { access_token, connection, refresh_token } = body as Record<string, string>;
+  const { fixture, backend, foe, victim } = await openScene({ vendor: { metadata: () => published } });
+  const { access_token = "", connection = "", refresh_token } = (await backend.connect(victim)).body;
+  expect(ownerOf(access_token)).toBe("victim");
   return {
     fixture,
-    victim,
-    foe: createBackend(fixture, "other"),
-    grant: { access_token, connection } as Record<string, string>,
-    refresh_token: String(refresh_token),
+    backend,
+    foe,
+    grant: { access_token, connection },
+    refresh_token,
     /** What the vendor's metadata says from now on. */
     publish: (members: Readonly<Record<string, unknown>>) => {
       published = members;
@@ -61,13 +48,13 @@ const ELSEWHERE = [
 
 describe.each(ELSEWHERE)("bar#BY-4 a vendor whose metadata later says %j", (members) => {
   async function attack() {
-    const { victim, grant, refresh_token, publish, leaked } = await setUp();
+    const { backend, grant, refresh_token, publish, leaked } = await setUp();
     publish(members);
-    const before = await victim.post("/v1/check", grant);
-    const refresh = { grant_type: "refresh_token", refresh_token, connection: grant["connection"] ?? "" };
-    const { body } = await victim.post("/v1/token", refresh);
-    const after = await victim.post("/v1/check", { ...grant, connection: String(body["connection"]) });
-    return { answers: [before.body, after.body], leaked: leaked(), token: grant["access_token"] ?? "" };
+    const before = await backend.post("/v1/check", grant);
+    const refresh = { grant_type: "refresh_token", refresh_token, connection: grant.connection };
+    const { body } = await backend.post("/v1/token", refresh);
+    const after = await backend.post("/v1/check", { ...grant, connection: String(body["connection"]) });
+    return { answers: [before.body, after.body], leaked: leaked(), token: grant.access_token };
   }
 
   it("gets no token and no secret, and the backend learns that it is not known", async () => {

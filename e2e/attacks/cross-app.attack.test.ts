@@ -5,42 +5,23 @@
  * vendor the flow began with (requireIssuer). Where neither vendor sends `iss` there is no defence:
  * the last tests of X-1 show that.
  */
-import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
+import { ownerOf } from "@oauth-broker/simulators";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import * as issuerModule from "../../packages/oauth-core/src/vendor-client/issuer.ts";
 import { describe, expect, it } from "vitest";
-import { type BouncingVendor, createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
-import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, type Browser, createBackend, createBrowser, parameter } from "./support/actors.ts";
-import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFixture, type Fixture } from "./support/fixture.ts";
+import { createBouncingVendor, crossApp } from "./support/bouncing-vendor.ts";
+import { expectRefusalPage, withoutIssuer } from "./support/outcomes.ts";
+import { atCallback, openScene, parameter, recordOf } from "./support/actors.ts";
+import { BASE_URL, EVIL, HONEST, ownerOfCode } from "./support/names.ts";
 
-const EVIL = "https://evil.example";
-
-interface Harness {
-  readonly fixture: Fixture;
-  readonly honest: FakeVendor;
-  readonly evil: BouncingVendor;
-  readonly attacker: Browser;
-  readonly victim: Browser;
-}
-
-async function setUp(entries?: Record<string, object>, sendsIss = true): Promise<Harness> {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, sendsIss });
+async function setUp(entries?: Record<string, object>, sendsIss = true) {
   const evil = createBouncingVendor({ origin: EVIL });
-  const fixture = await createFixture({ vendors: [honest, evil], ...(entries === undefined ? {} : { entries }) });
-  return {
-    fixture,
-    honest,
-    evil,
-    attacker: createBrowser(fixture, "attacker"),
-    victim: createBrowser(fixture, "victim"),
-  };
+  const given = entries === undefined ? {} : { entries };
+  return { evil, ...(await openScene({ vendor: { sendsIss }, vendors: [evil], ...given })) };
 }
+type Harness = Awaited<ReturnType<typeof setUp>>;
 
 /** Both flows are of one platform, and the attacker says that the code is the honest vendor's. */
-function cross({ fixture, attacker, victim, evil }: Harness) {
-  const own = createBackend(fixture);
+function cross({ backend: own, attacker, victim, evil }: Harness) {
   return crossApp({ attacker, victim, own, lure: [own, { vendor: "evil" }], evil, beside: { iss: HONEST } });
 }
 
@@ -52,14 +33,13 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
     expectRefusalPage(destination.page, "issuer_mismatch", [code, parameter(answer, "state")]);
     expect(harness.evil.tokenRequests).toEqual([]);
     expect(harness.fixture.logLines.join("")).not.toContain(code);
-    const record = await harness.fixture.broker.deps.records.get({ kind: "flow", id: lured.flowId });
-    expect(record?.stage).toBe("failed");
+    expect((await recordOf(harness.fixture, lured))?.stage).toBe("failed");
     expectRefusalPage((await harness.victim.visit(answer)).page, "state_replayed");
   });
 
   it("X-1 twin: without requireIssuer the evil vendor gets the code and our secret", async () => {
     const harness = await setUp();
-    without(issuerModule, () => ({ requireIssuer: () => undefined }));
+    withoutIssuer();
     const { stolen, redeemStolen } = await cross(harness);
     expect(harness.honest.codes).toContain(stolen);
     expect(harness.evil.tokenRequests[0]?.headers.authorization).toMatch(/^Basic /);
@@ -106,8 +86,7 @@ describe("X-1 an honest code comes back in a flow of the evil vendor", () => {
 
   it("bar#XA-1 X-1 is refused on every path except that of the flow", async () => {
     const harness = await setUp();
-    const backend = createBackend(harness.fixture);
-    const { url } = await harness.victim.visit(backend.startUrl(await backend.push()), atCallback);
+    const { url } = await harness.backend.start(harness.victim, atCallback);
     for (const path of ["x", "honest", "evil", "A".repeat(22), "..%2fcallback%3f", "callback%3f"]) {
       const elsewhere = new URL(`${BASE_URL}/v1/custom/${path}/callback${url.search}`);
       expectRefusalPage((await harness.victim.visit(elsewhere)).page, "path_mismatch", [parameter(url, "code")]);
@@ -121,13 +100,13 @@ describe("X-13 the challenge in the victim's request is the attacker's", () => {
   it("X-13 stops here: the attacker's challenge is bound, but the code is not theirs", async () => {
     const harness = await setUp();
     const { answer, stolen } = await cross(harness);
-    expect(ownerOf(parameter(answer, "code").replace("code-", "token-"))).toBe("victim");
+    expect(ownerOfCode(parameter(answer, "code"))).toBe("victim");
     expect(stolen).toBeUndefined();
   });
 
   it("X-13 twin: PKCE alone does not help: the relayed challenge fits the attacker's verifier", async () => {
     const harness = await setUp();
-    without(issuerModule, () => ({ requireIssuer: () => undefined }));
+    withoutIssuer();
     const { redeemStolen } = await cross(harness);
     expect(await redeemStolen()).toMatchObject({ status: 200, body: { vendor: "honest" } });
   });
@@ -143,11 +122,8 @@ describe("X-2 X-3 endpoints that the attacker chose beside credentials of the op
       { vendor: undefined, issuer: HONEST, token_endpoint: `${EVIL}/token` },
     ],
   ])("%s is refused, and nothing is sent", async (_name, form) => {
-    const { fixture } = await setUp();
-    expect(await createBackend(fixture).par(form)).toMatchObject({
-      status: 400,
-      body: { error: "unauthorized_client" },
-    });
+    const { fixture, backend } = await setUp();
+    expect(await backend.par(form)).toMatchObject({ status: 400, body: { error: "unauthorized_client" } });
     expect(fixture.outbound).toEqual([]);
   });
 });

@@ -4,11 +4,10 @@
  * sent to the other. Defence: each flow has its own state, cookie and record, and the answer must
  * name the vendor of its flow (requireIssuer).
  */
-import { createFakeVendor, type FakeVendor, ownerOf } from "@oauth-broker/simulators";
+import type { FakeVendor } from "@oauth-broker/simulators";
 import { volume } from "@oauth-broker/oauth-core/testing";
-import * as issuerModule from "../../packages/oauth-core/src/vendor-client/issuer.ts";
 import { expect, it } from "vitest";
-import { without } from "./support/outcomes.ts";
+import { withoutIssuer } from "./support/outcomes.ts";
 import {
   atCallback,
   createBackend,
@@ -20,7 +19,7 @@ import {
 } from "./support/actors.ts";
 import { createScheduler, scheduleStore } from "./support/scheduler.ts";
 import { createSeeded } from "../support/seeded.ts";
-import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { ownerOfCode, vendorAt } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";
 
 /** What can go wrong between the vendors and the callback. */
@@ -49,9 +48,7 @@ interface Round {
 
 async function rounds(count: number, seed: number, crossings: readonly Crossing[]) {
   const seeded = createSeeded(seed);
-  const vendors = ["honest", "second"].map((name) =>
-    createFakeVendor({ ...VENDOR_CLIENT, origin: `https://${name}.example`, redirectUri: CALLBACK }),
-  );
+  const vendors = ["honest", "second"].map((name) => vendorAt(`https://${name}.example`));
   const fixture = await createFixture({ vendors });
   const scheduler = createScheduler(seeded);
   scheduleStore(fixture.broker.deps.records, scheduler);
@@ -64,8 +61,7 @@ async function rounds(count: number, seed: number, crossings: readonly Crossing[
     const answers: URL[] = [];
     const results: (string | undefined)[] = [];
     const start = async (tab: number, vendor: string): Promise<void> => {
-      flows[tab] = await backend.push({ vendor });
-      answers[tab] = (await browser.visit(backend.startUrl(flows[tab]), atCallback)).url;
+      ({ flow: flows[tab], url: answers[tab] } = await backend.start(browser, atCallback, { vendor }));
     };
     const finish = async (tab: number, url: URL): Promise<void> => {
       results[tab] = await tokensAt(await browser.visit(url));
@@ -120,9 +116,9 @@ it("X-10 a code beside the other vendor's iss is useless where it arrives", asyn
 });
 
 it("X-10 twin: without requireIssuer crossed answers bring each vendor the other's codes", async () => {
-  without(issuerModule, () => ({ requireIssuer: () => undefined }));
+  withoutIssuer();
   const { vendors } = await rounds(10, 12, ["states"]);
   const foreign = foreignCodesAt(vendors);
   expect(foreign.length).toBe(20);
-  expect(ownerOf(foreign[0]?.replace("code-", "token-"))).toBe("victim");
+  expect(ownerOfCode(foreign[0])).toBe("victim");
 });

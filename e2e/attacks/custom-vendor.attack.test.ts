@@ -7,21 +7,29 @@
  * (readTarget), and the attacker's vendor has its own callback path, which an honest vendor does
  * not know (callbackContext) and where alone its answers count.
  */
-import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
+import { ownerOf } from "@oauth-broker/simulators";
 import * as callersPartModule from "@oauth-broker/broker/src/vendor-choice/callers-part.ts";
 import * as requestModule from "@oauth-broker/broker/src/vendor-choice/request.ts";
 import * as callbackPathModule from "@oauth-broker/broker/src/vendor-choice/callback-path.ts";
 import * as registrationsModule from "@oauth-broker/broker/src/vendor-choice/registrations.ts";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { BASE_URL, CALLBACK, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
+import {
+  BASE_URL,
+  basicSentTo,
+  CALLBACK,
+  EVIL,
+  HONEST,
+  ownerOfCode,
+  PLATFORMS,
+  VENDOR_CLIENT,
+} from "./support/names.ts";
+import { createBouncingVendor, crossApp } from "./support/bouncing-vendor.ts";
 import { expectRefusalPage, withoutPathOfFlow, without } from "./support/outcomes.ts";
-import { awayFromBroker, createBackend, createBrowser, parameter, withParameters } from "./support/actors.ts";
-import { createFixture } from "./support/fixture.ts";
+import { type Backend, awayFromBroker, openScene, parameter, withParameters } from "./support/actors.ts";
 
-const EVIL = "https://evil.example";
 const ONE_FOR_ALL = "A".repeat(22);
+const SHARED = `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`;
 
 /** The attacker's own registration: the attacker's vendor accepts any. */
 const ATTACKERS = { vendor_client_id: "attackers", vendor_client_secret: "attackers-secret-0123456789abcdef" };
@@ -39,26 +47,20 @@ interface Harness {
 
 async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsClientId }: Harness = {}) {
   let registered = first;
-  const honest = createFakeVendor({
-    ...VENDOR_CLIENT,
-    ...(tenantsClientId === undefined ? {} : { clientId: tenantsClientId, isPublic: true }),
-    origin: HONEST,
-    redirectUri: first,
-    isRegistered: (sent) => sent === registered,
-    sendsIss,
-  });
   const evil = createBouncingVendor({ origin: EVIL });
-  const entries = { honest: { name: "Honest", issuer: HONEST, iss_required: sendsIss } };
-  const fixture = await createFixture({ vendors: [honest, evil], entries });
-  const [attacker, victim] = [createBrowser(fixture, "attacker"), createBrowser(fixture, "victim")];
+  const scene = await openScene({
+    vendor: {
+      ...(tenantsClientId === undefined ? {} : { clientId: tenantsClientId, isPublic: true }),
+      redirectUri: first,
+      isRegistered: (sent) => sent === registered,
+      sendsIss,
+    },
+    vendors: [evil],
+    entries: { honest: { name: "Honest", issuer: HONEST, iss_required: sendsIss } },
+  });
   return {
-    fixture,
-    honest,
+    ...scene,
     evil,
-    attacker,
-    victim,
-    platform: createBackend(fixture),
-    foe: createBackend(fixture, "other"),
     /** From now on the honest vendor accepts only this redirect URI. */
     register: (redirectUri: unknown) => {
       registered = String(redirectUri);
@@ -66,9 +68,9 @@ async function setUp({ registered: first = CALLBACK, sendsIss = false, tenantsCl
   };
 }
 
+const NOT_ALLOWED = { status: 400, body: { error: "unauthorized_client", reason: "override_not_allowed" } };
 /** One path for all callers. */
 const shareCallbackPath = () => without(callbackPathModule, () => ({ callbackContext: () => ONE_FOR_ALL }));
-const whose = (code: string | undefined): string | undefined => ownerOf(code?.replace("code-", "token-"));
 
 describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () => {
   /**
@@ -77,14 +79,14 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
    */
   async function cross() {
     const harness = await setUp();
-    const { attacker, victim, platform, foe, evil } = harness;
+    const { attacker, victim, backend: own, foe, evil } = harness;
     const lure = [foe, { vendor: undefined, ...EVIL_ENDPOINTS, ...ATTACKERS }] as const;
-    return { ...harness, ...(await crossApp({ attacker, victim, own: platform, lure, evil })) };
+    return { ...harness, ...(await crossApp({ attacker, victim, own, lure, evil })) };
   }
 
   it("bar#XA-1 X-1 X-13 is refused by the path: nothing reaches the evil token endpoint", async () => {
     const { destination, answer, evil, fixture } = await cross();
-    expect(whose(parameter(answer, "code"))).toBe("victim");
+    expect(ownerOfCode(parameter(answer, "code"))).toBe("victim");
     expectRefusalPage(destination.page, "path_mismatch", [parameter(answer, "code"), parameter(answer, "state")]);
     expect(evil.tokenRequests).toEqual([]);
     expect(fixture.logLines.join("")).not.toContain(parameter(answer, "code"));
@@ -93,10 +95,9 @@ describe("X-1 X-13 an honest code comes back in a flow of a custom vendor", () =
   it("X-1 X-13 twin: an answer accepted on any path gives the attacker the victim's code", async () => {
     withoutPathOfFlow();
     const { evil, redeemStolen } = await cross();
-    expect(whose(evil.stolen())).toBe("victim");
+    expect(ownerOfCode(evil.stolen())).toBe("victim");
     // PKCE alone does not help. None of our secrets was sent all the same.
-    const sent = evil.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
-    expect(atob(sent)).toBe(Object.values(ATTACKERS).join(":"));
+    expect(basicSentTo(evil)).toBe(Object.values(ATTACKERS).join(":"));
     expect(ownerOf((await redeemStolen()).body["access_token"])).toBe("victim");
   });
 });
@@ -110,22 +111,16 @@ describe("X-2 a token endpoint of the attacker's beside credentials of the opera
 
   it("bar#XA-2 X-2 is refused, and nothing is sent", async () => {
     const { answer, fixture } = await ask();
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { error: "unauthorized_client", reason: "override_not_allowed" },
-    });
+    expect(answer).toMatchObject(NOT_ALLOWED);
     expect(fixture.outbound).toEqual([]);
   });
 
   it("X-2 twin: without requireAllowedPart the evil endpoint gets the operator's secret", async () => {
     without(callersPartModule, () => ({ requireAllowedPart: () => undefined }));
     shareCallbackPath();
-    const { foe, victim, evil } = await setUp({ registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback` });
-    const flow = await foe.push({ token_endpoint: `${EVIL}/token` });
-    const { url } = await victim.visit(foe.startUrl(flow));
-    await foe.redeem(parameter(url, "code"), flow.codeVerifier);
-    const sent = evil.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
-    expect(atob(sent)).toContain(VENDOR_CLIENT.clientSecret);
+    const { foe, victim, evil } = await setUp({ registered: SHARED });
+    await foe.connect(victim, { token_endpoint: `${EVIL}/token` });
+    expect(basicSentTo(evil)).toContain(VENDOR_CLIENT.clientSecret);
   });
 });
 
@@ -134,15 +129,9 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
 
   it("bar#XA-3 X-3 is refused, also with the attacker's own credentials, and nothing is sent", async () => {
     const { foe, fixture } = await setUp({ sendsIss: true });
-    for (const form of [
-      CLAIM,
-      { ...CLAIM, vendor: "honest" },
-      { ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId },
-    ]) {
-      expect(await foe.par(form)).toMatchObject({
-        status: 400,
-        body: { error: "unauthorized_client", reason: "endpoint_not_from_issuer" },
-      });
+    const refused = { status: 400, body: { error: "unauthorized_client", reason: "endpoint_not_from_issuer" } };
+    for (const more of [{}, { vendor: "honest" }, { vendor_client_id: VENDOR_CLIENT.clientId }]) {
+      expect(await foe.par({ ...CLAIM, ...more })).toMatchObject(refused);
     }
     expect(fixture.outbound).toEqual([]);
   });
@@ -152,10 +141,7 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
     // redirect URI is the callback of a custom vendor.
     weaken(registrationsModule, () => ({ requireForeignClient: () => undefined }));
     shareCallbackPath();
-    const { foe, victim, evil } = await setUp({
-      sendsIss: true,
-      registered: `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`,
-    });
+    const { foe, victim, evil } = await setUp({ sendsIss: true, registered: SHARED });
     without(requestModule, ({ readAskedParameters, readOwnCredentials }) => ({
       readVendorRequest: (parameters) => ({
         target: {
@@ -167,10 +153,8 @@ describe("X-3 the honest issuer with a token endpoint of the attacker's", () => 
         asked: readAskedParameters(parameters),
       }),
     }));
-    const flow = await foe.push({ ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId });
-    const { url } = await victim.visit(foe.startUrl(flow));
-    await foe.redeem(parameter(url, "code"), flow.codeVerifier);
-    expect(whose(evil.stolen())).toBe("victim");
+    await foe.connect(victim, { ...CLAIM, vendor_client_id: VENDOR_CLIENT.clientId });
+    expect(ownerOfCode(evil.stolen())).toBe("victim");
   });
 });
 
@@ -191,10 +175,7 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
 
   it("bar#XA-4 X-4 the broker's own client is refused before anything is sent", async () => {
     const { foe, fixture } = await setUp();
-    expect(await foe.par(FORM)).toMatchObject({
-      status: 400,
-      body: { error: "unauthorized_client", reason: "override_not_allowed" },
-    });
+    expect(await foe.par(FORM)).toMatchObject(NOT_ALLOWED);
     expect(fixture.outbound).toEqual([]);
   });
 
@@ -210,8 +191,8 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
     });
 
     it("bar#XA-4 X-4 is refused too if the other tenant has the same client at a custom vendor", async () => {
-      const { destination, evil } = await lure(async ({ platform }) => {
-        const { body } = await platform.post("/v1/explain", {
+      const { destination, evil } = await lure(async ({ backend }) => {
+        const { body } = await backend.post("/v1/explain", {
           ...ANOTHERS,
           token_endpoint: `${HONEST}/token`,
           vendor_client_secret: VENDOR_CLIENT.clientSecret,
@@ -224,8 +205,8 @@ describe("X-4 another's client id at the honest vendor with the attacker's token
 
     it("X-4 twin: with one path for all (callbackContext) the evil endpoint has the victim's code", async () => {
       shareCallbackPath();
-      const { evil } = await lure(() => `${BASE_URL}/v1/custom/${ONE_FOR_ALL}/callback`);
-      expect(whose(evil.stolen())).toBe("victim");
+      const { evil } = await lure(() => SHARED);
+      expect(ownerOfCode(evil.stolen())).toBe("victim");
     });
   });
 });
@@ -245,14 +226,10 @@ describe("X-4 another tenant's public client at its own custom vendor, named as 
    */
   async function lure() {
     const harness = await setUp({ tenantsClientId: PUBLIC });
-    const { platform, foe, victim, register } = harness;
-    register((await platform.post("/v1/explain", FORM)).body["redirect_uri"]);
-    const connect = async (backend: typeof foe) => {
-      const flow = await backend.push(FORM);
-      const { url } = await victim.visit(backend.startUrl(flow));
-      return ownerOf((await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body["access_token"]);
-    };
-    expect(await connect(platform)).toBe("victim");
+    const { backend, foe, victim, register } = harness;
+    register((await backend.post("/v1/explain", FORM)).body["redirect_uri"]);
+    const connect = async (as: Backend) => ownerOf((await as.connect(victim, FORM)).body["access_token"]);
+    expect(await connect(backend)).toBe("victim");
     return { ...harness, stolen: await connect(foe).catch(String) };
   }
 
@@ -274,8 +251,7 @@ describe("X-5 values of a custom vendor used on another", () => {
   it("bar#XA-5 X-5 an answer counts on the path of its own flow only; the flow goes on", async () => {
     const { fixture, foe, victim } = await setUp();
     const forms = ["one", "two"].map((id) => ({ vendor: undefined, ...EVIL_ENDPOINTS, vendor_client_id: id }));
-    const flows = await Promise.all(forms.map((form) => foe.push(form)));
-    const at = await Promise.all(flows.map((flow) => victim.visit(foe.startUrl(flow), awayFromBroker)));
+    const at = await Promise.all(forms.map((form) => foe.start(victim, awayFromBroker, form)));
     const [one, two] = at.map(({ url }) => ({ state: parameter(url, "state"), path: parameter(url, "redirect_uri") }));
     const answer = { code: "c", state: one?.state ?? "" };
     for (const path of [two?.path ?? "", CALLBACK]) {
@@ -287,24 +263,21 @@ describe("X-5 values of a custom vendor used on another", () => {
   });
 
   it("bar#BY-4 X-5 a BYOC connection is refused for another client and with other credentials", async () => {
-    const { honest, platform, foe, victim, evil } = await setUp();
+    const { honest, backend, foe, victim, evil } = await setUp();
     const own = { vendor_client_id: VENDOR_CLIENT.clientId, vendor_client_secret: VENDOR_CLIENT.clientSecret };
-    const flow = await platform.push(own);
-    const { url } = await victim.visit(platform.startUrl(flow));
-    const { body } = await platform.redeem(parameter(url, "code"), flow.codeVerifier);
-    const { connection = "", refresh_token = "" } = body as Record<string, string>;
+    const { connection, refresh_token } = (await backend.connect(victim, own)).body;
     const refresh = { grant_type: "refresh_token", refresh_token, connection };
     const calls = honest.tokenRequests.length;
     for (const answer of [
       await foe.post("/v1/token", { ...refresh, ...own }),
-      await platform.post("/v1/token", { ...refresh, ...ATTACKERS }),
-      await platform.post("/v1/token", refresh),
+      await backend.post("/v1/token", { ...refresh, ...ATTACKERS }),
+      await backend.post("/v1/token", refresh),
     ]) {
       expect(answer).toMatchObject({ status: 400, body: { error: "invalid_request" } });
     }
     const elsewhere = { ...refresh, ...own, token_endpoint: `${EVIL}/token` };
-    expect((await platform.post("/v1/token", elsewhere)).status).toBe(400);
+    expect((await backend.post("/v1/token", elsewhere)).status).toBe(400);
     expect([honest.tokenRequests.length, evil.tokenRequests.length]).toEqual([calls, 0]);
-    expect((await platform.post("/v1/token", { ...refresh, ...own })).status).toBe(200);
+    expect((await backend.post("/v1/token", { ...refresh, ...own })).status).toBe(200);
   });
 });

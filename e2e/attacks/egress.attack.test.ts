@@ -6,16 +6,16 @@
  * network of the second part records where a socket would have been opened.
  */
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
-import { createFakeVendor, type FakeVendor, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
+import { type FakeVendor, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { Pool } from "undici";
 import * as exchangeModule from "../../packages/oauth-core/src/egress/exchange.ts";
 import * as addressRangesModule from "../../packages/oauth-core/src/egress/address-ranges.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
 import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
-import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
+import { vendorAt, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
+import { createBackend, createBrowser } from "./support/actors.ts";
 import { IAT, register } from "./support/registration-fixture.ts";
 import { answerOf, createFixture, idOf, requestOf } from "./support/fixture.ts";
 
@@ -33,7 +33,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
   async function redeemAtRedirecting(status: number) {
     const elsewhere = await startHost(200);
     const vendor = await startHost(status, `${elsewhere.url}/take`);
-    const page = createFakeVendor({ ...VENDOR_CLIENT, origin: vendor.url, redirectUri: CALLBACK, sendsIss: false });
+    const page = vendorAt(vendor.url, { sendsIss: false });
     const fixture = await createFixture({
       vendors: [page],
       entries: {
@@ -49,9 +49,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
       egress: createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 }),
     });
     const backend = createBackend(fixture);
-    const flow = await backend.push();
-    const { url } = await createBrowser(fixture, "victim").visit(backend.startUrl(flow));
-    const redeemed = await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+    const redeemed = await backend.connect(createBrowser(fixture, "victim"));
     const refresh = { grant_type: "refresh_token", refresh_token: "refresh-of-victim", vendor: "honest" };
     const refreshed = await backend.post("/v1/token", refresh);
     const registered = await register(fixture, { vendor: "honest" });
@@ -105,13 +103,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
   });
 });
 
-const NOT_FOR_BROWSERS = [
-  "javascript:alert(1)//",
-  "data:text/html,x",
-  "file:///etc/passwd",
-  "vbscript:x",
-  "about:blank",
-];
+const NOT_FOR_BROWSERS = "javascript:alert(1)// data:text/html,x file:///etc/passwd vbscript:x about:blank".split(" ");
 /** egress/corpus.test.ts has all of them: these show that each request goes through what it tests. */
 const SAMPLE = EGRESS_CORPUS.filter((_, index) => index % 10 === 0);
 const ANSWERS = new Map(
@@ -124,12 +116,7 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
     const network = recordingNetwork(ANSWERS);
     const guarded = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 }, network.deps);
     const vendors = urls.map((url, index) =>
-      createFakeVendor({
-        ...VENDOR_CLIENT,
-        origin: `https://v${index}.example`,
-        redirectUri: CALLBACK,
-        metadata: () => ({ [endpoint]: url }),
-      }),
+      vendorAt(`https://v${index}.example`, { metadata: () => ({ [endpoint]: url }) }),
     );
     const fixture = await createFixture({ vendors, egress: onlyMetadataOf(vendors, guarded) });
     return { fixture, network, backend: createBackend(fixture), vendors };
@@ -157,11 +144,7 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
   async function runFlow({ fixture, backend }: Awaited<ReturnType<typeof fixtureOf>>, vendor: FakeVendor) {
     const pushed = await backend.par({ vendor: idOf(vendor.origin) });
     if (pushed.status !== 201) return pushed;
-    const flow = await backend.push({ vendor: idOf(vendor.origin) });
-    const browser = createBrowser(fixture, "victim");
-    const { url } = await browser.visit(backend.startUrl(flow), atCallback);
-    const back = await browser.visit(url);
-    return backend.redeem(parameter(back.url, "code"), flow.codeVerifier);
+    return backend.connect(createBrowser(fixture, "victim"), { vendor: idOf(vendor.origin) });
   }
 
   it("is refused as token endpoint, at the latest before a socket is opened", async () => {
@@ -180,13 +163,9 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
     expect(new Set(SAMPLE.map(({ stoppedBy }) => stoppedBy))).toEqual(new Set(["syntax", "address", "name", "answer"]));
   });
 
-  const others = [
-    "authorization_endpoint",
-    "revocation_endpoint",
-    "jwks_uri",
-    "userinfo_endpoint",
-    "registration_endpoint",
-  ];
+  const others = "authorization_endpoint revocation_endpoint jwks_uri userinfo_endpoint registration_endpoint".split(
+    " ",
+  );
   it.each(others)("is refused as %s, before any request and any redirect", async (endpoint) => {
     const listed = SAMPLE.filter(({ stoppedBy, url }) => stoppedBy !== "answer" && url !== "");
     const urls = [...listed.map(({ url }) => url), ...NOT_FOR_BROWSERS];
@@ -203,17 +182,11 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
   });
 
   it("bar#DI-2 twin: without isPublicAddress code and secret go to the metadata service", async () => {
-    const urls = [
-      "https://169.254.169.254/token",
-      "https://10.0.0.1/token",
-      "https://127.0.0.1/token",
-      "https://[fd00:ec2::254]/token",
-    ];
+    const hosts = ["169.254.169.254", "10.0.0.1", "127.0.0.1", "[fd00:ec2::254]"];
     without(addressRangesModule, () => ({ isPublicAddress: () => true }));
+    const urls = hosts.map((host) => `https://${host}/token`);
     const harness = await fixtureOf(urls, "token_endpoint");
     for (const vendor of harness.vendors) await runFlow(harness, vendor);
-    expect(new Set(harness.network.sockets)).toEqual(
-      new Set(["169.254.169.254", "10.0.0.1", "127.0.0.1", "fd00:ec2::254"]),
-    );
+    expect(new Set(harness.network.sockets)).toEqual(new Set(hosts.map((host) => host.replaceAll(/[[\]]/g, ""))));
   });
 });

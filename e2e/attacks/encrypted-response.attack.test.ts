@@ -10,10 +10,9 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { compactDecrypt, type JWK } from "jose";
 import * as encryptedResponseModule from "../../packages/oauth-core/src/authorization-server/encrypted-response.ts";
 import { describe, expect, it } from "vitest";
-import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
+import { BASIC_FORM, type Exchange, HONEST, PLATFORMS } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
-import { createFixture } from "./support/fixture.ts";
+import { encode, type Form, openScene, parameter } from "./support/actors.ts";
 
 const { secret, redirectUri } = PLATFORMS.platform;
 
@@ -26,26 +25,16 @@ const decrypting = newPair({ use: "enc", kid: "enc" });
 
 /** @param keys fields of the client that supply its keys */
 async function setUp(keys: object, others: readonly FakeVendor[] = []) {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
   const client = { client_id: "platform", redirect_uris: [redirectUri], token_encrypted_response_alg: "ECDH-ES" };
-  const fixture = await createFixture({
-    vendors: [honest, ...others],
-    entries: { honest: { name: "Honest", issuer: honest.origin } },
+  const { fixture, honest, backend, victim } = await openScene({
+    vendors: others,
+    entries: { honest: { name: "Honest", issuer: HONEST } },
     config: { clients: [{ ...client, client_secret: secret, ...keys }] },
   });
-  const backend = createBackend(fixture);
-  const flow = await backend.push();
-  const { url } = await createBrowser(fixture, "victim").visit(backend.startUrl(flow));
+  const { flow, url } = await backend.start(victim);
   const form = { grant_type: "authorization_code", redirect_uri: redirectUri, code_verifier: flow.codeVerifier };
   const post = async (body: Form): Promise<Exchange> =>
-    fixture.request("/v1/token", {
-      method: "POST",
-      headers: {
-        authorization: `Basic ${Buffer.from(`platform:${secret}`).toString("base64")}`,
-        "content-type": "application/x-www-form-urlencoded",
-      },
-      body: encode(body),
-    });
+    fixture.request("/v1/token", { method: "POST", headers: BASIC_FORM, body: encode(body) });
   return { honest, post, redeem: async () => post({ ...form, code: parameter(url, "code") }) };
 }
 

@@ -7,16 +7,15 @@
  * its own callback path, on which alone its answers count and which lies beneath no other path
  * (callbackPath).
  */
-import { createFakeVendor, type FakeVendorOptions, ownerOf } from "@oauth-broker/simulators";
+import type { FakeVendorOptions } from "@oauth-broker/simulators";
 import * as callbackPathModule from "@oauth-broker/broker/src/vendor-choice/callback-path.ts";
 import { describe, expect, it } from "vitest";
-import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createBouncingVendor, HONEST } from "./support/bouncing-vendor.ts";
+import { BASE_URL, CALLBACK, EVIL, HONEST, ownerOfCode } from "./support/names.ts";
+import { createBouncingVendor } from "./support/bouncing-vendor.ts";
 import { expectRefusalPage, withoutPathOfFlow, without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, type Form } from "./support/actors.ts";
+import { createBackend, type Form, openScene } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
-const EVIL = "https://evil.example";
 /** The attacker's own vendor accepts any registration. */
 const ATTACKERS = {
   vendor: undefined,
@@ -26,7 +25,7 @@ const ATTACKERS = {
 
 interface Attack {
   /** How the honest vendor compares redirect URIs. */
-  readonly isRegistered: FakeVendorOptions["isRegistered"];
+  readonly isRegistered: NonNullable<FakeVendorOptions["isRegistered"]>;
   /**
    * The redirect URI that the evil vendor forwards.
    * @param own the one of the attacker's flow
@@ -38,19 +37,12 @@ interface Attack {
 
 /** @returns where the victim's browser ended, and what reached the evil token endpoint */
 async function lure({ isRegistered, bounceTo, form }: Attack) {
-  const honest = createFakeVendor({
-    ...VENDOR_CLIENT,
-    origin: HONEST,
-    redirectUri: CALLBACK,
-    sendsIss: false,
-    ...(isRegistered === undefined ? {} : { isRegistered }),
-  });
   const evil = createBouncingVendor({ origin: EVIL, bounceTo });
   const entries = { honest: { name: "Honest", issuer: HONEST } };
-  const fixture = await createFixture({ vendors: [honest, evil], entries });
-  const foe = createBackend(fixture, "other");
+  const vendor = { sendsIss: false, isRegistered };
+  const { honest, foe, victim } = await openScene({ vendor, vendors: [evil], entries });
   const flow = await foe.push({ ...ATTACKERS, ...form });
-  const visit = createBrowser(fixture, "victim").visit(foe.startUrl(flow));
+  const visit = victim.visit(foe.startUrl(flow));
   const destination = await visit.catch((error: unknown) => ({
     refused: String(error),
     url: undefined,
@@ -58,7 +50,7 @@ async function lure({ isRegistered, bounceTo, form }: Attack) {
   }));
   const code = destination.url?.searchParams.get("code") ?? "";
   if (destination.page === undefined && code !== "") await foe.redeem(code, flow.codeVerifier);
-  return { honest, evil, destination, owner: ownerOf(evil.stolen()?.replace("code-", "token-")) };
+  return { honest, evil, destination, owner: ownerOfCode(evil.stolen()) };
 }
 
 describe("a vendor that takes a query appended to the registered redirect URI", () => {

@@ -5,7 +5,6 @@
  * a vendor's code waits sealed (seal) under a key derived from the broker's code (deriveKey), which
  * is stored nowhere.
  */
-import { createFakeVendor } from "@oauth-broker/simulators";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -13,24 +12,20 @@ import { readTimeline } from "@oauth-broker/broker/src/cli/timeline.ts";
 import { deriveKey, localKeyWrapper, open } from "@oauth-broker/token-store";
 import * as envelopeModule from "../../packages/token-store/src/crypto/envelope.ts";
 import { describe, expect, it, vi } from "vitest";
-import { CALLBACK, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
+import { EVIL, type Exchange, HONEST, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
 import { textMember } from "../support/text-member.ts";
 import { without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
-import { createFixture, type Fixture } from "./support/fixture.ts";
+import { atCallback, openScene, parameter, recordOf, type Scene } from "./support/actors.ts";
+import type { Fixture } from "./support/fixture.ts";
 
-async function setUp({ entry = {} }: { entry?: object } = {}) {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const fixture = await createFixture({
-    vendors: [honest],
-    entries: { honest: { name: "Honest", issuer: honest.origin, ...entry } },
+const setUp = (entry: object = {}): Promise<Scene> =>
+  openScene({
+    entries: { honest: { name: "Honest", issuer: HONEST, ...entry } },
     config: { store: "sqlite:./broker.sqlite" },
   });
-  return { fixture, honest, backend: createBackend(fixture), victim: createBrowser(fixture, "victim") };
-}
 
 /** A flow, leg by leg, and every secret of it that exists so far. */
-async function runFlow(harness: Awaited<ReturnType<typeof setUp>>, afterLeg: (leg: string, secrets: Secrets) => void) {
+async function runFlow(harness: Scene, afterLeg: (leg: string, secrets: Secrets) => void) {
   const { fixture, honest, backend, victim } = harness;
   const secrets: Secrets = new Map([
     ["client secret", PLATFORMS.platform.secret],
@@ -93,7 +88,7 @@ describe("what the store holds", () => {
     ["a vendor's code", {}],
     ["a vendor's tokens, where its codes die too fast to wait", { redeem_at: "callback" }],
   ])("bar#OB-2 is no secret after any leg, while it keeps %s", async (_what, entry) => {
-    const harness = await setUp({ entry });
+    const harness = await setUp(entry);
     const leaks: string[] = [];
     const legs: string[] = [];
     await runFlow(harness, (leg, secrets) => {
@@ -109,11 +104,10 @@ describe("what the store holds", () => {
   it("bar#OB-2 has no secret after a flow that was refused, cancelled or wrong", async () => {
     const harness = await setUp();
     const { backend, victim, fixture, honest } = harness;
-    const flows = await Promise.all([backend.push(), backend.push(), backend.push()]);
     const secrets: Secrets = new Map();
-    for (const [index, flow] of flows.entries()) {
-      const { url } = await victim.visit(backend.startUrl(flow), atCallback);
-      if (index === 0) url.searchParams.set("iss", "https://evil.example");
+    for (const index of [0, 1, 2]) {
+      const { flow, url } = await backend.start(victim, atCallback);
+      if (index === 0) url.searchParams.set("iss", EVIL);
       if (index === 1) url.searchParams.set("error", "access_denied");
       const back = await victim.visit(url);
       const code = back.url.searchParams.get("code");
@@ -127,7 +121,7 @@ describe("what the store holds", () => {
     const harness = await setUp();
     const { backend, victim, fixture, honest } = harness;
     without(envelopeModule, () => ({ seal: (_key, plaintext) => String(plaintext) }));
-    await victim.visit(backend.startUrl(await backend.push()));
+    await backend.start(victim);
     expect(dumpStore(fixture)).toContain(honest.codes[0]);
   });
 });
@@ -146,32 +140,17 @@ describe("what store and keys together open", () => {
     const store = new DatabaseSync(join(folder, "broker.sqlite"), { readOnly: true });
     const keyset = store.prepare("select data from records where kind = 'keyset'").get() ?? {};
     store.close();
-    const {
-      wrapped,
-      sealed,
-      baseUrl = "",
-      environment = "",
-      table = "",
-      revision,
-    } = JSON.parse(String(keyset["data"])) as Record<string, string>;
+    const data = JSON.parse(String(keyset["data"])) as Record<string, string>;
+    const { wrapped = "", sealed = "", baseUrl = "", environment = "", table = "", revision } = data;
     const wrapper = localKeyWrapper({ path: join(folder, "broker.sqlite.key") });
-    const dataKey = await wrapper.unwrap(wrapped ?? "", { purpose: "keyset", base_url: baseUrl, environment, table });
-    const text = open(dataKey, sealed ?? "", ["keyset 2", baseUrl, environment, table, String(revision)]).toString(
-      "utf8",
-    );
+    const dataKey = await wrapper.unwrap(wrapped, { purpose: "keyset", base_url: baseUrl, environment, table });
+    const text = String(open(dataKey, sealed, ["keyset 2", baseUrl, environment, table, String(revision)]));
     const words = new Set([text, JSON.stringify(records)].flatMap((json) => json.match(/[A-Za-z0-9_.-]{6,}/g) ?? []));
     const secrets: (string | Buffer)[] = [...words].flatMap((word) => [word, Buffer.from(word, "base64url")]);
-    const purposes = [
-      "state",
-      "flow",
-      "connection",
-      "connection-tokens",
-      "refresh-token",
-      "record-mac",
-      "parked-tokens",
-      "parked-code",
-      "refresh-replay",
-    ];
+    const purposes =
+      `state flow connection connection-tokens refresh-token record-mac parked-tokens parked-code refresh-replay`.split(
+        " ",
+      );
     const infos = purposes.flatMap((purpose) => [purpose, `oauth-broker/${purpose}`]);
     const derived = secrets.flatMap((secret) =>
       secret.length === 0 ? [] : infos.map((info) => deriveKey(secret, info)),
@@ -198,11 +177,10 @@ describe("what store and keys together open", () => {
 
   /** A flow before its last leg, and what a thief has then. */
   async function parked(entry: object) {
-    const harness = await setUp({ entry });
-    const { backend, victim, fixture } = harness;
-    const flow = await backend.push();
-    const code = parameter((await victim.visit(backend.startUrl(flow))).url, "code");
-    const record = await fixture.broker.deps.records.get({ kind: "flow", id: flow.flowId });
+    const harness = await setUp(entry);
+    const { flow, url } = await harness.backend.start(harness.victim);
+    const code = parameter(url, "code");
+    const record = await recordOf(harness.fixture, flow);
     if (record === undefined) throw new Error("no record");
     const sealed = textMember(record.data, "sealed");
     const dot = sealed.indexOf(".");
@@ -211,7 +189,7 @@ describe("what store and keys together open", () => {
       ...harness,
       code,
       kid: sealed.slice(0, Math.max(dot, 0)),
-      keys: await thiefsKeys(fixture, [record]),
+      keys: await thiefsKeys(harness.fixture, [record]),
       sealed: { value: sealed.slice(dot + 1), context },
     };
   }

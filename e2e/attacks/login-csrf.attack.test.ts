@@ -4,64 +4,45 @@
  * data there. Defence: the callback continues only in the browser that left for the vendor, which
  * it recognizes by a cookie per flow (readBindingCookie).
  */
-import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
+import { ownerOf } from "@oauth-broker/simulators";
 import * as browserBindingModule from "../../packages/oauth-core/src/authorization-server/browser-binding.ts";
 import { describe, expect, it } from "vitest";
-import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { expectRefusalPage, without, withoutBindingCookie } from "./support/outcomes.ts";
 import {
   atCallback,
   awayFromBroker,
-  type Browser,
-  createBackend,
   createBrowser,
-  type Flow,
+  openScene,
   parameter,
+  recordOf,
+  type Scene,
   withParameters,
 } from "./support/actors.ts";
-import { BASE_URL, CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFixture, type Fixture } from "./support/fixture.ts";
-
-interface Harness {
-  readonly fixture: Fixture;
-  readonly attacker: Browser;
-  readonly victim: Browser;
-}
-
-async function setUp(): Promise<Harness> {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const fixture = await createFixture({ vendors: [honest] });
-  return { fixture, attacker: createBrowser(fixture, "attacker"), victim: createBrowser(fixture, "victim") };
-}
+import { BASE_URL, CALLBACK } from "./support/names.ts";
 
 /**
  * The attacker's own flow up to the vendor's answer, which the attacker keeps instead of opening
  * it.
  */
-async function attackersAnswer({ fixture, attacker }: Harness): Promise<{ flow: Flow; link: URL }> {
-  const backend = createBackend(fixture);
-  const flow = await backend.push();
-  return { flow, link: (await attacker.visit(backend.startUrl(flow), atCallback)).url };
-}
-
-async function stageOf({ fixture }: Harness, { flowId }: Flow): Promise<string | undefined> {
-  return (await fixture.broker.deps.records.get({ kind: "flow", id: flowId }))?.stage;
+async function attackersAnswer({ backend, attacker }: Scene) {
+  const { flow, url: link } = await backend.start(attacker, atCallback);
+  return { flow, link };
 }
 
 describe("X-6 the attacker's answer is opened in the victim's browser", () => {
   it("bar#XA-6 bar#CB-7 X-6 is refused, and the attacker's flow is left as it was", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     const { flow, link } = await attackersAnswer(harness);
     const { page } = await harness.victim.visit(link);
     expectRefusalPage(page, "browser_mismatch", [parameter(link, "code"), parameter(link, "state")]);
-    expect(await stageOf(harness, flow)).toBe("started");
+    expect((await recordOf(harness.fixture, flow))?.stage).toBe("started");
     expect((await harness.attacker.visit(link)).page).toBeUndefined();
   });
 
   it("bar#XA-6 X-6 is refused beside the victim's own flow, which still finishes", async () => {
-    const harness = await setUp();
-    const backend = createBackend(harness.fixture);
-    const own = await backend.push();
-    const { url } = await harness.victim.visit(backend.startUrl(own), atCallback);
+    const harness = await openScene();
+    const { backend } = harness;
+    const { flow: own, url } = await backend.start(harness.victim, atCallback);
     const { link } = await attackersAnswer(harness);
     expectRefusalPage((await harness.victim.visit(link)).page, "browser_mismatch");
 
@@ -71,10 +52,9 @@ describe("X-6 the attacker's answer is opened in the victim's browser", () => {
   });
 
   it("bar#XA-6 X-6 with the attacker's code in the victim's state fails at PKCE", async () => {
-    const harness = await setUp();
-    const backend = createBackend(harness.fixture);
-    const own = await backend.push();
-    const { url } = await harness.victim.visit(backend.startUrl(own), atCallback);
+    const harness = await openScene();
+    const { backend } = harness;
+    const { flow: own, url } = await backend.start(harness.victim, atCallback);
     const { link } = await attackersAnswer(harness);
     const back = await harness.victim.visit(withParameters(url.href, { code: parameter(link, "code") }));
     const { body } = await backend.redeem(parameter(back.url, "code"), own.codeVerifier);
@@ -82,22 +62,18 @@ describe("X-6 the attacker's answer is opened in the victim's browser", () => {
   });
 
   it("X-6 twin: without readBindingCookie the victim gets the attacker's account", async () => {
-    const harness = await setUp();
-    // Every browser seems to hold the same cookie.
-    without(browserBindingModule, ({ readBindingCookie }) => ({
-      readBindingCookie: (_header, issuer, flowId) =>
-        readBindingCookie(`__Host-flow-${flowId}=${"A".repeat(43)}`, issuer, flowId),
-    }));
+    const harness = await openScene();
+    withoutBindingCookie();
     const { flow, link } = await attackersAnswer(harness);
     const { url } = await harness.victim.visit(link);
-    const { body } = await createBackend(harness.fixture).redeem(parameter(url, "code"), flow.codeVerifier);
+    const { body } = await harness.backend.redeem(parameter(url, "code"), flow.codeVerifier);
     expect(ownerOf(body["access_token"])).toBe("attacker");
   });
 });
 
 describe("bar#CB-7 what counts as the same browser", () => {
   it("is this flow's cookie with its exact value; similar ones burn nothing", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     const { flow, link } = await attackersAnswer(harness);
     const name = `__Host-flow-${flow.flowId}`;
     const value = harness.attacker.jar.get(new URL(CALLBACK), name) ?? "";
@@ -126,12 +102,12 @@ describe("bar#CB-7 what counts as the same browser", () => {
       const answer = await harness.fixture.request(link, { headers: cookie === undefined ? {} : { cookie } });
       expectRefusalPage(answer, "browser_mismatch", [value]);
     }
-    expect(await stageOf(harness, flow)).toBe("started");
+    expect((await recordOf(harness.fixture, flow))?.stage).toBe("started");
     expect((await harness.attacker.visit(link)).page).toBeUndefined();
   });
 
   it("is not a cookie that was valid before: it is cleared with the answer, and the flow is over", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     const { flow, link } = await attackersAnswer(harness);
     const held = harness.attacker.jar.copy();
     await harness.attacker.visit(link);
@@ -140,7 +116,7 @@ describe("bar#CB-7 what counts as the same browser", () => {
   });
 
   it("is recognized by a cookie for this host alone, HttpOnly and SameSite", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     const { flow } = await attackersAnswer(harness);
     const set = harness.fixture.exchanges.flatMap(({ headers }) => headers.getSetCookie());
     expect(set).toHaveLength(1);
@@ -151,7 +127,7 @@ describe("bar#CB-7 what counts as the same browser", () => {
 });
 
 describe("X-11 a sibling subdomain plants the attacker's cookie in the victim's browser", () => {
-  async function toss(harness: Harness) {
+  async function toss(harness: Scene) {
     const { flow, link } = await attackersAnswer(harness);
     const value = harness.attacker.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`) ?? "";
     const { host } = new URL(BASE_URL);
@@ -170,32 +146,30 @@ describe("X-11 a sibling subdomain plants the attacker's cookie in the victim's 
   }
 
   it("bar#CB-7 X-11 is refused: only a __Host- name is read, and no other host can set it", async () => {
-    const { destination } = await toss(await setUp());
+    const { destination } = await toss(await openScene());
     expectRefusalPage(destination.page, "browser_mismatch");
   });
 
   it("bar#CB-7 X-11 cannot get in the way of a flow of the victim's own either", async () => {
-    const harness = await setUp();
-    const backend = createBackend(harness.fixture);
-    const own = await backend.push();
-    await harness.victim.visit(backend.startUrl(own), awayFromBroker);
+    const harness = await openScene();
+    const { flow: own } = await harness.backend.start(harness.victim, awayFromBroker);
     const name = `__Host-flow-${own.flowId}`;
     harness.victim.jar.store(new URL("https://sibling.broker.example/"), [
       `${name}=evil; Domain=broker.example; Path=/v1/callback; Secure`,
       `flow-${own.flowId}=evil; Domain=broker.example; Path=/v1/callback; Secure`,
     ]);
-    expect((await harness.victim.visit(backend.startUrl(own))).page).toBeUndefined();
+    expect((await harness.victim.visit(harness.backend.startUrl(own))).page).toBeUndefined();
   });
 
   it("X-11 twin: without the prefix in readBindingCookie the planted cookie opens the flow", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     // The name counts without its prefix too.
     without(browserBindingModule, ({ readBindingCookie }) => ({
       readBindingCookie: (header, issuer, flowId) =>
         readBindingCookie(header, issuer, flowId) ?? readBindingCookie(header, "http://", flowId),
     }));
     const { flow, destination } = await toss(harness);
-    const { body } = await createBackend(harness.fixture).redeem(parameter(destination.url, "code"), flow.codeVerifier);
+    const { body } = await harness.backend.redeem(parameter(destination.url, "code"), flow.codeVerifier);
     expect(ownerOf(body["access_token"])).toBe("attacker");
   });
 });

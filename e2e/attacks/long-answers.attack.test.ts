@@ -3,39 +3,29 @@
  * refresh with as much as the broker reads. Goal: fill the store, in which answers are kept for a
  * minute, for callers in other processes. Defence: a long answer is not kept (createReplayShare).
  */
-import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
+import { type FakeVendorOptions, ownerOf } from "@oauth-broker/simulators";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as replayShareModule from "@oauth-broker/broker/src/grants/replay-share.ts";
 import { describe, expect, it } from "vitest";
-import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, parameter } from "./support/actors.ts";
-import { createFixture } from "./support/fixture.ts";
+import { openScene } from "./support/actors.ts";
 
-const HONEST = "https://honest.example";
 const REFRESHES = 20;
 const ANSWER_BYTES = 250_000;
 
 /** @returns how many bytes the store has grown by, and that each refresh had its answer */
 async function refreshOften(): Promise<number> {
-  const vendor = createFakeVendor({
-    ...VENDOR_CLIENT,
-    origin: HONEST,
-    redirectUri: CALLBACK,
-    token: async (request, honest) => {
-      const answer = await honest(request);
-      if (request.form.get("grant_type") !== "refresh_token") return answer;
-      return { body: { ...(answer.body as object), blob: "x".repeat(ANSWER_BYTES) } };
-    },
-  });
-  const fixture = await createFixture({ vendors: [vendor], config: { store: "sqlite:./broker.sqlite" } });
+  const token: FakeVendorOptions["token"] = async (request, honest) => {
+    const answer = await honest(request);
+    if (request.form.get("grant_type") !== "refresh_token") return answer;
+    return { body: { ...(answer.body as object), blob: "x".repeat(ANSWER_BYTES) } };
+  };
+  const config = { store: "sqlite:./broker.sqlite" };
+  const { fixture, backend, victim } = await openScene({ vendor: { token }, config });
   const stored = (): number =>
     readdirSync(fixture.folder).reduce((sum, file) => sum + statSync(join(fixture.folder, file)).size, 0);
-  const backend = createBackend(fixture);
-  const flow = await backend.push();
-  const { url } = await createBrowser(fixture, "victim").visit(backend.startUrl(flow));
-  let { body } = await backend.redeem(parameter(url, "code"), flow.codeVerifier);
+  let body: Record<string, unknown> = (await backend.connect(victim)).body;
   const before = stored();
   for (let count = 0; count < REFRESHES; count += 1) {
     const { refresh_token, connection } = body as Record<string, string>;

@@ -4,19 +4,15 @@
  * refresh tokens, each of which causes a call to a vendor that counts the calls of all clients of
  * the broker together. Defence: a limit per client and minute (createRateLimit).
  */
-import { createFakeVendor } from "@oauth-broker/simulators";
 import * as rateLimitModule from "../../packages/service/src/http/rate-limit.ts";
 import { describe, expect, it } from "vitest";
-import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
-import { createBackend } from "./support/actors.ts";
-import { createFixture, type Fixture } from "./support/fixture.ts";
+import { openScene } from "./support/actors.ts";
 
-const HONEST = "https://honest.example";
-
-function setUp(limits: Readonly<Record<string, number>>): Promise<Fixture> {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK });
-  return createFixture({ vendors: [honest], config: { limits } });
+function withoutLimit(): void {
+  without(rateLimitModule, ({ createRateLimit }) => ({
+    createRateLimit: (...call) => ({ ...createRateLimit(...call), take: () => undefined }),
+  }));
 }
 
 const statusesOf = (answers: readonly { readonly status: number }[]): Record<number, number> =>
@@ -29,29 +25,26 @@ const statusesOf = (answers: readonly { readonly status: number }[]): Record<num
 
 describe("bar#ST-8 300 explanations of hosts of the caller's choice", () => {
   async function explainAll() {
-    const fixture = await setUp({ explain_per_minute: 60 });
-    const backend = createBackend(fixture);
+    const { fixture, backend, foe } = await openScene({ config: { limits: { explain_per_minute: 60 } } });
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, at) =>
         backend.post("/v1/explain", { issuer: `https://h${at}.example`, vendor_client_id: "mine" }),
       ),
     );
     const hosts = new Set(fixture.outbound.map(({ url }) => new URL(url).host));
-    return { fixture, statuses: statusesOf(answers), hosts: hosts.size };
+    return { fixture, foe, statuses: statusesOf(answers), hosts: hosts.size };
   }
 
   it("ask sixty of them, and say to the rest when to come back", async () => {
-    const { fixture, statuses, hosts } = await explainAll();
+    const { fixture, foe, statuses, hosts } = await explainAll();
     expect([statuses, hosts]).toEqual([{ 429: 240, 503: 60 }, 60]);
     const { headers } = fixture.exchanges.find(({ status }) => status === 429) ?? {};
     expect(Number(headers?.get("retry-after"))).toBeGreaterThan(0);
-    expect((await createBackend(fixture, "other").post("/v1/explain", { vendor: "honest" })).status).toBe(200);
+    expect((await foe.post("/v1/explain", { vendor: "honest" })).status).toBe(200);
   });
 
   it("twin: without the limit ask 300", async () => {
-    without(rateLimitModule, ({ createRateLimit }) => ({
-      createRateLimit: (...call) => ({ ...createRateLimit(...call), take: () => undefined }),
-    }));
+    withoutLimit();
     expect((await explainAll()).hosts).toBe(300);
   });
 });
@@ -60,27 +53,25 @@ describe("bar#ST-8 made-up refresh tokens at a vendor that counts all our calls 
   const PER_MINUTE = 20;
 
   async function refreshAll() {
-    const fixture = await setUp({ vendor_calls_per_minute: PER_MINUTE });
-    const backend = createBackend(fixture);
+    const limits = { vendor_calls_per_minute: PER_MINUTE };
+    const { honest, backend, foe } = await openScene({ config: { limits } });
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, at) =>
         backend.post("/v1/token", { grant_type: "refresh_token", vendor: "honest", refresh_token: `junk-${at}` }),
       ),
     );
-    return { fixture, statuses: statusesOf(answers), calls: fixture.vendors[0]?.tokenRequests.length };
+    return { foe, statuses: statusesOf(answers), calls: honest.tokenRequests.length };
   }
 
   it("use up the minute of the client that made them up, and leave the vendor to the others", async () => {
-    const { fixture, statuses, calls } = await refreshAll();
+    const { foe, statuses, calls } = await refreshAll();
     expect([statuses, calls]).toEqual([{ 400: PER_MINUTE, 429: 80 }, PER_MINUTE]);
     const theirs = { grant_type: "refresh_token", vendor: "honest", refresh_token: "another" };
-    expect((await createBackend(fixture, "other").post("/v1/token", theirs)).body["error"]).toBe("invalid_grant");
+    expect((await foe.post("/v1/token", theirs)).body["error"]).toBe("invalid_grant");
   });
 
   it("twin: without the limit all reach the vendor", async () => {
-    without(rateLimitModule, ({ createRateLimit }) => ({
-      createRateLimit: (...call) => ({ ...createRateLimit(...call), take: () => undefined }),
-    }));
+    withoutLimit();
     expect((await refreshAll()).calls).toBe(100);
   });
 });

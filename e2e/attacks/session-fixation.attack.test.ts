@@ -6,25 +6,24 @@
  * platform that does not bind the flow to the session offers such a link itself: the third variant,
  * which the platform has to prevent.
  */
-import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
-import * as browserBindingModule from "../../packages/oauth-core/src/authorization-server/browser-binding.ts";
+import { ownerOf } from "@oauth-broker/simulators";
 import * as pkceModule from "../../packages/oauth-core/src/protocol/pkce.ts";
 import * as handleModule from "../../packages/oauth-core/src/authorization-server/handle.ts";
 import { describe, expect, it } from "vitest";
 import { createFlowId, createHandle } from "../../packages/oauth-core/src/authorization-server/handle.ts";
-import { expectRefusalPage, without } from "./support/outcomes.ts";
+import { expectRefusalPage, without, withoutBindingCookie } from "./support/outcomes.ts";
 import {
   type Answer,
   awayFromBroker,
   type Browser,
   createBackend,
-  createBrowser,
   type Flow,
+  openScene,
   parameter,
+  type Scene,
 } from "./support/actors.ts";
 import { createSeeded } from "../support/seeded.ts";
-import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createFixture, type Fixture } from "./support/fixture.ts";
+import type { Fixture } from "./support/fixture.ts";
 
 /** The number of codes in the twin. */
 const GUESSABLE = 50;
@@ -68,15 +67,8 @@ function createPlatform(fixture: Fixture, keepsVerifierIn: "session" | "database
   };
 }
 
-async function setUp() {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const fixture = await createFixture({ vendors: [honest] });
-  return { fixture, honest, attacker: createBrowser(fixture, "attacker"), victim: createBrowser(fixture, "victim") };
-}
-type Harness = Awaited<ReturnType<typeof setUp>>;
-
 describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () => {
-  async function sendVendorUrl({ fixture, attacker, victim }: Harness) {
+  async function sendVendorUrl({ fixture, attacker, victim }: Scene) {
     // Even for a platform that checks nothing.
     const platform = createPlatform(fixture, "database");
     const flow = await platform.connect("attacker's account", attacker);
@@ -85,7 +77,7 @@ describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () 
   }
 
   it("bar#XA-7 X-7 is refused at the callback: the victim's code is neither stored nor redeemed", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     const { destination } = await sendVendorUrl(harness);
     expectRefusalPage(destination.page, "browser_mismatch", harness.honest.codes);
     expect(harness.honest.codes).toHaveLength(1);
@@ -93,11 +85,8 @@ describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () 
   });
 
   it("X-7 (i) twin: without readBindingCookie the victim's tokens land in the attacker's account", async () => {
-    const harness = await setUp();
-    without(browserBindingModule, ({ readBindingCookie }) => ({
-      readBindingCookie: (_header, issuer, flowId) =>
-        readBindingCookie(`__Host-flow-${flowId}=${"A".repeat(43)}`, issuer, flowId),
-    }));
+    const harness = await openScene();
+    withoutBindingCookie();
     const { platform, destination } = await sendVendorUrl(harness);
     const { account, answer } = await platform.returnFromVendor(harness.victim, destination.url);
     expect([account, ownerOf(answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
@@ -105,7 +94,7 @@ describe("X-7 (i) the victim is sent the vendor URL of the attacker's flow", () 
 });
 
 describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () => {
-  async function sendStartUrl({ fixture, attacker, victim }: Harness, { victimIsBusy }: { victimIsBusy: boolean }) {
+  async function sendStartUrl({ fixture, attacker, victim }: Scene, { victimIsBusy }: { victimIsBusy: boolean }) {
     const platform = createPlatform(fixture, "session");
     const flow = await platform.connect("attacker's account", attacker);
     if (victimIsBusy) await platform.connect("victim's account", victim);
@@ -114,7 +103,7 @@ describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () 
   }
 
   it("bar#XA-7 X-7 passes the cookie check and ends at the verifier", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     const { result, flow, destination, platform } = await sendStartUrl(harness, { victimIsBusy: true });
     expect(result).toMatchObject({ account: "attacker's account", answer: { body: { error: "invalid_grant" } } });
     expect(harness.honest.tokenRequests).toEqual([]);
@@ -124,14 +113,14 @@ describe("X-7 (ii) the victim is sent the start URL of the attacker's flow", () 
   });
 
   it("bar#XA-7 X-7 ends there too when the victim's session holds no verifier at all", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     const { result } = await sendStartUrl(harness, { victimIsBusy: false });
     expect(result.answer).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     expect(harness.honest.tokenRequests).toEqual([]);
   });
 
   it("X-7 (ii) twin: without verifyCodeVerifier the attacker has the victim's tokens", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     without(pkceModule, () => ({ verifyCodeVerifier: () => undefined }));
     const { result } = await sendStartUrl(harness, { victimIsBusy: true });
     expect([result.account, ownerOf(result.answer.body["access_token"])]).toEqual(["attacker's account", "victim"]);
@@ -143,7 +132,7 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
    * Guesses codes at the platform's endpoint, which calls the broker.
    * @returns what the first hit gave
    */
-  async function guess({ fixture, attacker, victim }: Harness, guesses: (flowId: string) => Iterable<string>) {
+  async function guess({ fixture, attacker, victim }: Scene, guesses: (flowId: string) => Iterable<string>) {
     const platform = createPlatform(fixture, "session");
     const flow = await platform.connect("attacker's account", attacker);
     const { url } = await victim.visit(platform.backend.startUrl(flow));
@@ -158,7 +147,7 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
   }
 
   it("bar#XA-7 X-8 gets one answer for every guess, which spends nothing", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     const seeded = createSeeded(8);
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const { hit, answers, url, flow, platform } = await guess(harness, (flowId) =>
@@ -171,10 +160,9 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
   });
 
   it("bar#XA-7 X-8 gets nothing with the flow, its request_uri, other codes, or the store", async () => {
-    const harness = await setUp();
-    const backend = createBackend(harness.fixture);
-    const other = await backend.push();
-    const own = parameter((await harness.attacker.visit(backend.startUrl(other))).url, "code");
+    const harness = await openScene();
+    const { flow: other, url } = await harness.backend.start(harness.attacker);
+    const own = parameter(url, "code");
     const { hit } = await guess(harness, (flowId) => [
       flowId,
       `${flowId}.`,
@@ -189,7 +177,7 @@ describe("X-8 the attacker has the verifier, and the code is in the victim's bro
   });
 
   it("X-8 twin: with a createHandle that makes only 50 codes the attacker finds it", async () => {
-    const harness = await setUp();
+    const harness = await openScene();
     without(handleModule, ({ hashOf }) => ({
       createHandle: (flowId) => {
         const value = guessOf(flowId, GUESSABLE - 1);
@@ -232,8 +220,7 @@ describe("bar#ST-10 ids and codes of ours", () => {
   });
 
   it("reveal nothing of time, user or order", async () => {
-    const { fixture, victim } = await setUp();
-    const backend = createBackend(fixture);
+    const { backend, victim } = await openScene();
     const one = await backend.push();
     const two = await backend.push();
     const shared = Array.from(one.flowId).filter((character, position) => character === two.flowId[position]);

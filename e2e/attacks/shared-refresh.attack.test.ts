@@ -5,33 +5,22 @@
  * refreshes equal (singleFlightId), and the subject is compared for each caller
  * (requireSameSubject).
  */
-import { createFakeVendor, type FakeVendor, type FakeVendorOptions, ownerOf, tokenOf } from "@oauth-broker/simulators";
+import { type FakeVendorOptions, ownerOf, tokenOf } from "@oauth-broker/simulators";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import * as singleFlightModule from "@oauth-broker/broker/src/grants/single-flight.ts";
 import * as validateModule from "../../packages/oauth-core/src/vendor-client/id-token/validate.ts";
 import { describe, expect, it } from "vitest";
-import { CALLBACK, NOW, VENDOR_CLIENT } from "./support/names.ts";
+import { HONEST, NOW, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
-import { type Backend, createBackend, createBrowser, parameter } from "./support/actors.ts";
-import { createFixture, type Fixture } from "./support/fixture.ts";
+import { openScene } from "./support/actors.ts";
 
-const HONEST = "https://honest.example";
-
-/** The answer that the platform gets when `user` connects. */
-async function connect(fixture: Fixture, backend: Backend, user: string): Promise<Record<string, string>> {
-  const flow = await backend.push();
-  const { url } = await createBrowser(fixture, user).visit(backend.startUrl(flow));
-  return (await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body as Record<string, string>;
-}
-
-const honestVendor = (options: Pick<FakeVendorOptions, "paths" | "token">): FakeVendor =>
-  createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, ...options });
+type VendorOptions = Pick<FakeVendorOptions, "paths" | "token">;
 
 describe("bar#RF-1 a refresh token of one client, spent, in the hands of another", () => {
   /** A vendor that rotates: a refresh token works once. */
-  function rotatingVendor(): FakeVendor {
+  function rotatingVendor(): VendorOptions {
     const spent = new Set<string>();
-    return honestVendor({
+    return {
       token: (request, honest) => {
         const presented = request.form.get("refresh_token");
         if (presented === null) return honest(request);
@@ -39,19 +28,16 @@ describe("bar#RF-1 a refresh token of one client, spent, in the hands of another
         spent.add(presented);
         return honest(request);
       },
-    });
+    };
   }
 
   async function replay() {
-    const vendor = rotatingVendor();
-    const entry = { name: "Honest", issuer: HONEST };
-    const fixture = await createFixture({ vendors: [vendor], entries: { honest: entry } });
-    const [victim, attacker] = [createBackend(fixture), createBackend(fixture, "other")];
-    const { refresh_token } = await connect(fixture, victim, "victim");
+    const { backend, foe, victim } = await openScene({ vendor: rotatingVendor() });
+    const { refresh_token } = (await backend.connect(victim)).body;
     const form = { grant_type: "refresh_token", vendor: "honest", refresh_token };
-    const theirs = await victim.post("/v1/token", form);
+    const theirs = await backend.post("/v1/token", form);
     expect(ownerOf(theirs.body["access_token"])).toBe("victim");
-    return { theirs, stolen: await attacker.post("/v1/token", form) };
+    return { theirs, stolen: await foe.post("/v1/token", form) };
   }
 
   it("is refused by the vendor: what was answered to its client is not replayed", async () => {
@@ -70,7 +56,7 @@ describe("bar#RF-1 a refresh token of one client, spent, in the hands of another
 
 describe("bar#RF-6 the attacker's refresh token beside the victim's connection", () => {
   /** Every answer names its subject. */
-  async function namingVendor(): Promise<FakeVendor> {
+  async function namingVendor(): Promise<VendorOptions> {
     const { privateKey, publicKey } = await generateKeyPair("ES256");
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
     const idTokenOf = (subject: string): Promise<string> =>
@@ -85,21 +71,20 @@ describe("bar#RF-6 the attacker's refresh token beside the victim's connection",
     const idTokens = { victim: await idTokenOf("victim"), attacker: await idTokenOf("attacker") };
     const userOf = ({ form }: { form: URLSearchParams }): keyof typeof idTokens =>
       /of-attacker-/.test(`${form.get("code") ?? ""}${form.get("refresh_token") ?? ""}`) ? "attacker" : "victim";
-    return honestVendor({
+    return {
       paths: { "/jwks": () => ({ body: jwks }) },
       token: (request) => {
         const user = userOf(request);
         const tokens = { access_token: tokenOf("token", user), refresh_token: tokenOf("refresh", user) };
         return { body: { ...tokens, token_type: "Bearer", id_token: idTokens[user] } };
       },
-    });
+    };
   }
 
   async function plant(isShared: boolean) {
-    const fixture = await createFixture({ vendors: [await namingVendor()] });
-    const backend = createBackend(fixture);
-    const { connection } = await connect(fixture, backend, "victim");
-    const { refresh_token } = await connect(fixture, backend, "attacker");
+    const { backend, victim, attacker } = await openScene({ vendor: await namingVendor() });
+    const { connection } = (await backend.connect(victim)).body;
+    const { refresh_token } = (await backend.connect(attacker)).body;
     const form = { grant_type: "refresh_token", refresh_token };
     // The call is made for a caller that names the vendor alone, so it has no subject to compare.
     if (isShared) await backend.post("/v1/token", { ...form, vendor: "honest" });

@@ -3,13 +3,11 @@
  * twice. Goal: two answers where one is due. Defence: a flow advances by one conditional write (the
  * store's advance).
  */
-import { createFakeVendor } from "@oauth-broker/simulators";
 import * as brokerRecordsModule from "../../apps/broker/src/keys/broker-records.ts";
 import { describe, expect, it } from "vitest";
-import { CALLBACK, type Exchange, VENDOR_CLIENT } from "./support/names.ts";
+import type { Exchange } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, createBackend, createBrowser, parameter } from "./support/actors.ts";
-import { createFixture } from "./support/fixture.ts";
+import { atCallback, openScene, parameter } from "./support/actors.ts";
 
 /** The second request gets the answer of the first. */
 function neverReplayed(): void {
@@ -26,13 +24,9 @@ function neverReplayed(): void {
 }
 
 async function setUp() {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const fixture = await createFixture({ vendors: [honest] });
-  const victim = createBrowser(fixture, "victim");
-  const backend = createBackend(fixture);
-  const flow = await backend.push();
+  const scene = await openScene();
   // The vendor's answer, not opened yet.
-  return { fixture, victim, flow, url: (await victim.visit(backend.startUrl(flow), atCallback)).url };
+  return { ...scene, ...(await scene.backend.start(scene.victim, atCallback)) };
 }
 type Harness = Awaited<ReturnType<typeof setUp>>;
 
@@ -67,8 +61,7 @@ describe("bar#CB-3 a true state used again", () => {
 });
 
 describe("bar#XA-8 a broker's code used again", () => {
-  async function redeemFiftyTimes({ fixture, url, victim, flow }: Harness) {
-    const backend = createBackend(fixture);
+  async function redeemFiftyTimes({ backend, url, victim, flow }: Harness) {
     const code = parameter((await victim.visit(url)).url, "code");
     const answers = await Promise.all(Array.from({ length: 50 }, async () => backend.redeem(code, flow.codeVerifier)));
     return { answers, again: async () => backend.redeem(code, flow.codeVerifier) };
@@ -80,22 +73,22 @@ describe("bar#XA-8 a broker's code used again", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
     expect((await again()).body["error"]).toBe("invalid_grant");
-    expect(harness.fixture.vendors[0]?.tokenRequests).toHaveLength(1);
+    expect(harness.honest.tokenRequests).toHaveLength(1);
   });
 
   it("gives no tokens after 60 seconds, although the record still exists", async () => {
-    const { fixture, url, victim, flow } = await setUp();
+    const { fixture, honest, backend, url, victim, flow } = await setUp();
     const code = parameter((await victim.visit(url)).url, "code");
     fixture.now.advance(60);
-    const answer = await createBackend(fixture).redeem(code, flow.codeVerifier);
+    const answer = await backend.redeem(code, flow.codeVerifier);
     expect(answer).toMatchObject({ status: 400, body: { error: "invalid_grant", reason: "vendor_code_expired" } });
-    expect(fixture.vendors[0]?.tokenRequests).toEqual([]);
+    expect(honest.tokenRequests).toEqual([]);
   });
 
   it("bar#XA-8 twin: if advance never says replayed the vendor's code is sent many times", async () => {
     neverReplayed();
     const harness = await setUp();
     await redeemFiftyTimes(harness);
-    expect(harness.fixture.vendors[0]?.tokenRequests.length).toBeGreaterThan(1);
+    expect(harness.honest.tokenRequests.length).toBeGreaterThan(1);
   });
 });

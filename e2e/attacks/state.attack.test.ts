@@ -3,17 +3,15 @@
  * forged state. Defence: the state is signed and compared in its one spelling (isSameText).
  * Replayed states: single-use.attack.test.ts.
  */
-import { createFakeVendor } from "@oauth-broker/simulators";
 import * as macModule from "../../packages/oauth-core/src/protocol/mac.ts";
 import * as keptModule from "../../packages/oauth-core/src/vendor-client/kept.ts";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, vi } from "vitest";
 import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/corpora/state-corpus.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, type Browser, createBackend, createBrowser, type Flow, parameter } from "./support/actors.ts";
+import { atCallback, locationOf, openScene, parameter, recordOf } from "./support/actors.ts";
 import { CUT, openWire } from "./support/wire.ts";
-import { CALLBACK, type Exchange, NOW, VENDOR_CLIENT } from "./support/names.ts";
-import { createFixture, type Fixture } from "./support/fixture.ts";
+import { CALLBACK, type Exchange, FORM, HONEST, NOW } from "./support/names.ts";
 
 // Not the tested defence: the states of the corpus name their own context, and only the state
 // itself must be refused.
@@ -22,34 +20,23 @@ import { createFixture, type Fixture } from "./support/fixture.ts";
 const CORPUS_FLOW = "Zm9vYmFyYmF6cXV4Zm9vYg";
 const CORPUS_CONTEXT = "Y29udGV4dA";
 
-interface Harness {
-  readonly fixture: Fixture;
-  readonly victim: Browser;
-  readonly flow: Flow;
-  /** The vendor's answer, not opened yet. */
-  readonly url: URL;
+async function setUp() {
+  const scene = await openScene();
+  // The vendor's answer, not opened yet.
+  return { ...scene, ...(await scene.backend.start(scene.victim, atCallback)) };
 }
-
-async function setUp(): Promise<Harness> {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
-  const fixture = await createFixture({ vendors: [honest] });
-  const victim = createBrowser(fixture, "victim");
-  const backend = createBackend(fixture);
-  const flow = await backend.push();
-  return { fixture, victim, flow, url: (await victim.visit(backend.startUrl(flow), atCallback)).url };
-}
+type Harness = Awaited<ReturnType<typeof setUp>>;
 
 /**
  * A second flow of the same browser, under the id of the corpus.
  * @returns its cookie
  */
 async function corpusFlow({ fixture, victim, flow }: Harness): Promise<string> {
-  const { records } = fixture.broker.deps;
-  const started = await records.get({ kind: "flow", id: flow.flowId });
+  const started = await recordOf(fixture, flow);
   if (started === undefined) throw new Error("the flow is gone");
   const { stage, expiresAt, data } = started;
   const key = { kind: "flow", id: CORPUS_FLOW } as const;
-  await records.create({ key, stage, expiresAt, data: { ...data, contextHash: CORPUS_CONTEXT } });
+  await fixture.broker.deps.records.create({ key, stage, expiresAt, data: { ...data, contextHash: CORPUS_CONTEXT } });
   const name = `__Host-flow-${flow.flowId}`;
   return `__Host-flow-${CORPUS_FLOW}=${victim.jar.get(new URL(CALLBACK), name)}`;
 }
@@ -74,7 +61,7 @@ describe("bar#CB-1 a state that was not made here", () => {
     const get = async (query: string): Promise<Exchange> =>
       wire.send({ path: `/v1/callback?${query}`, headers: { cookie } });
     const post = async (body: string): Promise<Exchange> => {
-      const headers = { "content-type": "application/x-www-form-urlencoded", origin: "https://honest.example" };
+      const headers = { ...FORM, origin: HONEST };
       const answer = await wire.send({ method: "POST", path: "/v1/callback", headers, body });
       // A form_post is redirected to our GET; a refused one is not redirected at all.
       const location = answer.headers.get("location");
@@ -86,7 +73,7 @@ describe("bar#CB-1 a state that was not made here", () => {
     // protocol/state.test.ts has them all.
     const forgeries = stateForgeries(target).filter((_, index) => index % 4 === 0);
     for (const { name, state } of forgeries) {
-      const query = new URLSearchParams({ state, code: "attackers-code", iss: "https://honest.example" }).toString();
+      const query = new URLSearchParams({ state, code: "attackers-code", iss: HONEST }).toString();
       const raw = /^[\x21-\x7e]+$/.test(state) && !/[%+&#]/.test(state) ? [`state=${state}&code=attackers-code`] : [];
       for (const answer of [await get(query), await post(query), ...(await Promise.all(raw.map(get)))]) {
         if (!isRefused(answer, state, query.length)) wrong.push(`${name}: ${answer.status}`);
@@ -99,36 +86,22 @@ describe("bar#CB-1 a state that was not made here", () => {
     expect(fixture.outbound.length).toBe(asked);
 
     // The valid state they were all derived from is accepted: nothing else was wrong with them.
-    const valid = new URLSearchParams({ state: validState(target), code: "c", iss: "https://honest.example" });
+    const valid = new URLSearchParams({ state: validState(target), code: "c", iss: HONEST });
     const accepted = await get(valid.toString());
-    expect([accepted.status, new URL(accepted.headers.get("location") ?? "").origin]).toEqual([
-      303,
-      "https://platform.example",
-    ]);
+    expect([accepted.status, locationOf(accepted).origin]).toEqual([303, "https://platform.example"]);
   });
 
   it("is refused when it is missing, empty or there twice", async () => {
     const { fixture, url, victim } = await setUp();
     const [state, code] = [parameter(url, "state"), parameter(url, "code")];
     const cookie = victim.jar.header(url) ?? "";
-    for (const query of [
-      "",
-      `code=${code}`,
-      `state=&code=${code}`,
-      `state&code=${code}`,
-      `error=access_denied`,
-      `iss=${url.origin}`,
-    ]) {
-      expectRefusalPage(await fixture.request(`/v1/callback?${query}`, { headers: { cookie } }), "state_missing", [
-        code,
-      ]);
+    const without = ["", `code=${code}`, `state=&code=${code}`, `state&code=${code}`, "error=access_denied"];
+    for (const query of [...without, `iss=${url.origin}`]) {
+      const answer = await fixture.request(`/v1/callback?${query}`, { headers: { cookie } });
+      expectRefusalPage(answer, "state_missing", [code]);
     }
-    for (const query of [
-      `state=${state}&state=${state}`,
-      `state=${state}&state=`,
-      `state=&state=${state}`,
-      `state=x&st%61te=${state}`,
-    ]) {
+    const twice = ["state=${}&state=${}", "state=${}&state=", "state=&state=${}", "state=x&st%61te=${}"];
+    for (const query of twice.map((form) => form.replaceAll("${}", state))) {
       const answer = await fixture.request(`/v1/callback?${query}&code=${code}`, { headers: { cookie } });
       expectRefusalPage(answer, "invalid_request", [code, state]);
     }
@@ -164,10 +137,8 @@ describe("bar#CB-1 a state that was not made here", () => {
    * Flow ids are public, and key id and context stand in the attacker's own state: only the key is
    * missing.
    */
-  async function forgeFor({ fixture, url, flow, victim }: Harness) {
-    const backend = createBackend(fixture);
-    const attacker = createBrowser(fixture, "attacker");
-    const { url: own } = await attacker.visit(backend.startUrl(await backend.push()), atCallback);
+  async function forgeFor({ backend, attacker, url, flow, victim }: Harness) {
+    const { url: own } = await backend.start(attacker, atCallback);
     const [header = "", payload = ""] = parameter(own, "state").split(".");
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as object;
     const forged = Buffer.from(JSON.stringify({ ...claims, jti: flow.flowId })).toString("base64url");

@@ -6,20 +6,27 @@
  * opens for its own client (requireItsToken), or inside a sealed refresh token, which is bound to
  * the client too (openSealedGrant).
  */
-import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
+import { ownerOf } from "@oauth-broker/simulators";
 import * as tokenBindingModule from "@oauth-broker/broker/src/grants/token-binding.ts";
 import * as sealedRefreshTokenModule from "@oauth-broker/broker/src/grants/sealed-refresh-token.ts";
 import { describe, expect, it } from "vitest";
-import { BASE_URL, CALLBACK, PLATFORMS, type PlatformId, VENDOR_CLIENT } from "./support/names.ts";
+import { HONEST, type PlatformId, PLATFORMS } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
-import { type Answer, createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
-import { createFixture, type Fixture } from "./support/fixture.ts";
+import {
+  type Answer,
+  answerOwnerPage,
+  type Backend,
+  type Browser,
+  createBrowser,
+  type Form,
+  locationOf,
+  openScene,
+  parameter,
+} from "./support/actors.ts";
 
-const HONEST = "https://honest.example";
 type Tokens = Record<"access_token" | "refresh_token" | "connection", string>;
 
 async function setUp(refresh_tokens: "vendor" | "sealed" = "vendor") {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK });
   const clientOf = (id: PlatformId, owner: string) => ({
     client_id: id,
     client_secret: PLATFORMS[id].secret,
@@ -37,33 +44,18 @@ async function setUp(refresh_tokens: "vendor" | "sealed" = "vendor") {
     revocation_endpoint: `${HONEST}/token?revoke`,
     introspection_endpoint: `${HONEST}/token?introspect`,
   };
-  const fixture = await createFixture({ vendors: [honest], config, entries: { honest: entry } });
-  const stolen = await connect(fixture, "platform", "victim");
-  const own = await connect(fixture, "other", "mallory");
+  const { fixture, backend, foe, victim } = await openScene({ config, entries: { honest: entry } });
+  /** The user reads the owner page and goes on. */
+  const connect = async (as: Backend, browser: Browser): Promise<Tokens> => {
+    const flow = await as.push();
+    const { url } = await browser.visit(locationOf(await answerOwnerPage(fixture, as.startUrl(flow), browser)));
+    return (await as.redeem(parameter(url, "code"), flow.codeVerifier)).body as Tokens;
+  };
+  const stolen = await connect(backend, victim);
+  const own = await connect(foe, createBrowser(fixture, "mallory"));
   expect([ownerOf(stolen.access_token), ownerOf(own.access_token)]).toEqual(["victim", "mallory"]);
   const before = fixture.outbound.length;
-  return { foe: createBackend(fixture, "other"), stolen, own, sent: () => fixture.outbound.length - before };
-}
-
-/** The user reads the owner page and goes on. */
-async function connect(fixture: Fixture, clientId: PlatformId, user: string): Promise<Tokens> {
-  const backend = createBackend(fixture, clientId);
-  const flow = await backend.push();
-  const browser = createBrowser(fixture, user);
-  const link = backend.startUrl(flow);
-  const { page } = await browser.visit(link);
-  const csrf = /name="csrf" value="([^"]+)"/.exec(page?.body ?? "")?.[1];
-  const authorize = new URL(`${BASE_URL}/v1/authorize`);
-  const approved = await fixture.request(authorize, {
-    method: "POST",
-    headers: {
-      "content-type": "application/x-www-form-urlencoded",
-      cookie: browser.jar.header(authorize) ?? "",
-    },
-    body: encode({ ...Object.fromEntries(link.searchParams), csrf, decision: "approve" }),
-  });
-  const { url } = await browser.visit(new URL(approved.headers.get("location") ?? ""));
-  return (await backend.redeem(parameter(url, "code"), flow.codeVerifier)).body as Tokens;
+  return { foe, stolen, own, sent: () => fixture.outbound.length - before };
 }
 
 type Harness = Awaited<ReturnType<typeof setUp>>;

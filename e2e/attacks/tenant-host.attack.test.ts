@@ -6,14 +6,14 @@
  * is the caller's (foreignEndpoints), so that the flow has its own callback path, which an honest
  * vendor does not know.
  */
-import { createFakeVendor, ownerOf } from "@oauth-broker/simulators";
+import { ownerOf } from "@oauth-broker/simulators";
 import * as trustModule from "@oauth-broker/broker/src/vendor-choice/trust.ts";
 import * as tenantsModule from "@oauth-broker/broker/src/vendor-choice/tenants.ts";
 import { describe, expect, it } from "vitest";
-import { CALLBACK, VENDOR_CLIENT } from "./support/names.ts";
-import { createBouncingVendor, crossApp, HONEST } from "./support/bouncing-vendor.ts";
+import { basicSentTo, HONEST, vendorAt, VENDOR_CLIENT } from "./support/names.ts";
+import { createBouncingVendor, crossApp } from "./support/bouncing-vendor.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { createBackend, createBrowser, type Form, parameter } from "./support/actors.ts";
+import { createBackend, createBrowser, type Form, openScene, parameter } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
 /** The attacker's own registration at its own tenant. */
@@ -27,32 +27,24 @@ interface Tenancy {
 }
 
 const TENANCIES: readonly (readonly [string, Tenancy])[] = [
-  [
-    "a shop",
-    {
-      host: "https://attacker.myshopify.com",
-      form: { vendor: "shopify", placeholders: '{"shop":"attacker"}' },
-      entry: { shopify: { enabled: true } },
-    },
-  ],
-  [
-    "an instance",
-    {
-      host: "https://attacker.service-now.com",
-      form: { vendor: "servicenow", placeholders: '{"instance":"attacker"}' },
-      entry: { servicenow: { enabled: true } },
-    },
-  ],
+  ["a shop", tenancy("https://attacker.myshopify.com", "shopify", "shop")],
+  ["an instance", tenancy("https://attacker.service-now.com", "servicenow", "instance")],
   ["an account at a host that all share", { host: "https://discord.com", form: { vendor: "discord" }, entry: {} }],
 ];
 
+function tenancy(host: string, vendor: string, placeholder: string): Tenancy {
+  return {
+    host,
+    form: { vendor, placeholders: JSON.stringify({ [placeholder]: "attacker" }) },
+    entry: { [vendor]: { enabled: true } },
+  };
+}
+
 async function bounce({ host, form, entry }: Tenancy) {
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: HONEST, redirectUri: CALLBACK, sendsIss: false });
   const tenant = createBouncingVendor({ origin: host, sendsIss: false });
   const entries = { honest: { name: "Honest", issuer: HONEST }, ...entry };
-  const fixture = await createFixture({ vendors: [honest, tenant], entries });
-  const foe = createBackend(fixture, "other");
-  const [attacker, victim] = [createBrowser(fixture, "attacker"), createBrowser(fixture, "victim")];
+  const given = { vendor: { sendsIss: false }, vendors: [tenant], entries };
+  const { fixture, foe, attacker, victim } = await openScene(given);
   const endpoints = { authorization_endpoint: `${host}/authorize`, token_endpoint: `${host}/token` };
   const lure = [foe, { ...form, ...endpoints, ...ATTACKERS }] as const;
   return { fixture, tenant, ...(await crossApp({ attacker, victim, own: foe, lure, evil: tenant })) };
@@ -62,7 +54,7 @@ describe("X-2 the operator's secret of one tenant at the tenant of the attacker"
   const EVIL_TENANT = "https://attacker.idp.example";
 
   async function ask() {
-    const tenant = createFakeVendor({ ...VENDOR_CLIENT, origin: EVIL_TENANT, redirectUri: CALLBACK, sendsIss: false });
+    const tenant = vendorAt(EVIL_TENANT, { sendsIss: false });
     const idp = {
       name: "IdP",
       authorization_endpoint: "https://{tenant}.idp.example/authorize",
@@ -89,11 +81,8 @@ describe("X-2 the operator's secret of one tenant at the tenant of the attacker"
   it("X-2 twin: without isOfTenant the attacker's token endpoint reads it", async () => {
     without(tenantsModule, () => ({ isOfTenant: () => true }));
     const { foe, form, fixture, tenant } = await ask();
-    const flow = await foe.push(form);
-    const { url } = await createBrowser(fixture, "attacker").visit(foe.startUrl(flow));
-    await foe.redeem(parameter(url, "code"), flow.codeVerifier);
-    const sent = tenant.tokenRequests[0]?.headers.authorization?.replace("Basic ", "") ?? "";
-    expect(atob(sent)).toContain(VENDOR_CLIENT.clientSecret);
+    await foe.connect(createBrowser(fixture, "attacker"), form);
+    expect(basicSentTo(tenant)).toContain(VENDOR_CLIENT.clientSecret);
   });
 });
 

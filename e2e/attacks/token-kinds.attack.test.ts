@@ -5,12 +5,10 @@
  * off, so there is no twin; the diagonal, where each value is accepted for its own purpose, shows
  * that the table can fail.
  */
-import { createFakeVendor } from "@oauth-broker/simulators";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { atCallback, createBackend, createBrowser, encode, type Form, parameter } from "./support/actors.ts";
-import { BASE_URL, CALLBACK, NOW, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
-import { createFixture } from "./support/fixture.ts";
+import { atCallback, encode, type Form, locationOf, openScene, parameter } from "./support/actors.ts";
+import { BASE_URL, CALLBACK, FORM, HONEST, NOW, PLATFORMS } from "./support/names.ts";
 
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 
@@ -18,26 +16,19 @@ const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 async function setUp() {
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
-  const honest = createFakeVendor({ ...VENDOR_CLIENT, origin: "https://honest.example", redirectUri: CALLBACK });
   const keyed = { client_id: "keyed", jwks, redirect_uris: [PLATFORMS.platform.redirectUri] };
-  const fixture = await createFixture({ vendors: [honest], clients: [keyed] });
-  const backend = createBackend(fixture);
-  const browser = createBrowser(fixture, "victim");
+  const { fixture, honest, backend, victim: browser } = await openScene({ clients: [keyed] });
 
   /** A flow before the callback, and one that is back at the platform. */
   const started = async () => {
-    const flow = await backend.push();
-    const { url } = await browser.visit(backend.startUrl(flow), atCallback);
+    const { flow, url } = await backend.start(browser, atCallback);
     return { flow, url, cookie: browser.jar.get(new URL(CALLBACK), `__Host-flow-${flow.flowId}`) ?? "" };
   };
   const parked = async () => {
     const { flow, url } = await started();
     return { flow, vendorCode: parameter(url, "code"), code: parameter((await browser.visit(url)).url, "code") };
   };
-  const connected = async () => {
-    const { flow, code } = await parked();
-    return (await backend.redeem(code, flow.codeVerifier)).body as Record<string, string>;
-  };
+  const connected = async () => (await backend.connect(browser)).body;
   const assertion = async (): Promise<string> =>
     new SignJWT({ jti: String(fixture.exchanges.length) })
       .setProtectedHeader({ alg: "ES256", kid: "first" })
@@ -65,7 +56,7 @@ async function setUp() {
     "client secret": async () => PLATFORMS.platform.secret,
     "flow id": async () => (await pushed()).slice(REQUEST_URI.length).split(".")[0] ?? "",
   };
-  return { fixture, backend, browser, started, parked, connected, kinds };
+  return { fixture, honest, backend, browser, started, parked, connected, kinds };
 }
 
 type Harness = Awaited<ReturnType<typeof setUp>>;
@@ -83,8 +74,7 @@ async function form(harness: Harness, path: string, members: Form): Promise<numb
 
 /** Without Basic credentials. */
 async function bare({ fixture }: Harness, path: string, members: Form): Promise<number> {
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  return (await fixture.request(path, { method: "POST", headers, body: encode(members) })).status;
+  return (await fixture.request(path, { method: "POST", headers: FORM, body: encode(members) })).status;
 }
 
 const EXPLAIN = { vendor: "honest" };
@@ -102,7 +92,7 @@ const PLACES: Readonly<Record<string, readonly [due: readonly Kind[], place: Pla
   "state at /v1/callback": [
     ["state"],
     async ({ browser }, value) => {
-      const query = encode({ state: value, code: "some-code", iss: "https://honest.example" });
+      const query = encode({ state: value, code: "some-code", iss: HONEST });
       return statusOf(await browser.visit(new URL(`${CALLBACK}?${query}`)));
     },
   ],
@@ -156,8 +146,7 @@ const PLACES: Readonly<Record<string, readonly [due: readonly Kind[], place: Pla
   "Basic credentials at /v1/explain": [
     ["client secret"],
     async ({ fixture }, value) => {
-      const authorization = `Basic ${Buffer.from(`platform:${value}`).toString("base64")}`;
-      const headers = { authorization, "content-type": "application/x-www-form-urlencoded" };
+      const headers = { authorization: `Basic ${btoa(`platform:${value}`)}`, ...FORM };
       return (await fixture.request("/v1/explain", { method: "POST", headers, body: encode(EXPLAIN) })).status;
     },
   ],
@@ -187,7 +176,7 @@ describe("bar#CB-5 every kind of value in every place that takes one", () => {
     const { flow, url, cookie } = await harness.started();
     const headers = { cookie: `__Host-flow-${flow.flowId}=${cookie}` };
     const answer = await harness.fixture.request(url, { headers });
-    const code = parameter(new URL(answer.headers.get("location") ?? ""), "code");
+    const code = parameter(locationOf(answer), "code");
     expect((await harness.backend.redeem(code, flow.codeVerifier)).status).toBe(200);
   });
 
@@ -198,6 +187,6 @@ describe("bar#CB-5 every kind of value in every place that takes one", () => {
       const { flow } = await harness.parked();
       await harness.backend.redeem(await make(), flow.codeVerifier);
     }
-    expect(harness.fixture.vendors[0]?.tokenRequests).toEqual([]);
+    expect(harness.honest.tokenRequests).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@
  * fixture.ts.
  */
 import { readAnswer } from "@oauth-broker/oauth-core/testing";
-import { createCookieJar, type CookieJar, sendWithCookies } from "@oauth-broker/simulators";
+import { createCookieJar, type CookieJar, type FakeVendorOptions, sendWithCookies } from "@oauth-broker/simulators";
 import {
   type Answer,
   challengeOf,
@@ -13,8 +13,8 @@ import {
   type Platform,
   type Pushed,
 } from "../../support/broker/platform.ts";
-import { BASE_URL, type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
-import type { Fixture } from "./fixture.ts";
+import { BASE_URL, type Exchange, FORM, HONEST, type PlatformId, PLATFORMS, vendorAt } from "./names.ts";
+import { createFixture, type Fixture, type FixtureOptions } from "./fixture.ts";
 
 export { type Answer, challengeOf, type Form };
 /** A flow as the platform that started it knows it. */
@@ -23,8 +23,20 @@ export type Flow = Pushed;
 export interface Backend extends Pick<Platform, "post" | "par" | "push"> {
   readonly clientId: PlatformId;
   startUrl(flow: Pick<Flow, "requestUri">): URL;
+  /** Pushes a flow, whose start the browser visits. */
+  start(browser: Browser, stopAt?: StopAt, form?: Form): Promise<Visit & { readonly flow: Flow }>;
+  /** A whole flow, up to the broker's answer. */
+  connect(browser: Browser, form?: Form): Promise<Connected>;
   redeem(code: string, codeVerifier: string | undefined, form?: Form): Promise<Answer>;
 }
+
+export interface Connected extends Answer {
+  readonly body: Record<string, string>;
+  readonly flow: Flow;
+  readonly code: string;
+}
+
+type StopAt = (url: URL) => boolean;
 
 export interface Browser {
   readonly jar: CookieJar;
@@ -36,7 +48,7 @@ export interface Browser {
    * @returns the last response: a page of the broker, or an address that is neither the broker's
    *   nor a vendor's
    */
-  visit(url: URL, stopAt?: (url: URL) => boolean): Promise<Visit>;
+  visit(url: URL, stopAt?: StopAt): Promise<Visit>;
 }
 
 export interface Visit {
@@ -94,17 +106,67 @@ export function createBackend(fixture: Fixture, clientId: PlatformId = "platform
       return readAnswer(new Response(body, { status, headers }));
     },
   });
+  const startUrl: Backend["startUrl"] = (flow) => new URL(platform.authorizeUrl(flow));
+  const start: Backend["start"] = async (browser, stopAt, form) => {
+    const flow = await platform.push(form);
+    return { flow, ...(await browser.visit(startUrl(flow), stopAt)) };
+  };
   return {
     ...platform,
     clientId,
-    startUrl: (flow) => new URL(platform.authorizeUrl(flow)),
+    startUrl,
+    start,
     redeem: (code, codeVerifier, form) => platform.redeem({ code, codeVerifier }, form),
+    connect: async (browser, form) => {
+      const { flow, url } = await start(browser, undefined, form);
+      const code = parameter(url, "code");
+      const answer = await platform.redeem({ code, codeVerifier: flow.codeVerifier });
+      return { ...answer, body: answer.body as Record<string, string>, flow, code };
+    },
   };
+}
+
+/** An honest vendor, two platforms, and a browser of each user: what most attacks need. */
+export async function openScene({
+  vendor = {},
+  vendors = [],
+  ...options
+}: Partial<FixtureOptions> & { readonly vendor?: Partial<FakeVendorOptions> } = {}) {
+  const honest = vendorAt(HONEST, vendor);
+  const fixture = await createFixture({ ...options, vendors: [honest, ...vendors] });
+  const [backend, foe] = [createBackend(fixture), createBackend(fixture, "other")];
+  const [victim, attacker] = [createBrowser(fixture, "victim"), createBrowser(fixture, "attacker")];
+  return { fixture, honest, backend, foe, victim, attacker };
+}
+export type Scene = Awaited<ReturnType<typeof openScene>>;
+
+export const recordOf = ({ broker }: Fixture, { flowId }: Flow) =>
+  broker.deps.records.get({ kind: "flow", id: flowId });
+
+/** Posts the owner page's form from `browser`, with the values of the page that `reader` is shown. */
+export async function answerOwnerPage(
+  fixture: Fixture,
+  link: URL,
+  browser: Browser,
+  reader: Browser = browser,
+): Promise<Exchange> {
+  const { page } = await reader.visit(link);
+  const csrf = /name="csrf" value="([^"]+)"/.exec(page?.body ?? "")?.[1];
+  const cookie = browser.jar.header(link);
+  return fixture.request("/v1/authorize", {
+    method: "POST",
+    headers: { ...FORM, ...(cookie === undefined ? {} : { cookie }) },
+    body: encode({ ...Object.fromEntries(link.searchParams), csrf, decision: "approve" }),
+  });
 }
 
 /** Omits members that are undefined. */
 export function encode(form: Form): string {
   return encodeForm(form).toString();
+}
+
+export function locationOf({ headers }: Pick<Exchange, "headers">): URL {
+  return new URL(headers.get("location") ?? "");
 }
 
 export function parameter(url: URL, name: string): string {

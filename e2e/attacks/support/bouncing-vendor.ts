@@ -2,7 +2,7 @@
  * The attacker's vendor of the cross-app attacks: it sends each browser on to an honest vendor, as
  * the broker's client there, whose id is public: it is in every URL that users see.
  */
-import { createFakeVendor, type FakeVendor } from "@oauth-broker/simulators";
+import type { FakeVendor } from "@oauth-broker/simulators";
 import {
   atCallback,
   awayFromBroker,
@@ -12,10 +12,7 @@ import {
   parameter,
   withParameters,
 } from "./actors.ts";
-import { CALLBACK, VENDOR_CLIENT } from "./names.ts";
-
-/** The honest vendor. */
-export const HONEST = "https://honest.example";
+import { CALLBACK, HONEST, VENDOR_CLIENT, vendorAt } from "./names.ts";
 
 export interface BouncingVendor extends FakeVendor {
   /** From now on it forwards this challenge, and not the one it is sent. */
@@ -37,11 +34,8 @@ export interface BounceOptions {
 
 export function createBouncingVendor({ origin, bounceTo, ...options }: BounceOptions): BouncingVendor {
   let forwarded: string | undefined;
-  const vendor = createFakeVendor({
-    ...VENDOR_CLIENT,
+  const vendor = vendorAt(origin, {
     ...options,
-    origin,
-    redirectUri: CALLBACK,
     authorize: (url) =>
       withParameters(`${HONEST}/authorize`, {
         response_type: "code",
@@ -82,11 +76,9 @@ export interface CrossApp {
  * redeems as usual.
  */
 export async function crossApp({ attacker, victim, own, lure: [backend, form], evil, beside = {} }: CrossApp) {
-  const begun = await own.push({ vendor: "honest" });
-  const { url: ownVendorUrl } = await attacker.visit(own.startUrl(begun), awayFromBroker);
+  const { flow: begun, url: ownVendorUrl } = await own.start(attacker, awayFromBroker, { vendor: "honest" });
   evil.forward(parameter(ownVendorUrl, "code_challenge"));
-  const lured = await backend.push(form);
-  const { url: answer } = await victim.visit(backend.startUrl(lured), atCallback);
+  const { flow: lured, url: answer } = await backend.start(victim, atCallback, form);
   const destination = await victim.visit(answer);
   const code = destination.url.searchParams.get("code");
   if (code !== null) await backend.redeem(code, lured.codeVerifier);

@@ -1,5 +1,7 @@
 /** What every refusal must look like, and how a twin switches a defence off. */
 import * as policies from "@oauth-broker/broker/src/flows/policy.ts";
+import * as issuerModule from "../../../packages/oauth-core/src/vendor-client/issuer.ts";
+import * as browserBindingModule from "../../../packages/oauth-core/src/authorization-server/browser-binding.ts";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { expect } from "vitest";
 import { letTwinOff } from "./every-answer.ts";
@@ -27,6 +29,19 @@ export function expectRefusalPage(
 export function without<Module extends object>(...replaced: Parameters<typeof weaken<Module>>): void {
   letTwinOff();
   weaken(...replaced);
+}
+
+/** Any issuer is accepted beside an answer. */
+export function withoutIssuer(): void {
+  without(issuerModule, () => ({ requireIssuer: () => undefined }));
+}
+
+/** Every browser seems to hold the same cookie. */
+export function withoutBindingCookie(): void {
+  without(browserBindingModule, ({ readBindingCookie }) => ({
+    readBindingCookie: (_header, issuer, flowId) =>
+      readBindingCookie(`__Host-flow-${flowId}=${"A".repeat(43)}`, issuer, flowId),
+  }));
 }
 
 /** An answer is accepted for its flow on any path. */

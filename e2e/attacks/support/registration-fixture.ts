@@ -5,7 +5,7 @@
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { createFakeVendor } from "@oauth-broker/simulators";
 import { basic } from "../../support/broker/platform.ts";
-import { type Exchange, type PlatformId, PLATFORMS } from "./names.ts";
+import { EVIL, type Exchange, HONEST, type PlatformId, PLATFORMS } from "./names.ts";
 import { answerOf, createFixture, type Fixture, type OutboundRequest, requestOf } from "./fixture.ts";
 
 /** The token of the owner `acme`, for the vendor `honest`. */
@@ -33,7 +33,7 @@ export async function setUpRegistration(
       sendsIss: false,
       metadata: () => ({
         registration_endpoint: `${origin}/register`,
-        ...(origin === "https://honest.example" ? metadata : {}),
+        ...(origin === HONEST ? metadata : {}),
       }),
       paths: { "/register": ({ body }) => ({ status: 201, body: { ...(JSON.parse(body) as object), ...made } }) },
     });
@@ -42,8 +42,8 @@ export async function setUpRegistration(
   const fixture = await createFixture({
     vendors: [],
     entries: {
-      honest: { name: "Honest", issuer: "https://honest.example" },
-      evil: { name: "Evil", issuer: "https://evil.example" },
+      honest: { name: "Honest", issuer: HONEST },
+      evil: { name: "Evil", issuer: EVIL },
     },
     config: {
       clients: Object.entries(PLATFORMS).map(([client_id, { secret, redirectUri }]) => ({
@@ -63,10 +63,7 @@ export async function setUpRegistration(
 export function register(fixture: Fixture, body: string | object, who: PlatformId = "platform"): Promise<Exchange> {
   return fixture.request("/register", {
     method: "POST",
-    headers: {
-      authorization: basic(who, PLATFORMS[who].secret),
-      "content-type": "application/json",
-    },
+    headers: { authorization: basic(who, PLATFORMS[who].secret), "content-type": "application/json" },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
 }
