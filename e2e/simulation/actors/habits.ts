@@ -1,5 +1,5 @@
 /** What users and programs of any world do: wait, try again, ask from several workers at once. */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { Answer } from "../world/answer.ts";
 import type { World } from "../world/world.ts";
 
@@ -68,10 +68,10 @@ export async function refreshTogether<T>(
 
 /** Of PKCE, 43 characters. */
 export function newVerifier(): string {
-  return randomBytes(32).toString("base64url");
+  return hash("sha256", randomUUID(), "base64url");
 }
 
 /** S256 */
 export function challengeOf(verifier: string): string {
-  return createHash("sha256").update(verifier).digest("base64url");
+  return hash("sha256", verifier, "base64url");
 }

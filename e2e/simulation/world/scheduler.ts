@@ -48,10 +48,32 @@ export interface Scheduler {
 }
 
 /**
- * One round of the event loop, before which every promise goes on that can. Nothing here waits for
- * a thread or a socket, so another round would find nothing.
+ * Between two of these the promises go on that can, and all of them: nothing here waits for a
+ * thread or a socket. A round of the event loop would do that, too, and asks the system for events.
  */
-const quiet = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+const IMMEDIATES_A_ROUND = 100;
+
+/** @param step says whether there is another one. Each begins when all waits for another event */
+function inSteps(step: () => boolean): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let isOver = false;
+  const takeStep = (): void => {
+    if (isOver) return;
+    try {
+      isOver = !step();
+      if (isOver) resolve();
+    } catch (error) {
+      isOver = true;
+      reject(error);
+    }
+  };
+  const round = (): void => {
+    for (let left = IMMEDIATES_A_ROUND; left > 0; left -= 1) setImmediate(takeStep);
+    if (!isOver) setImmediate(round);
+  };
+  round();
+  return promise;
+}
 
 export function createScheduler(choose: Choose): Scheduler {
   const pending: Event[] = [];
@@ -68,7 +90,7 @@ export function createScheduler(choose: Choose): Scheduler {
     new Promise((resolve) => void later(delayMs, resolve, touch));
 
   const takeNext = (): Event | undefined => {
-    const soonest = Math.min(...pending.map(({ atMs }) => atMs));
+    const soonest = pending.reduce((least, { atMs }) => Math.min(least, atMs), Infinity);
     nowMs = Math.max(nowMs, soonest);
     const next = choose(pending.filter(({ atMs }) => atMs <= nowMs));
     if (next !== undefined) pending.splice(pending.indexOf(next), 1);
@@ -92,15 +114,15 @@ export function createScheduler(choose: Choose): Scheduler {
         },
       };
     },
-    async run(isOver, afterEach) {
-      await quiet();
-      while (pending.length > 0 && !isOver()) {
-        const next = takeNext();
-        if (next === undefined) return;
-        next.run();
-        await quiet();
-        afterEach();
-      }
+    run: (isOver, afterEach) => {
+      let isUnderWay = false;
+      return inSteps(() => {
+        if (isUnderWay) afterEach();
+        const next = pending.length === 0 || isOver() ? undefined : takeNext();
+        isUnderWay = next !== undefined;
+        next?.run();
+        return isUnderWay;
+      });
     },
   };
 }
