@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Config } from "../config.ts";
-import { createKeyset } from "../keys/keyset.ts";
+import { createKeyset, type Keyset } from "../keys/keyset.ts";
 import { openStores, type Stores } from "../stores.ts";
 
 /** @returns the exit code: 0 only if the broker would become ready */
@@ -62,11 +62,14 @@ async function findObstacle(config: Config): Promise<string | undefined> {
   }
 }
 
+/** For a command that only reads: a floor raised here would be a file of the user who runs it. */
+export function keysetToRead({ keyset: storage, floor }: Stores): Keyset {
+  return createKeyset({ storage, floor: { ...floor, raise: async () => undefined }, now: systemClock });
+}
+
 /** @throws OAuthError for a keyset that does not open, or a key service that does not answer */
-async function closedKeys(config: Config, { keyset: storage, floor }: Stores): Promise<string | undefined> {
-  // A floor that was raised here would be a file of the user who runs the check.
-  const readOnly = { ...floor, raise: async () => undefined };
-  if (await createKeyset({ storage, floor: readOnly, now: systemClock }).look()) return undefined;
+async function closedKeys(config: Config, stores: Stores): Promise<string | undefined> {
+  if (await keysetToRead(stores).look()) return undefined;
   const file = keyFileOf(config);
   if (file !== undefined && !existsSync(file)) {
     // A table is shared: a keyset made here would open nothing of the others.
@@ -74,7 +77,7 @@ async function closedKeys(config: Config, { keyset: storage, floor }: Stores): P
       ? `${file} is missing: copy the one that the others have`
       : cannotBeMade(file);
   }
-  await storage.requireKey?.();
+  await stores.keyset.requireKey?.();
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newChain, nextLine } from "../audit/chain.ts";
@@ -30,6 +30,20 @@ describe("a command on the store", () => {
       stderr: `There is no store at ${path} yet. Start the broker once, then try again\n`,
     });
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each(COMMANDS)("$name makes no key and, if it only reads, no floor where they are lost", async (command) => {
+    const folder = folderOf();
+    const config = load({ ...MINIMAL, store: `sqlite:${join(folder, "broker.sqlite")}` });
+    const stores = await openStores(config, systemClock);
+    await createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock }).load();
+    await stores.close();
+    rmSync(join(folder, "broker.sqlite.key.revision"));
+    if (command.name !== "keys-rotate") await run(command, config);
+    expect(readdirSync(folder).filter((name) => name.includes("key"))).toEqual(["broker.sqlite.key"]);
+    rmSync(join(folder, "broker.sqlite.key"));
+    expect(await run(command, config)).toMatchObject({ code: 1, stderr: expect.stringContaining("is missing") });
+    expect(readdirSync(folder).filter((name) => name.includes("key"))).toEqual([]);
   });
 
   it("reads the one that a broker has made", async () => {

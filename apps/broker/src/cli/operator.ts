@@ -7,7 +7,7 @@ import { createInterface } from "node:readline/promises";
 import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
 import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
-import { check, sentenceOf } from "./check.ts";
+import { check, keysetToRead, sentenceOf } from "./check.ts";
 import { type Command, HELP, VERSION } from "./command-line.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import type { Config } from "../config.ts";
@@ -101,7 +101,7 @@ async function showFlow({ flowId, json }: { flowId: string; json: boolean }, sto
     say("That is not a flow id. It is the flow_id of a redirect, an error or a log line: 22 characters.");
     return 2;
   }
-  const keyset = keysetOf(stores);
+  const keyset = keysetToRead(stores);
   if (!(await keyset.look())) return sayThatThereAreNoKeys();
   const timeline = await readTimeline(flowId, brokerRecords({ records: stores.records, keyset }));
   if (timeline === undefined) {
@@ -145,7 +145,7 @@ async function rotate(stores: Stores): Promise<number> {
 }
 
 async function list(stores: Stores): Promise<number> {
-  const keyset = keysetOf(stores);
+  const keyset = keysetToRead(stores);
   // Loading would create keys.
   if (!(await keyset.look())) return sayThatThereAreNoKeys();
   for (const { kid, createdAt, activeFrom, active } of keyset.describe()) {

@@ -70,9 +70,8 @@ export async function takeDecision(
   deps: LegDeps,
   trace: Trace,
 ): Promise<Answer> {
-  // 1. this client's, and not a reload from another browser
+  // 1. this client's, and not a reload from another browser; a second click is led to the vendor too
   const pending = await findPending(form, cookieHeader, deps, trace);
-  if (pending.stage !== "pushed") throw refusePage(trace, "request_uri_used");
   // 2. the vendor as pushed; a failure waits
   const choice = await chooseAgain(pending, deps, trace);
   const isAsked = choice instanceof OAuthError || needsOwnerPage(choice, pending.client, deps.registrations);

@@ -146,13 +146,14 @@ describe("bar#XA-9 the page before the browser leaves", () => {
     expect((await get(path, shown.cookie)).html).toContain("request_uri_used");
   });
 
-  it("bar#XA-9 counts once", async () => {
-    const { decide } = await asked();
-    await decide({ decision: "approve" });
-    for (const decision of ["approve", "deny"]) {
-      const { response, html, location } = await decide({ decision });
-      expect([response.status, location]).toEqual([400, undefined]);
-      expect(html).toContain("request_uri_used");
+  it("bar#XA-9 counts once: a second click leads to the vendor with the first state, too late to deny", async () => {
+    const { decide, stage } = await asked();
+    const { location } = await decide({ decision: "approve" });
+    expect((await decide({ decision: "approve" })).location?.href).toBe(location?.href);
+    for (const [decision, cookie] of [["deny"], ["approve", ""]] as const) {
+      const late = await decide({ decision }, cookie);
+      expect([late.response.status, late.location, await stage()]).toEqual([400, undefined, "started"]);
+      expect(late.html).toContain("request_uri_used");
     }
   });
 

@@ -212,12 +212,13 @@ describe("a keyset record", () => {
     detail: expect.stringContaining(detail),
   });
 
-  it("says what is wrong when the key file is another store's", async () => {
+  it("says what is wrong when the key file is another store's, or lost", async () => {
     const records = memoryRecordStore({ now: fixedClock(NOW) });
     await sealedBy(keyFile("one"), records).write(undefined, { text: "{}", revision: 1 });
-    await expect(sealedBy(keyFile("two"), records).read()).rejects.toMatchObject(
-      shut("sealed under another key file: restore the key file"),
-    );
+    const other = sealedBy(keyFile("two"), records);
+    await expect(other.read()).rejects.toMatchObject(shut("The key file is missing"));
+    await other.requireKey?.();
+    await expect(other.read()).rejects.toMatchObject(shut("sealed under another key file: restore the key file"));
   });
 
   it("reports an invalid key file, and a record that is altered or of another release", async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -142,6 +142,16 @@ describe("token-store", () => {
     expect(code).toBe(1);
     expect(stderr).toContain(`there is no file ${join(folder, "tokens.sqlite")}`);
     await expect(readFile(join(folder, "tokens.sqlite"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("makes no key where that of the store is lost, and says so", async () => {
+    await fill({ older: 1 });
+    await rm(join(folder, "tokens.sqlite.key"));
+    for (const words of [["audit", "--verify"], ["migrate", "--dry-run"], ["migrate"], ["strip"]]) {
+      const { code, stderr } = await run([...words, ...ISSUERS], {});
+      expect([code, stderr]).toEqual([1, expect.stringContaining("tokens.sqlite.key is missing: restore it")]);
+    }
+    expect(await readdir(folder)).not.toContain("tokens.sqlite.key");
   });
 
   it("refuses to seal without a key", async () => {

@@ -3,6 +3,7 @@
  * progress and result, and returns the exit code. main.ts passes the process in; tests, and
  * commands that know their issuer, call it directly.
  */
+import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { OAuthError, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
@@ -151,6 +152,10 @@ function needsKeys(command: Work): boolean {
 
 /** @throws TokenStoreError when no key is configured, or it may not be used */
 async function openDataKeys(settings: TokenStoreSettings, rows: TokenRows): Promise<CommandDeps["dataKeys"]> {
+  const { keys: place } = settings;
+  // A new key would open nothing here, and stand where the lost one belongs.
+  if (place?.kind === "file" && !existsSync(place.path))
+    throw new TokenStoreError("settings_invalid", { detail: `the key file ${place.path} is missing: restore it` });
   const keys = await openKeys(settings, rows.table);
   if (keys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });
   const context = dataKeyContext({ environment: settings.environment, table: rows.table });

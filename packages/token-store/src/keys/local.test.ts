@@ -25,12 +25,12 @@ async function provision(text: string | Buffer, mode = 0o600): Promise<void> {
   await chmod(path, mode);
 }
 
-describeKeyWrapper("local", async () => ({
-  wrapper: localKeyWrapper({ path }),
-  reopen: localKeyWrapper({ path }),
-  stranger: localKeyWrapper({ path: join(folder, "other") }),
-  dispose: async () => {},
-}));
+describeKeyWrapper("local", async () => {
+  const stranger = localKeyWrapper({ path: join(folder, "other") });
+  await stranger.load();
+  const [wrapper, reopen] = [localKeyWrapper({ path }), localKeyWrapper({ path })];
+  return { wrapper, reopen, stranger, dispose: async () => {} };
+});
 
 describe("the key file", () => {
   it("is made on first use, for its owner alone, with nothing left beside it", async () => {
@@ -74,6 +74,17 @@ describe("the key file", () => {
     const refused = localKeyWrapper({ path, create: false }).load();
     await expect(refused).rejects.toThrow(expect.objectContaining({ code: "key_file_unavailable" }));
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("that is lost is not made to open something, and opens it once restored", async () => {
+    await provision(VALID);
+    const { wrapped } = await localKeyWrapper({ path }).newDataKey(CONTEXT);
+    await rm(path);
+    const wrapper = localKeyWrapper({ path });
+    await expect(wrapper.unwrap(wrapped, CONTEXT)).rejects.toMatchObject({ code: "key_file_unavailable" });
+    expect(await readdir(join(folder, "data"))).toEqual([]);
+    await provision(VALID);
+    expect(await wrapper.unwrap(wrapped, CONTEXT)).toHaveLength(32);
   });
 
   it("that is missing at first is found when it comes", async () => {

@@ -40,7 +40,7 @@ export interface LocalKeyFile {
 /** A KeyWrapper whose root key is a file on this machine. */
 export interface LocalKeyWrapper extends KeyWrapper {
   /**
-   * Reads or creates the key file now. Also done by the first newDataKey or unwrap.
+   * Reads or creates the key file now, as the first newDataKey does. The first unwrap reads it.
    *
    * @throws TokenStoreError key_file_invalid, key_file_unavailable
    */
@@ -48,29 +48,30 @@ export interface LocalKeyWrapper extends KeyWrapper {
 }
 
 /**
- * Data keys under a key file. Methods throw TokenStoreError: `key_file_unavailable` (retried at the
+ * Data keys under a key file. Only what seals makes the file: what is to be opened was sealed under
+ * a file that exists, and a new one would take the place of the lost one. Methods throw TokenStoreError: `key_file_unavailable` (retried at the
  * next call), `key_file_invalid` (not one of our key files, wrong length), and `unreadable` for a
  * wrapped key of another file or context.
  */
 export function localKeyWrapper({ path, create = true }: LocalKeyWrapperOptions): LocalKeyWrapper {
   const file = resolve(path);
   let loading: Promise<Loaded> | undefined;
-  const loaded = (): Promise<Loaded> => {
-    loading ??= loadKey(file, create).catch((error: unknown) => {
+  const loaded = (make: boolean): Promise<Loaded> => {
+    loading ??= loadKey(file, make).catch((error: unknown) => {
       loading = undefined;
       throw error;
     });
     return loading;
   };
   return {
-    load: async () => (await loaded()).file,
+    load: async () => (await loaded(create)).file,
     newDataKey: async (context) => {
-      const { root } = await loaded();
+      const { root } = await loaded(create);
       const dataKey = randomBytes(KEY_BYTES);
       return { dataKey, wrapped: seal(root, dataKey, sealContext(context)) };
     },
     unwrap: async (wrapped, context) => {
-      const { root } = await loaded();
+      const { root } = await loaded(false);
       const dataKey = open(root, wrapped, sealContext(context));
       if (dataKey.length !== KEY_BYTES) throw new TokenStoreError("unreadable");
       return dataKey;
