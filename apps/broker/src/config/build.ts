@@ -40,7 +40,7 @@ export function buildVendors(
   const ids = [...new Set([...registry.keys(), ...entries.keys()])];
   const vendors = new Map<string, VendorConfig>();
   const problems: Problem[] = [];
-  const warnings = environmentWarnings(env, ids);
+  const warnings = environmentWarnings(env, ids, (name) => registry.get(name)?.vendor.id);
   const schema = vendorSchema(rules);
   const unwritten = schema.safeParse({});
   const own = new Set<string>();

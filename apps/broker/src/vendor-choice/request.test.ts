@@ -9,6 +9,14 @@ const parametersOf = (form: Record<string, string>) => parseParameters(new URLSe
 const REFUSED = expect.objectContaining({ code: "invalid_request" });
 
 describe("credentials of the client's own", () => {
+  it.each(["vendor_client_id", "vendor_client_secret"])("have the edges of an operator's: %s", (name) => {
+    for (const value of [" a", "a\u00a0", '"a"', "\uFEFFa"]) {
+      expect(() => readOwnCredentials(parametersOf({ vendor_client_id: "mine", [name]: value }))).toThrow(
+        `${name} must not begin or end with white space or a quotation mark`,
+      );
+    }
+  });
+
   it.each(["a\tb", "\u001bb", "a\u007f", "\u0085", "a\u0001"])("have no control character: %j", (value) => {
     const id = { vendor_client_id: "mine" };
     expect(() => readOwnCredentials(parametersOf({ vendor_client_id: value }))).toThrow(REFUSED);

@@ -97,8 +97,9 @@ export function readPlaceholders(parameters: Parameters): Record<string, string>
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
-/** The same check as for an operator's credentials: no vendor issues control characters. */
+/** The same checks as for an operator's credentials: no vendor issues control characters, or blanks at the edges. */
 const CREDENTIAL = /^[^\p{Cc}]{1,2048}$/u;
+const EDGES = /^[\s"'`]|[\s"'`]$/u;
 
 /**
  * @returns the caller's own credentials; without a secret, those of a public client
@@ -112,8 +113,12 @@ export function readOwnCredentials(parameters: Parameters): VendorCredentials | 
     throw new OAuthError("invalid_request", "vendor_client_secret needs vendor_client_id");
   }
   for (const [name, value] of Object.entries({ vendor_client_id: clientId, vendor_client_secret: clientSecret })) {
-    if (value !== undefined && !(CREDENTIAL.test(value) && value.isWellFormed())) {
+    if (value === undefined) continue;
+    if (!(CREDENTIAL.test(value) && value.isWellFormed())) {
       throw new OAuthError("invalid_request", `${name} has too many characters, or a control character`);
+    }
+    if (EDGES.test(value)) {
+      throw new OAuthError("invalid_request", `${name} must not begin or end with white space or a quotation mark`);
     }
   }
   return ownCredentials(clientId, clientSecret);

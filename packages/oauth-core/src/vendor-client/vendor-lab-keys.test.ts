@@ -39,6 +39,20 @@ describe("keys", () => {
     expect(times("/jwks")).toBe(2);
   });
 
+  it.each(["same", undefined])("bar#JW-1 may be replaced under the kid %s", async (kid) => {
+    const newKey = (): typeof NEW_KEY => {
+      const key = newIdTokenKey("ES256", "same");
+      return { ...key, kid, publicJwk: { ...key.publicJwk, kid } } as typeof NEW_KEY;
+    };
+    await rotate(newKey());
+    await lab.redeem();
+    await rotate(newKey());
+    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
+    await rotate(newKey(), { isPublished: false });
+    await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    expect(times("/jwks")).toBe(2);
+  });
+
   it("bar#JW-2 unknown ones are requested at most once in thirty seconds", async () => {
     await lab.redeem();
     await rotate(NEW_KEY, { isPublished: false });

@@ -46,6 +46,17 @@ describe("another name of a vendor in the file", () => {
     expect(clients[0]?.vendors).toEqual(["acme"]);
   });
 
+  it("is in no variable's name: a warning has the id", () => {
+    const env = {
+      VENDOR_ACME_CLIENT_ID: "a",
+      VENDOR_ACME_CONNECT_CLIENT_ID: "b",
+      VENDOR_ACME_CONNECT_CLIENT_SECRET: "c",
+    };
+    expect(load(MINIMAL, { registry, env }).warnings).toContain(
+      "VENDOR_ACME_CLIENT_ID is set, but the id of that vendor is acme-connect",
+    );
+  });
+
   it("is refused beside the id it stands for", () => {
     expect(problemsOf({ vendors: { acme: CREDENTIALS, "acme-connect": {} } }, { registry })).toEqual([
       "vendors.acme is another name of acme-connect, which is there as well",

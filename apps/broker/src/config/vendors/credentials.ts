@@ -63,8 +63,16 @@ function environmentCredentials(id: string, env: Environment, problems: Problem[
   return [{ id: "environment", source: "environment", clientId, ...defined({ clientSecret: Secret.of(secret) }) }];
 }
 
-/** Warns about variables that look like a vendor's credentials but belong to no vendor, and about misspelt ones. */
-export function environmentWarnings(env: Environment, ids: readonly string[]): string[] {
+/**
+ * Warns about variables that look like a vendor's credentials but belong to no vendor, and about misspelt ones.
+ *
+ * @param idOf the vendor that has this id or other name
+ */
+export function environmentWarnings(
+  env: Environment,
+  ids: readonly string[],
+  idOf: (name: string) => string | undefined,
+): string[] {
   const meant = new Map(ids.map((id) => [id.toUpperCase().replaceAll("-", "_"), id]));
   const ofVendors = ids.flatMap((id) => [idVariable(id), secretVariable(id)]);
   return Object.keys(env).flatMap((name) => {
@@ -74,7 +82,10 @@ export function environmentWarnings(env: Environment, ids: readonly string[]): s
       const near = variableMeant(name, /^vendor/i.test(name) ? ofVendors : ["BROKER_CONFIG"]);
       return near === undefined || near === name ? [] : [`${name} is set, and not known here: did you mean ${near}?`];
     }
-    if (!meant.has(vendor)) return [`${name} is set, but no vendor has that id`];
+    if (!meant.has(vendor)) {
+      const id = idOf(vendor.toLowerCase().replaceAll("_", "-"));
+      return [`${name} is set, but ${id === undefined ? "no vendor has that id" : `the id of that vendor is ${id}`}`];
+    }
     const withoutId = field === "SECRET" && valueOf(env, `VENDOR_${vendor}_CLIENT_ID`) === undefined;
     return withoutId ? [`${name} is set without VENDOR_${vendor}_CLIENT_ID and is not used`] : [];
   });

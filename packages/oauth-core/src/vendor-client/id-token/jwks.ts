@@ -18,11 +18,18 @@ export interface SigningKeys {
   /**
    * The one key of the set that matches the header.
    *
+   * @param options.isRefuted the key that was found is not the signer's: its vendor may have
+   *   replaced it under the same `kid`, or without one, so the set is fetched again first
    * @throws OAuthError vendor_response_invalid when none matches, or several do and the header does
    *   not say which; temporarily_unavailable when the set cannot be fetched, or not before the
    *   signal fires
    */
-  find(jwksUri: string, header: JWSHeaderParameters, signal?: AbortSignal): Promise<CryptoKey>;
+  find(
+    jwksUri: string,
+    header: JWSHeaderParameters,
+    signal?: AbortSignal,
+    options?: { readonly isRefuted: boolean },
+  ): Promise<CryptoKey>;
 }
 
 /** What key sets are fetched with. */
@@ -55,11 +62,11 @@ export function createKeySets<T>(read: (set: JsonObject) => T, deps: KeySetDeps)
 export function createSigningKeys(deps: KeySetDeps): SigningKeys {
   const sets = createKeySets((set) => createLocalJWKSet({ keys: usableKeys(set) }), deps);
   return {
-    find: async (jwksUri, header, signal) => {
+    find: async (jwksUri, header, signal, { isRefuted } = { isRefuted: false }) => {
       const deadline = signal === undefined ? undefined : () => signal;
       const known = await sets.get(jwksUri, deadline);
       try {
-        return await known(header);
+        if (!isRefuted) return await known(header);
       } catch (error) {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw noKey(error);
       }

@@ -101,7 +101,11 @@ export async function verifySignature(
   try {
     //= bar#ID-2
     //= bar#ID-3
-    await compactVerify(idToken, key, { algorithms: [alg] });
+    await compactVerify(idToken, key, { algorithms: [alg] }).catch(async (error: unknown) => {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      const current = await keys.find(jwksUri, header, signal, { isRefuted: true });
+      return compactVerify(idToken, current, { algorithms: [alg] });
+    });
   } catch (error) {
     if (error instanceof errors.JOSEError) throw refused(`signature: ${error.code}`);
     throw error;
