@@ -1,6 +1,6 @@
 /**
  * The cost of the store and the envelope: `node packages/token-store/src/testing/measure.ts
- * [flows]`. The source of the figures in docs/decisions/0003-sqlite-durability.md. Processor time
+ * [flows]`. The source of the figures in docs/decisions/0003-sqlite-and-power-loss.md. Processor time
  * of this whole process, including garbage collection.
  */
 import { mkdtempSync, rmSync } from "node:fs";

@@ -6,7 +6,7 @@
  * Durability, named: write-ahead log with `synchronous = normal`. A killed process loses nothing. A
  * power loss or a crash of the operating system may undo the last transactions of records that live
  * SHORT_LIFE_SECONDS or less; the file stays consistent. Longer-lived records (a keyset, refresh
- * families) are on the disk before a call returns. docs/decisions/0003-sqlite-durability.md says
+ * families) are on the disk before a call returns. docs/decisions/0003-sqlite-and-power-loss.md says
  * why that is enough for single-use objects.
  */
 import type { Clock, EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
