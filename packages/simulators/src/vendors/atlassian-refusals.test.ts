@@ -58,13 +58,6 @@ describe("a 3LO app of the console", () => {
     });
   });
 
-  it("asks only for scopes that were added to the app, offline_access apart", async () => {
-    const { client_id: clientId, client_secret: clientSecret } = REST_APP;
-    atlassian.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], scopes: ["read:me"] });
-    expect(await harness.rest.connect({ scope: "read:me offline_access" })).toHaveProperty("refresh_token");
-    expect((await pageOf(harness.rest.authorizeUrl())).text).toContain("have not been added");
-  });
-
   it("does without PKCE, and takes a form as well", async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined };
     const { code = "" } = await goThrough(harness.rest.authorizeUrl(without));

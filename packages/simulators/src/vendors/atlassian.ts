@@ -16,13 +16,13 @@
  * `invalid_target` "Incorrect resource parameters" (sooperset/mcp-atlassian #1137,
  * punkpeye/mcp-remote #261; 2026-03, -04).
  * Seen: the issuer's path, the insertion form of its metadata URL, S256 alone, open registration
- * that answers 201 (2026-07-19; also public notes of 2026-09-08). The document left out the issuer's
- * path in 2026-07 (atlassian/atlassian-mcp-server #205), is at the suffix form too, published
- * `/oauth/revoke` in 2026-09, and a secret came back for `none`
- * (agentic-community/mcp-gateway-registry #1519): each is a setting.
+ * that answers 201 (2026-07-19; also public notes of 2026-09-08). It
+ * published `/oauth/revoke` in 2026-09, which is a setting.
  * Recalled: the other texts, the description of access_denied, that 3LO insists on prompt=consent;
  * the texts for a bad code, and 403 for it too; the refusals of registration, which follow RFC 7591.
- * Left out: a short reuse interval, which is said to exist; private_key_jwt and client ID metadata
+ * Left out: that the document left out the issuer's path in 2026-07 (atlassian/atlassian-mcp-server
+ * #205), is at the suffix form too, and that a secret came back for `none`
+ * (agentic-community/mcp-gateway-registry #1519); a short reuse interval, which is said to exist; private_key_jwt and client ID metadata
  * documents.
  */
 import type { Context } from "hono";
@@ -44,8 +44,6 @@ export interface AtlassianClient extends RegisteredClient {
    * register itself. `mcp`: for the MCP server.
    */
   readonly kind?: "3lo" | "mcp";
-  /** The scopes added to a 3LO app in the console; default any. */
-  readonly scopes?: readonly string[];
 }
 
 /** Read at every request; set at the start or while it runs. */
@@ -55,17 +53,8 @@ export interface AtlassianSettings {
   chosenSite: string | undefined;
   /** A dead refresh token answers 403 with one of these. */
   deadRefreshAnswer: "invalid_grant" | "unauthorized_client";
-  /**
-   * The `issuer` in the metadata. `origin` was seen in 2026-07: it lacks the path, so a strict
-   * check refuses it.
-   */
-  metadataIssuer: "path" | "origin";
-  /** Whether the metadata is also at `/{resource_id}/.well-known/…`. */
-  metadataAt: "insertion" | "insertion and suffix";
   /** Whether the MCP server's clients must name it as `resource`. */
   resourceRequired: boolean;
-  /** Registration returns a secret although `none` was requested, and then requires it. */
-  secretForPublicClients: boolean;
   /** Whether the metadata has a `revocation_endpoint`, as since 2026-09, and it works. */
   publishesRevocation: boolean;
   /** The site's admin has blocked apps that users install. */
@@ -81,10 +70,7 @@ const DEFAULTS: AtlassianSettings = {
   ],
   chosenSite: undefined,
   deadRefreshAnswer: "invalid_grant",
-  metadataIssuer: "path",
-  metadataAt: "insertion",
   resourceRequired: true,
-  secretForPublicClients: false,
   publishesRevocation: true,
   userInstalledAppsBlocked: false,
   blockedRedirectUris: [],
@@ -163,7 +149,7 @@ export async function startAtlassian(
   const revocation = () => (settings.publishesRevocation ? { revocation_endpoint: `${url}/oauth/revoke` } : {});
   const document = () =>
     json({
-      issuer: settings.metadataIssuer === "path" ? issuer : url,
+      issuer,
       ...shared,
       ...registration,
       ...revocation(),
@@ -173,9 +159,6 @@ export async function startAtlassian(
       token_endpoint_auth_methods_supported: AUTH_METHODS,
     });
   app.get(`/.well-known/oauth-authorization-server/${RESOURCE_ID}`, document);
-  app.get(`/${RESOURCE_ID}/.well-known/oauth-authorization-server`, (c) =>
-    settings.metadataAt === "insertion" ? c.notFound() : document(),
-  );
   app.get(`/.well-known/oauth-protected-resource${new URL(mcpServer).pathname}`, () =>
     json({ resource: mcpServer, authorization_servers: [issuer], scopes_supported: MCP_SCOPES }),
   );
@@ -184,7 +167,6 @@ export async function startAtlassian(
     grantTypes: GRANT_TYPES,
     refuse: (error, text) => json({ error, error_description: text }, 400),
     secretPrefix: "ATOA",
-    hasSecretAlways: () => settings.secretForPublicClients,
   });
   const kindOf = ({ kind, clientId }: AtlassianClient) => kind ?? (registered.includes(clientId) ? "mcp" : "3lo");
   app.get("/authorize", (c) => authorize(c, atlassian, kindOf));
@@ -257,10 +239,7 @@ async function authorize(
     if (query.get("audience") !== "api.atlassian.com") return show("audience must be api.atlassian.com");
     if (query.get("prompt") !== "consent") return show("prompt must be consent");
     if (challenge?.method === "plain") return show("code_challenge_method must be S256");
-    const isAdded = (scope: string) => scope === "offline_access" || client.scopes?.includes(scope) !== false;
-    if (asked.length === 0 || !asked.every(isAdded)) {
-      return show("This app has requested scopes that have not been added to the app.", "invalid_scope");
-    }
+    if (asked.length === 0) return show("This app has requested no scopes.", "invalid_scope");
   }
   const scopes = asked.length > 0 ? asked : MCP_SCOPES;
   const back = wayBack(redirectUri, { state: query.get("state") });

@@ -59,24 +59,14 @@ it("a code works once, for ten minutes, for its app, its callback and its verifi
   expect(await token({ code: proven, code_verifier: VERIFIER })).toHaveProperty("access_token");
 });
 
-it("refuses wrong credentials, even with a live code, and takes a listed old secret", async () => {
-  const { vendor, authorize, token } = await start();
+it("refuses wrong credentials, even with a live code", async () => {
+  const { authorize, token } = await start();
   const { code = "" } = await authorize();
   const refused = { error: "incorrect_client_credentials" };
   expect(await token({ code, client_secret: "wrong" })).toMatchObject(refused);
   expect(await token({ code, client_secret: "" })).toMatchObject(refused);
   expect(await token({ code, client_id: "unknown" })).toMatchObject(refused);
   expect(await token({ code, grant_type: "password" })).toMatchObject({ error: "unsupported_grant_type" });
-  vendor.addClient({ ...CLIENT, clientSecret: "new", olderSecrets: [CLIENT.clientSecret] });
-  expect(await token({ code })).toHaveProperty("access_token");
-});
-
-it("an unverified e-mail address is refused until it is verified", async () => {
-  const { vendor, authorize, token } = await start();
-  vendor.setEmailVerified("user", false);
-  const { code = "" } = await authorize();
-  expect(await token({ code })).toMatchObject({ error: "unverified_user_email" });
-  vendor.setEmailVerified("user", true);
   expect(await token({ code })).toHaveProperty("access_token");
 });
 
@@ -192,24 +182,10 @@ it("checks a token: 200 while it lives, 404 afterwards, and not for another app"
   expect((await request(`${vendor.url}/user`)).status).toBe(403);
 });
 
-it("callbacks: the registered ones, loopback with any port, and below them only as a wildcard", async () => {
-  const { authorize, vendor } = await start({ redirectUris: ["http://127.0.0.1/callback", "http://a.example:9/base"] });
+it("callbacks: the registered ones, and loopback with any port", async () => {
+  const { authorize } = await start({ redirectUris: ["http://127.0.0.1/callback", "http://a.example:9/base"] });
   expect(await authorize({ redirect_uri: "http://127.0.0.1:9/callback" })).toHaveProperty("code");
-  const page = async (redirectUri: string) => {
-    const query = new URLSearchParams({ client_id: CLIENT.clientId, redirect_uri: redirectUri });
-    const { status } = await request(`${vendor.url}/login/oauth/authorize?${query.toString()}`);
-    return status === 200;
-  };
-  expect(await page("http://127.0.0.1:9/callback/below")).toBe(false);
-  expect(await page("http://a.example:9/base/below")).toBe(false);
-  vendor.addClient({ ...CLIENT, redirectUris: ["http://a.example:9/base"], wildcardRedirects: true });
-  expect(await page("http://a.example:9/base/below")).toBe(true);
-  expect(await page("http://sub.a.example:9/base")).toBe(true);
-  expect(await page("http://a.example:9/based")).toBe(false);
-  expect(await page("http://a.example:8/base")).toBe(false);
-  expect(await page("http://xa.example:9/base")).toBe(false);
-  expect(await page("https://a.example:9/base")).toBe(false);
-  expect(await page("not an address")).toBe(false);
+  expect(await authorize({ redirect_uri: "http://a.example:9/base" })).toHaveProperty("code");
 });
 
 it("an install that starts at GitHub calls back without state, and its code works", async () => {

@@ -11,14 +11,15 @@
  * that merge with earlier ones, no consent page when no scope is asked again, the three callback
  * errors and that they go to the registered callback, S256 only and optional; form by default,
  * comma scopes, `bearer`, the errors of tokens and their texts, 8 hours and 6 months, a refresh ends
- * the old refresh token and the old access token at once; several callbacks, wildcards per
- * callback, left out means the registered one, a loopback callback fits any port.
+ * the old refresh token and the old access token at once; several callbacks, left out means the
+ * registered one, a loopback callback fits any port.
  * Seen (https://www.nango.dev/blog/github-app-oauth-refresh-token-bad-refresh-token):
  * bad_refresh_token and its text; that page says it comes with 400, older recollection says 200,
  * which is what this does.
  * Recalled: the 404 page of an unknown app; that one asked for by `plain` is refused, and how; the
  * install page; token prefixes, refresh_token_expires_in, Basic accepted.
  * Assumed: a wrong verifier is bad_verification_code.
+ * Left out: wildcards per callback; who has no verified e-mail address.
  */
 import type { Context } from "hono";
 import { authenticate, LOOPBACK_HOSTS } from "./base/clients.ts";
@@ -37,15 +38,9 @@ export interface GitHubClient extends SimulatedClient {
   readonly kind?: "oauth-app" | "github-app";
   /** Access tokens live 8 hours and come with a refresh token. Default: as the kind. */
   readonly expiringTokens?: boolean;
-  /**
-   * Whether a callback below a registered one, or on a subdomain of it, is good too. Default false.
-   */
-  readonly wildcardRedirects?: boolean;
 }
 
 export interface GitHubSimulator extends VendorSimulator<GitHubClient> {
-  /** Whether this user's primary e-mail address is verified, which it is at first. */
-  setEmailVerified(user: string, isVerified: boolean): void;
   /** Where a GitHub App is installed from GitHub's side; the callback then has no `state`. */
   installUrl(clientId: string): string;
 }
@@ -85,7 +80,6 @@ const SCOPE_TEXT: Readonly<Record<string, string>> = {
 export async function startGitHub(options: SimulatorOptions = {}): Promise<GitHubSimulator> {
   const host = await startVendorHost<GitHubClient>({ id: "github", brand: "GitHub" }, options);
   const { app, url } = host;
-  const unverified = new Set<string>();
   const codes = createCodes<Bound>(host, ({ redirectUri }, sent = redirectUri) => sent === redirectUri);
   app.get("/login/oauth/authorize", (c) => authorize(c, host, codes));
   app.get("/apps/:clientId/installations/new", (c) => install(c, host, codes));
@@ -93,7 +87,7 @@ export async function startGitHub(options: SimulatorOptions = {}): Promise<GitHu
     "/login/oauth/access_token",
     "token",
     (error, c) => encoded(c, tokenError(error)),
-    (c, members) => encoded(c, exchange(c, members, host, codes, unverified)),
+    (c, members) => encoded(c, exchange(c, members, host, codes)),
   );
   serveGitHubApi(host);
   const endpoints = {
@@ -122,7 +116,6 @@ export async function startGitHub(options: SimulatorOptions = {}): Promise<GitHu
         api: ["401", "403"],
       },
     }),
-    setEmailVerified: (user, isVerified) => void (isVerified ? unverified.delete(user) : unverified.add(user)),
     installUrl: (clientId) => `${url}/apps/${encodeURIComponent(clientId)}/installations/new`,
   };
 }
@@ -183,20 +176,13 @@ function install(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>): Promis
 
 type Answer = Readonly<Record<string, string | number>>;
 
-function exchange(
-  c: Context<VendorEnv>,
-  members: Members,
-  { clients, tokens }: Host,
-  codes: Codes<Bound>,
-  unverified: ReadonlySet<string>,
-): Answer {
+function exchange(c: Context<VendorEnv>, members: Members, { clients, tokens }: Host, codes: Codes<Bound>): Answer {
   const client = authenticate(c, members, clients);
   if (client === undefined) return tokenError("incorrect_client_credentials");
   const grantType = members.get("grant_type") ?? "authorization_code";
   if (grantType === "authorization_code") {
     return codes.redeem<Answer>(members, client, {
       refuse: (mistake) => tokenError(mistake === "redirect_uri" ? "redirect_uri_mismatch" : "bad_verification_code"),
-      check: ({ grant }) => (unverified.has(grant.user) ? tokenError("unverified_user_email") : undefined),
       answer: ({ grant }) => issue(client, grant, tokens),
     });
   }
@@ -243,26 +229,14 @@ function encoded(c: Context<VendorEnv>, answer: Answer): Response {
 }
 
 /** @returns the URL to send the browser to; undefined when it is not one of the app's */
-function registeredRedirect(client: GitHubClient, asked: string | undefined): string | undefined {
-  if (asked === undefined) return client.redirectUris[0];
-  if (client.redirectUris.includes(asked)) return asked;
+function registeredRedirect({ redirectUris }: GitHubClient, asked: string | undefined): string | undefined {
+  if (asked === undefined) return redirectUris[0];
+  if (redirectUris.includes(asked)) return asked;
   if (!URL.canParse(asked)) return undefined;
-  const given = new URL(asked);
-  const fits = client.redirectUris.some((registered) => {
-    const known = new URL(registered);
-    return isWithOtherPort(known, given) || (client.wildcardRedirects === true && isBelow(known, given));
+  const isWithOtherPort = redirectUris.some((registered) => {
+    const { href, protocol, hostname, port } = new URL(registered);
+    const isHere = protocol === "http:" && LOOPBACK_HOSTS.has(hostname);
+    return isHere && href === Object.assign(new URL(asked), { port }).href;
   });
-  return fits ? asked : undefined;
-}
-
-function isWithOtherPort(known: URL, given: URL): boolean {
-  const { protocol, hostname, port } = known;
-  if (protocol !== "http:" || !LOOPBACK_HOSTS.has(hostname)) return false;
-  return known.href === Object.assign(new URL(given), { port }).href;
-}
-
-function isBelow(known: URL, given: URL): boolean {
-  const isHost = `.${given.hostname}`.endsWith(`.${known.hostname}`);
-  const isPath = `${given.pathname}/`.startsWith(`${known.pathname.replace(/\/$/, "")}/`);
-  return given.protocol === known.protocol && given.port === known.port && isHost && isPath;
+  return isWithOtherPort ? asked : undefined;
 }

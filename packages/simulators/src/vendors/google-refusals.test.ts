@@ -16,12 +16,9 @@ describe("refusals", () => {
     expect(await goThrough(harness.authorizeUrl(), { decision })).toEqual({ state: "s1", error: "access_denied" });
   });
 
-  it.each(["admin_policy_enforced", "org_internal"])("shows %s at the callback or on a page", async (error) => {
+  it.each(["admin_policy_enforced", "org_internal"])("shows %s at the callback", async (error) => {
     google.refuseNext("authorization", error);
     expect(await goThrough(harness.authorizeUrl())).toEqual({ state: "s1", error });
-    google.settings.blockedShownAs = "page";
-    google.refuseNext("authorization", error);
-    expect((await pageOf(harness.authorizeUrl())).text).toContain(error);
   });
 
   it("shows disallowed_useragent on a page only", async () => {

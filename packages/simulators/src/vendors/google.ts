@@ -62,11 +62,6 @@ export interface GoogleSettings {
   reauthenticationRequired: boolean;
   /** Google's ID tokens carry `iss` in either form. */
   idTokenIssuer: "with scheme" | "without scheme";
-  /**
-   * How `admin_policy_enforced` and `org_internal` reach the app: as an error at its callback, or
-   * not at all.
-   */
-  blockedShownAs: "callback" | "page";
 }
 
 const DEFAULTS: GoogleSettings = {
@@ -76,7 +71,6 @@ const DEFAULTS: GoogleSettings = {
   unticked: [],
   reauthenticationRequired: false,
   idTokenIssuer: "with scheme",
-  blockedShownAs: "callback",
 };
 
 interface GoogleBound extends Bound {
@@ -208,10 +202,8 @@ async function authorize(c: Context<VendorEnv>, { host, settings, codes }: Googl
   if (!isKnown) return consent.refuse(c, "A parameter has a value that is not known.", "invalid_request");
   const back = wayBack(redirectUri, { state: query.get("state") });
   if (refused !== undefined) {
-    const isShown = refused !== "access_denied" && settings.blockedShownAs === "page";
-    if (!isShown && refused !== "disallowed_useragent") return c.redirect(back({ error: refused }).redirect);
-    const status = refused === "admin_policy_enforced" ? 400 : 403;
-    return consent.refuse(c, "Access blocked by the organization or by Google's policies.", refused, status);
+    if (refused !== "disallowed_useragent") return c.redirect(back({ error: refused }).redirect);
+    return consent.refuse(c, "Access blocked by Google's policies.", refused, 403);
   }
   const isConsentAsked = query.list("prompt").includes("consent");
   return consent.ask(c, {

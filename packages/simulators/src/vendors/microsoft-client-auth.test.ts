@@ -50,7 +50,7 @@ describe("client authentication", () => {
     });
   });
 
-  it("tells a wrong secret from an expired one, beside which a newer one works", async () => {
+  it("tells a wrong secret from an expired one", async () => {
     const { client_id: clientId, client_secret: clientSecret } = MICROSOFT_CLIENT;
     const { refresh_token: refreshToken } = await harness.connect();
     const refresh = (secret: string) => harness.refresh(refreshToken, { client_secret: secret });
@@ -65,7 +65,6 @@ describe("client authentication", () => {
       clientSecret,
       redirectUris,
       secretExpiresAt: harness.now() + 10,
-      olderSecrets: ["new"],
     });
     expect((await refresh(clientSecret)).status).toBe(200);
     harness.now.advance(10);
@@ -73,6 +72,5 @@ describe("client authentication", () => {
       status: 401,
       body: { error: "invalid_client", error_codes: [7000222], error_description: expect.stringContaining("expired") },
     });
-    expect((await refresh("new")).status).toBe(200);
   });
 });

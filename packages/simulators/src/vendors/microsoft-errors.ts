@@ -4,7 +4,7 @@
  *
  * Seen: the body's members and the description's form (MicrosoftDocs/entra-docs
  * v2-oauth2-auth-code-flow.md; bodies of 65001, 50076 and 7000222 in public threads, the newest of
- * 2026-09), numbers 65001, 65004, 90094, 900941, 50105, 50194, 901002, 9010010. The documented
+ * 2026-09), numbers 65001, 65004, 90094, 900941, 50105, 901002, 9010010. The documented
  * codes for consent and interaction are `consent_required` and `interaction_required`; observed is
  * `invalid_grant` with a `suberror`: `settings.tokenErrors` chooses.
  * Recalled: `error_uri` on the callback; the other numbers and which `error`
@@ -35,7 +35,6 @@ const ERRORS = {
   AADSTS50079: { ...INTERACTION, text: "You must enroll in multi-factor authentication to access the resource." },
   AADSTS50105: { error: "access_denied", text: "The signed in user is not assigned to a role for the application." },
   AADSTS50173: { error: "invalid_grant", text: "The provided grant has expired due to it being revoked." },
-  AADSTS50194: { error: "invalid_request", text: "The application is not configured as a multi-tenant application." },
   AADSTS53003: { ...INTERACTION, text: "Access has been blocked by Conditional Access policies." },
   AADSTS54005: { error: "invalid_grant", text: "OAuth2 Authorization code was already redeemed." },
   AADSTS65001: {

@@ -1,6 +1,5 @@
 /** The settings of the simulated Microsoft, and its apps, tenants, grants and codes. */
 import type { JWK } from "jose";
-import type { AccountId } from "../pages.ts";
 import type { Bound, Codes } from "./base/codes.ts";
 import type { VendorHost } from "./base/host.ts";
 import type { SimulatedClient } from "./base/simulator.ts";
@@ -8,15 +7,13 @@ import type { Grant } from "./base/tokens.ts";
 import type { IdTokenSigner } from "./id-tokens.ts";
 
 export interface MicrosoftClient extends SimulatedClient {
-  /** When `clientSecret` ends, seconds since 1970; `olderSecrets` do not end. Default never. */
+  /** When `clientSecret` ends, seconds since 1970. Default never. */
   readonly secretExpiresAt?: number;
   /**
    * Public keys of its certificates, for a client assertion; one with `x5t#S256` has to be named in
    * the header.
    */
   readonly certificates?: readonly JWK[];
-  /** Default true; false is refused outside of a tenant's own path. */
-  readonly isMultitenant?: boolean;
 }
 
 /**
@@ -30,12 +27,6 @@ export interface MicrosoftTenant {
   adminConsent: boolean;
   /** Users may allow an app themselves. */
   usersMayConsent: boolean;
-  /** The app counts as risky: AADSTS900941 instead of 90094. */
-  isAppRisky: boolean;
-  /** Users who are not assigned to the app. */
-  unassigned: readonly AccountId[];
-  /** The service principal of "Agent 365 Tools" exists. */
-  hasTools: boolean;
   /** In the Frontier preview; otherwise the MCP servers answer 403. */
   inPreview: boolean;
   /** Environment ids, each a GUID or `Default-<tenant id>`. */
@@ -82,9 +73,6 @@ export function microsoftDefaults(): MicrosoftSettings {
     name,
     adminConsent: isReady,
     usersMayConsent: false,
-    isAppRisky: false,
-    unassigned: [],
-    hasTools: true,
     inPreview: isReady,
     environments: [`Default-${id}`, ...environments],
   });

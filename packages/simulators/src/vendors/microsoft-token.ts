@@ -12,7 +12,7 @@
  */
 import type { Context } from "hono";
 import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from "jose";
-import { isSameText, isSecretOf, readCredentials } from "./base/clients.ts";
+import { isSecretOf, readCredentials } from "./base/clients.ts";
 import type { CodeMistake } from "./base/codes.ts";
 import { json, type Members } from "./base/members.ts";
 import type { VendorEnv } from "./base/simulator.ts";
@@ -85,7 +85,6 @@ function mistakeOf(
 ): AadstsCode | undefined {
   const tenant = tenantAt(settings, tenantId);
   if (tenant?.adminConsent !== true && !host.allowed(user, clientId).has(tenantId)) return "AADSTS65001";
-  if (tenant?.hasTools !== true) return "AADSTS500011";
   return settings.mfaRequired && !mfa ? "AADSTS50076" : undefined;
 }
 
@@ -140,9 +139,7 @@ async function authenticate(
   }
   if (clientSecret === undefined) return "AADSTS7000218";
   if (!isSecretOf(client, clientSecret)) return "AADSTS7000215";
-  const isOld = client.clientSecret === undefined || !isSameText(client.clientSecret, clientSecret);
-  const isExpired = client.secretExpiresAt !== undefined && client.secretExpiresAt <= host.now();
-  return isExpired && !isOld ? "AADSTS7000222" : client;
+  return (client.secretExpiresAt ?? Infinity) <= host.now() ? "AADSTS7000222" : client;
 }
 
 async function verifyAssertion(

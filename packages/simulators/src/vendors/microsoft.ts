@@ -31,7 +31,7 @@ import { createIdTokenSigner } from "./id-tokens.ts";
 import { AUTHORIZATION_ERRORS, callbackError, textOf, TOKEN_ERRORS, type AadstsCode } from "./microsoft-errors.ts";
 import { microsoftEndpoints, serveMicrosoftIdentity } from "./microsoft-identity.ts";
 import { API_ERRORS, serveMicrosoftMcp } from "./microsoft-mcp.ts";
-import { AGENT_365_TOOLS, microsoftScopeText, readScopes, resourceMistake, resourcesOf } from "./microsoft-scopes.ts";
+import { AGENT_365_TOOLS, microsoftScopeText, readScopes, resourceMistake } from "./microsoft-scopes.ts";
 import {
   microsoftDefaults,
   tenantAt,
@@ -98,15 +98,13 @@ async function readRequest(
   c: Context<VendorEnv>,
   { host, settings }: Microsoft,
 ): Promise<AuthorizationRequest | Response> {
-  const path = c.req.param("tenant");
   const query = queryMembers(c);
-  const tenant = tenantAt(settings, path);
+  const tenant = tenantAt(settings, c.req.param("tenant"));
   const client = host.clients.find(query.get("client_id"));
   const redirectUri = query.get("redirect_uri") ?? "";
   const show = (code: AadstsCode) => host.consent.refuse(c, textOf(code), code);
   if (tenant === undefined) return show("AADSTS90002");
   if (client === undefined) return show("AADSTS700016");
-  if (client.isMultitenant === false && tenant.id !== path) return show("AADSTS50194");
   return client.redirectUris.includes(redirectUri) ? { tenant, client, redirectUri, query } : show("AADSTS50011");
 }
 
@@ -143,13 +141,12 @@ async function authorize(c: Context<VendorEnv>, microsoft: Microsoft): Promise<R
 
 const CANCELLED = { error: "access_denied", error_description: "the user canceled the authentication" };
 
-function mistakeOf({ tenant, query }: AuthorizationRequest, scopes: readonly string[] = []): AadstsCode | undefined {
+function mistakeOf({ query }: AuthorizationRequest, scopes: readonly string[] = []): AadstsCode | undefined {
   const isComplete = query.get("response_type") === "code" && query.get("scope") !== undefined;
   const method = query.get("code_challenge_method") ?? "plain";
   if (!isComplete || !["S256", "plain"].includes(method)) return "AADSTS900144";
   if (query.get("resource") !== undefined) return resourceMistake(scopes);
-  if (query.get("prompt") === "none") return "AADSTS50058";
-  return !tenant.hasTools && resourcesOf(scopes).length > 0 ? "AADSTS500011" : undefined;
+  return query.get("prompt") === "none" ? "AADSTS50058" : undefined;
 }
 
 /** Whether this user is admitted: without a question, by a consent page, or not. */
@@ -158,10 +155,8 @@ function consentFor(
   user: AccountId,
   hasConsented: boolean,
 ): "allowed" | "ask" | AadstsCode {
-  if (tenant.unassigned.includes(user)) return "AADSTS50105";
   if ((tenant.adminConsent || hasConsented) && query.get("prompt") !== "consent") return "allowed";
-  if (tenant.usersMayConsent || user === "operator") return "ask";
-  return tenant.isAppRisky ? "AADSTS900941" : "AADSTS90094";
+  return tenant.usersMayConsent || user === "operator" ? "ask" : "AADSTS90094";
 }
 
 async function askAdministrator(

@@ -130,17 +130,6 @@ it("revokes with the token itself as Bearer; a test run changes nothing", async 
   expect(vendor.liveTokens()).toEqual([other]);
 });
 
-it("uninstalling ends everything of the app in that workspace", async () => {
-  const { vendor, connectUser } = await start();
-  const token = ((await connectUser())["authed_user"] as User)["access_token"]!;
-  const elsewhere = ((await connectUser({ team: "T0SAMPLE2" }))["authed_user"] as User)["access_token"]!;
-  const uninstall = async (secret: string) =>
-    (await postForm(`${vendor.url}/api/apps.uninstall`, { ...SECRET, client_secret: secret }, bearer(token))).body;
-  expect(await uninstall("wrong")).toEqual({ ok: false, error: "bad_client_secret" });
-  expect(await uninstall(CLIENT.clientSecret)).toEqual({ ok: true });
-  expect(vendor.liveTokens()).toEqual([elsewhere]);
-});
-
 it("every error can be caused: 200 with ok:false, too many requests 429 with Retry-After", async () => {
   const { vendor, user, page, revoke, authorizeUser } = await start();
   for (const error of vendor.errors.token!) {

@@ -26,7 +26,7 @@
  * Recalled: the other pages' texts, callbacks below a registered one, a code of 10 minutes, what
  * waiting for an administrator looks like (a page, and no callback until the person starts again);
  * token prefixes, code_already_used, code_expired, token_expired, token_revoked, 429 with
- * Retry-After; account_inactive, apps.uninstall, auth.test, the scopes in the header X-OAuth-Scopes,
+ * Retry-After; account_inactive, auth.test, the scopes in the header X-OAuth-Scopes,
  * the members of chat.postMessage.
  * Assumed: the error of a wrong verifier (invalid_code), that the old access token lives until its
  * time is over, that a refresh token can be given to auth.revoke as well.
@@ -327,7 +327,7 @@ function userId(user: string): string {
 
 /** What takes a token: to end it, whose it is, and one call that needs a scope. */
 function serveApi(state: SlackState): void {
-  const { tokens, clients } = state;
+  const { tokens } = state;
   const serve = (
     path: string,
     at: "revocation" | "api",
@@ -351,13 +351,6 @@ function serveApi(state: SlackState): void {
     const isTest = ["1", "true"].includes(members.get("test") ?? "");
     if (!isTest) tokens.end(value, "revoked");
     return json({ ok: true, revoked: !isTest });
-  });
-  serve("/api/apps.uninstall", "revocation", (_token, { clientId, team }, members) => {
-    const client = clients.find(members.get("client_id"));
-    if (client?.clientId !== clientId) return refuse("invalid_client_id");
-    if (!isSecretOf(client, members.get("client_secret"))) return refuse("bad_client_secret");
-    tokens.endGrants((grant) => grant.clientId === clientId && (grant as SlackGrant).team === team);
-    return json({ ok: true });
   });
   serve("/api/chat.postMessage", "api", (_token, { id, scopes }, members) => {
     const [text, needed] = [members.get("text"), "chat:write"];

@@ -80,11 +80,9 @@ export function isRedirectUri(value: unknown): value is string {
 
 export const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
-/** Whether this is a secret of the client. A client without secrets matches none. */
+/** Whether this is the secret of the client. A client without a secret matches none. */
 export function isSecretOf(client: SimulatedClient, secret: string | undefined): boolean {
-  if (secret === undefined) return false;
-  const known = [client.clientSecret, ...(client.olderSecrets ?? [])].filter((one) => one !== undefined);
-  return known.map((one) => isSameText(one, secret)).includes(true);
+  return secret !== undefined && client.clientSecret !== undefined && isSameText(client.clientSecret, secret);
 }
 
 /** Takes the same time for a wrong text as for a right one, regardless of the lengths. */

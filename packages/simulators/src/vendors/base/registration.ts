@@ -22,21 +22,13 @@ export interface RegistrationRules {
   readonly grantTypes: readonly string[];
   readonly refuse: (error: string, description?: string) => Response;
   readonly secretPrefix?: string;
-  /** True: a secret also for `none`, which is then required. */
-  readonly hasSecretAlways?: () => boolean;
 }
 
 /** @returns the ids it issues, as they are added */
 export function serveRegistration(
   { app, clients, now, takeRefusal }: VendorHost<RegisteredClient>,
   path: string,
-  {
-    method: usual,
-    grantTypes: usualGrants,
-    refuse,
-    secretPrefix = "",
-    hasSecretAlways = () => false,
-  }: RegistrationRules,
+  { method: usual, grantTypes: usualGrants, refuse, secretPrefix = "" }: RegistrationRules,
 ): readonly string[] {
   const registered: string[] = [];
   app.post(path, async (c) => {
@@ -60,13 +52,12 @@ export function serveRegistration(
     }
     const name = typeof asked["client_name"] === "string" ? asked["client_name"] : undefined;
     const clientId = randomUUID();
-    const hasSecret = method !== "none" || hasSecretAlways();
+    const hasSecret = method !== "none";
     const secret = hasSecret ? { clientSecret: secretPrefix + randomBytes(24).toString("base64url") } : {};
-    const tokenEndpointAuthMethod = hasSecret && method === "none" ? "client_secret_post" : method;
     clients.add({
       clientId,
       redirectUris,
-      tokenEndpointAuthMethod,
+      tokenEndpointAuthMethod: method,
       ...secret,
       ...(name === undefined ? {} : { name }),
     });

@@ -14,8 +14,6 @@ export interface SimulatedClient {
   readonly clientId: string;
   /** Left out for a public client. */
   readonly clientSecret?: string;
-  /** Secrets that are still valid in addition to `clientSecret`, as while one is being replaced. */
-  readonly olderSecrets?: readonly string[];
   readonly redirectUris: readonly string[];
   /** Shown on the consent page; default the client id. */
   readonly name?: string;
