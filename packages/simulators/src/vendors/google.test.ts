@@ -51,6 +51,7 @@ describe("connect", () => {
     const { code = "" } = await goThrough(harness.authorizeUrl());
     const form = { grant_type: "authorization_code", code, code_verifier: VERIFIER, redirect_uri: CALLBACK };
     expect((await postJson(google.endpoints["token_endpoint"]!, { ...form, ...GOOGLE_CLIENT })).status).toBe(400);
+    expect((await harness.redeem(code, { client_secret: "" })).body).toMatchObject({ error: "invalid_request" });
     expect((await harness.token(form, basic(GOOGLE_CLIENT.client_id, GOOGLE_CLIENT.client_secret))).status).toBe(200);
   });
 

@@ -6,7 +6,7 @@ import { basic, browse, CALLBACK, postForm, request, type Browse } from "./http.
 
 export const CLIENT = { clientId: "gh-client", clientSecret: "gh secret+1", redirectUris: [CALLBACK], name: "Broker" };
 export const SECRET = { client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
-export const JSON_PLEASE = { Accept: "application/json" };
+const JSON_PLEASE = { Accept: "application/json" };
 
 /** A GitHub with one app, and the requests of its tests. Close `vendor` afterwards. */
 export async function startHarness(client: Partial<GitHubClient> = {}) {
