@@ -63,7 +63,7 @@ export function createSqliteEngine<Statements>(
   prepare: (db: DatabaseSync) => Statements,
 ): SqliteEngine<Statements> {
   const file = resolve(options.path);
-  let engine: { readonly db: DatabaseSync; readonly statements: Statements; readonly inode: bigint } | undefined;
+  let engine: { readonly db: DatabaseSync; readonly statements: Statements; readonly inodes: string } | undefined;
   let closed = false;
 
   const opened = (): NonNullable<typeof engine> => {
@@ -71,7 +71,7 @@ export function createSqliteEngine<Statements>(
     if (engine !== undefined) return engine;
     const db = openDatabase(file, options.durability);
     try {
-      engine = { db, statements: prepare(db), inode: inodeOf(file) };
+      engine = { db, statements: prepare(db), inodes: inodesOf(file) };
       options.onOpen?.();
       return engine;
     } catch (error) {
@@ -125,10 +125,10 @@ export function createSqliteEngine<Statements>(
     maintain: async (operation) => queue.run(() => use(({ db }) => operation(db))),
     ping: async () =>
       queue.run(() =>
-        use(({ db, inode }) => {
-          // A deleted or replaced file keeps working for the processes that have it open, and for
-          // no other.
-          if (inodeOf(file) !== inode) throw new Error("the file is not the one that was opened");
+        use(({ db, inodes }) => {
+          // A deleted or replaced file, or log, keeps working for the processes that have it open,
+          // and for no other.
+          if (inodesOf(file) !== inodes) throw new Error("the file is not the one that was opened");
           // The smallest commit there is: a read succeeds on a store that is locked, full or
           // read-only, where every flow fails.
           db.exec(`pragma application_id = ${APPLICATION_ID}`);
@@ -164,6 +164,7 @@ function settled(db: DatabaseSync, operation: () => unknown): PromiseSettledResu
   }
 }
 
-function inodeOf(path: string): bigint {
-  return statSync(path, { bigint: true }).ino;
+/** Of the file and of its log, which is there from the first statement to the last close. */
+function inodesOf(path: string): string {
+  return [path, `${path}-wal`].map((file) => statSync(file, { bigint: true }).ino).join();
 }

@@ -152,6 +152,15 @@ describe("the file of a SQLite store", () => {
     expect(await openStore().create(RECORD)).toBe("created");
     expect(await store.create(RECORD)).toBe("exists");
   });
+
+  it("whose log alone was deleted is noticed by ping too, and what was written stays", async () => {
+    const store = openStore();
+    await store.create(RECORD);
+    rmSync(`${path}-wal`);
+    await expect(store.ping()).rejects.toEqual(UNAVAILABLE);
+    await store.ping();
+    expect(await openStore().get(KEY)).toMatchObject({ stage: "pushed" });
+  });
 });
 
 describe("the durability of a SQLite store", () => {

@@ -58,7 +58,8 @@ export function openDatabase(path: string, durability: Durability): DatabaseSync
     if (!isOurs(db, path)) makeSchema(db, path);
     const mode = db.prepare("pragma journal_mode = wal").get()?.["journal_mode"];
     if (mode !== "wal") throw new Error(`this file system allows no write-ahead log (journal mode ${String(mode)})`);
-    db.exec(`${SETTINGS} pragma synchronous = ${durability}`);
+    // The last is a read, which makes the log.
+    db.exec(`${SETTINGS} pragma synchronous = ${durability}; pragma user_version`);
     return db;
   } catch (error) {
     db.close();
