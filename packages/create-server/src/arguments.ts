@@ -54,7 +54,7 @@ export function parseCommand(args: readonly string[]): Command {
   const { values, words } = read;
   if (words.length > 1) return invalid(`There is one FOLDER, and ${words.length} were given`);
   const { name, mode, callback, vendor, scopes } = values;
-  return { command: "create", folder: words[0], name, mode, callback, vendor, scopes };
+  return { command: "create", folder: words[0] === "" ? undefined : words[0], name, mode, callback, vendor, scopes };
 }
 
 function invalid(problem: string): Command {

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  symlinkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
@@ -190,9 +199,17 @@ describe("what cannot be", () => {
     ["an option without its value", ["x", "--mode"], /--mode.*argument missing[^]*--help/],
     ["an option twice", ["x", ...GOOD, "--vendor", "slack"], /--vendor is given twice/],
     ["two folders", ["x", "y", ...GOOD], /There is one FOLDER, and 2 were given/],
+    ["a folder without a name", ["", ...GOOD], /FOLDER is missing/],
     ["a folder in the repository", [join(ROOT, "apps/new"), ...GOOD], /inside this repository.*\.\.\/new/],
   ])("%s", async (_name, args, message) => {
     expect(await refused(args, { repository: ROOT })).toMatch(message);
+  });
+
+  it("a folder in the repository, through a link to it", async () => {
+    const repository = join(desk, "repository");
+    mkdirSync(repository);
+    symlinkSync(repository, join(desk, "link"));
+    expect(await refused(["link/apps/new", ...GOOD], { repository })).toMatch(/inside this repository/);
   });
 
   it("a vendor that is off, with the reason", async () => {

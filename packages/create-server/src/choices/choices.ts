@@ -72,9 +72,10 @@ export function idsIn(vendor: string): readonly [string, ...string[]] {
 /** @param vendor one id, or several with commas between them */
 export function checkVendors(vendor: string): string | undefined {
   const ids = idsIn(vendor);
+  if (ids.includes("")) return "an id is empty";
   for (const [index, id] of ids.entries()) {
     const problem = checkVendor(id);
-    if (problem !== undefined) return ids.length === 1 ? problem : `${id === "" ? "an id" : id}: ${problem}`;
+    if (problem !== undefined) return ids.length === 1 ? problem : `${id}: ${problem}`;
     const same = ids.slice(0, index).find((other) => REGISTRY.get(other) === REGISTRY.get(id));
     if (same !== undefined) return same === id ? `${id} is listed twice` : `${same} and ${id} are one vendor`;
   }

@@ -2,8 +2,8 @@
  * Whether a project may be written to a folder: new or empty, and not inside this repository, whose
  * workspace would include it.
  */
-import { readdirSync } from "node:fs";
-import { isAbsolute, relative, resolve } from "node:path";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
 
 /**
  * @param folder as given
@@ -16,7 +16,7 @@ export function checkFolder(
   { from, repository }: { readonly from: string; readonly repository: string | undefined },
 ): string | undefined {
   const path = resolve(from, folder);
-  if (repository !== undefined && isInside(path, repository)) {
+  if (repository !== undefined && isInside(realPath(path), realPath(repository))) {
     return `is inside this repository: choose one outside, such as ../${path.split(/[/\\]/).at(-1) ?? "my-server"}`;
   }
   try {
@@ -27,6 +27,13 @@ export function checkFolder(
     if (code === "ENOTDIR") return "is a file, or is below one";
     return `cannot be read (${code ?? "unknown"})`;
   }
+}
+
+/** Without links, as far as it exists. */
+function realPath(path: string): string {
+  const parent = dirname(path);
+  if (existsSync(path) || parent === path) return realpathSync(path);
+  return resolve(realPath(parent), relative(parent, path));
 }
 
 function isInside(path: string, folder: string): boolean {

@@ -113,7 +113,7 @@ describe("what cannot be", () => {
     [[...HOSTED, "github,slack", "--scopes", "slack:"], /slack: names no vendor/],
     [[...HOSTED, "github,slack,github"], /github is listed twice/],
     [[...HOSTED, "github,gihtub"], /gihtub: the registry has no such vendor. Did you mean github\?/],
-    [[...HOSTED, "github,"], /an id: the registry has no such vendor/],
+    [[...HOSTED, "github,"], /an id is empty/],
   ])("%j", async (args, problem) => {
     const { code, text } = await run("several", ...args);
     expect({ code, text }).toEqual({ code: 2, text: expect.stringMatching(problem) });
