@@ -127,7 +127,10 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Id extends string
   /** For the model: what it does, when to use it. */
   readonly description: string;
   readonly input: Input;
-  /** Of `structuredContent`: a result without it, or with another, is an error for the client. */
+  /**
+   * Of the JSON that `run` returns, which is then `structuredContent` too, or of that member of a
+   * result. What is not of it fails the call.
+   */
   readonly outputSchema?: z.ZodObject;
   readonly icons?: readonly Icon[];
   /** Passed to clients in the list of tools as it is. */

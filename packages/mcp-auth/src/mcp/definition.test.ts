@@ -1,6 +1,6 @@
 /** What a definition says beside its tools reaches clients as it is. */
 import { afterEach, expect, it } from "vitest";
-import { defineTool, toolResult } from "../tool.ts";
+import { defineTool, type ToolAnswer, toolResult } from "../tool.ts";
 import { z } from "zod";
 import { ERAS, openTestEndpoint, type TestEndpoint, testAuthenticate } from "../testing/test-endpoint.ts";
 
@@ -8,14 +8,21 @@ let endpoint: TestEndpoint | undefined;
 afterEach(() => endpoint?.close());
 
 const ICONS = [{ src: "https://acme.example/icon.png", mimeType: "image/png" }];
+const SUMS: Record<string, () => unknown> = {
+  result: () => toolResult({ content: [], structuredContent: { total: 3 } }),
+  json: () => ({ total: 3 }),
+  other: () => ({ total: "3" }),
+  text: () => "3",
+  nothing: () => undefined,
+};
 const sum = defineTool({
   name: "sum",
   description: "Adds",
-  input: z.object({}),
+  input: z.object({ how: z.enum(Object.keys(SUMS)) }),
   outputSchema: z.object({ total: z.number() }),
   icons: ICONS,
   _meta: { "example.com/group": "numbers" },
-  run: async () => toolResult({ content: [], structuredContent: { total: 3 } }),
+  run: async ({ how }) => SUMS[how]?.() as ToolAnswer,
 });
 
 it.each(ERAS)("%s: icons, website, description, output schema and _meta", async (era) => {
@@ -29,5 +36,20 @@ it.each(ERAS)("%s: icons, website, description, output schema and _meta", async 
   const [tool] = (await client.listTools()).tools;
   expect(tool).toMatchObject({ icons: ICONS, _meta: { "example.com/group": "numbers" } });
   expect(tool?.outputSchema).toMatchObject({ properties: { total: { type: "number" } } });
-  expect((await client.callTool({ name: "sum", arguments: {} })).structuredContent).toEqual({ total: 3 });
+  for (const how of ["result", "json"])
+    expect((await client.callTool({ name: "sum", arguments: { how } })).structuredContent).toEqual({ total: 3 });
 });
+
+it.each(["other", "text", "nothing"])(
+  "fails a call whose answer is not of its schema, in the log too: %s",
+  async (how) => {
+    endpoint = await openTestEndpoint(
+      { tools: [sum] },
+      { authenticate: testAuthenticate({ alice: { vendorTokens: ["token"] } }) },
+    );
+    const client = await endpoint.connect("alice", ERAS[0]);
+    expect(await client.callTool({ name: "sum", arguments: { how } })).toMatchObject({ isError: true });
+    const line = endpoint.lines.find((text) => text.includes('"tool_call"')) ?? "";
+    expect(JSON.parse(line)).toMatchObject({ level: "error", reason: "tool_failed" });
+  },
+);

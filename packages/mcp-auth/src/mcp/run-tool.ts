@@ -96,7 +96,7 @@ async function run(
       throw new TypeError(`the tool ${tool.name} reads \`vendor\` and does not name exactly one: use \`vendors\``);
     },
   }) as ToolContext<string>;
-  return toResult(await tool.run(input, whole));
+  return toResult(await tool.run(input, whole), tool.outputSchema);
 }
 
 interface Progress {

@@ -83,7 +83,7 @@ function decode(text: string): string {
     throw malformed();
   }
   //= bar#HT-4
-  if (LINE_OR_NUL.test(decoded)) throw new OAuthError("invalid_request", "a parameter has a line break or a NUL");
+  if (LINE_OR_NUL.test(decoded)) throw new OAuthError("invalid_request", "A parameter has a line break or a NUL");
   return decoded;
 }
 

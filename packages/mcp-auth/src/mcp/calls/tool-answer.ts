@@ -5,21 +5,33 @@
  */
 import { type CallToolResult, isCallToolResult } from "@modelcontextprotocol/server";
 import type { JsonValue } from "@oauth-broker/oauth-core";
+import { z } from "zod";
 import { isToolResult } from "../../tool.ts";
 
 /** For a tool that only does something: its vendor's API may answer 204. */
 const NOTHING = "Done. The tool has no answer.";
 
 /**
+ * @param outputSchema of the tool, if it has one: JSON is then structured content too
  * @throws TypeError for what JSON cannot say: a function, a symbol, an object that contains itself,
- *   and one of which it would show nothing, as of a Response, a Map or a Promise within it
+ *   and one of which it would show nothing, as of a Response, a Map or a Promise within it; and for
+ *   what is not of the schema
  */
-export function toResult(answer: unknown): CallToolResult {
+export async function toResult(answer: unknown, outputSchema?: z.ZodObject): Promise<CallToolResult> {
+  const result = resultOf(answer, outputSchema !== undefined);
+  if (outputSchema === undefined || result.isError === true) return result;
+  const { success, error } = await outputSchema.safeParseAsync(result.structuredContent);
+  if (success) return result;
+  throw new TypeError(`the tool returned what is not of its outputSchema:\n${z.prettifyError(error)}`);
+}
+
+function resultOf(answer: unknown, isStructured: boolean): CallToolResult {
   if (answer === undefined) return textResult(NOTHING);
   if (typeof answer === "string") return textResult(answer.toWellFormed());
   const fit = fitJson(answer);
   if (isToolResult(answer) || isPlainResult(answer)) return fit as CallToolResult;
-  return textResult(JSON.stringify(fit, undefined, 2));
+  const text = textResult(JSON.stringify(fit, undefined, 2));
+  return isStructured ? { ...text, structuredContent: fit } : text;
 }
 
 function textResult(text: string): CallToolResult {
