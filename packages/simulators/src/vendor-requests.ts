@@ -46,6 +46,23 @@ export interface VendorFaults {
   clear(): void;
 }
 
+export interface FaultQueue extends VendorFaults {
+  /** @returns the fault of a request to this path, which it has once */
+  take(path: string): Fault | undefined;
+}
+
+export function createFaultQueue(): FaultQueue {
+  const queued: { readonly path: string; readonly fault: Fault }[] = [];
+  return {
+    next: (path, fault) => void queued.push({ path, fault }),
+    clear: () => void (queued.length = 0),
+    take(path) {
+      const index = queued.findIndex((entry) => entry.path === path);
+      return index === -1 ? undefined : queued.splice(index, 1)[0]?.fault;
+    },
+  };
+}
+
 export interface VendorRequests {
   all(): readonly RecordedRequest[];
   readonly faults: VendorFaults;
@@ -54,15 +71,10 @@ export interface VendorRequests {
 /** Installs the recorder; call before `provider.callback()`. */
 export function recordVendorRequests(provider: Provider): VendorRequests {
   const recorded: RecordedRequest[] = [];
-  const queued: { readonly path: string; readonly fault: Fault }[] = [];
-
-  function takeFault(path: string): Fault | undefined {
-    const index = queued.findIndex((entry) => entry.path === path);
-    return index === -1 ? undefined : queued.splice(index, 1)[0]?.fault;
-  }
+  const faults = createFaultQueue();
 
   provider.use(async (context, next) => {
-    const fault = takeFault(context.path);
+    const fault = faults.take(context.path);
     const before = fault?.kind === "answer" || fault?.kind === "drop" || fault?.kind === "hang";
     const body = before ? await readForm(context) : {};
     if (!before) await next();
@@ -78,17 +90,7 @@ export function recordVendorRequests(provider: Provider): VendorRequests {
     });
   });
 
-  return {
-    all: () => [...recorded],
-    faults: {
-      next(path, fault) {
-        queued.push({ path, fault });
-      },
-      clear() {
-        queued.length = 0;
-      },
-    },
-  };
+  return { all: () => [...recorded], faults };
 }
 
 function applyFault(context: ProviderContext, fault: Fault): void {

@@ -3,7 +3,8 @@
  * name, in the body format that the entry says, and none that the entry does not say; our client
  * authenticates exactly the entry's way.
  */
-import { jwtVerify } from "jose";
+import type { KeyObject } from "node:crypto";
+import { jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from "jose";
 import type { Facts, Json } from "./facts.ts";
 import type { VendorState } from "./state.ts";
 
@@ -162,42 +163,38 @@ export function basic(clientId: string, clientSecret: string): string {
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64")}`;
 }
 
-async function requireSignedSecret(secret: string, { facts, client, now }: VendorState): Promise<void> {
-  const { clientSecret: form } = facts;
-  const { secretKey } = client;
+async function requireSignedSecret(secret: string, state: VendorState): Promise<void> {
+  const { clientSecret: form } = state.facts;
+  const { secretKey } = state.client;
   if (form === undefined || secretKey === undefined) throw refusedClient("the client has no key for signed secrets");
-  const options = {
-    algorithms: [form.alg],
-    audience: form.audience,
-    issuer: secretKey.teamId,
-    subject: client.clientId,
-    currentDate: new Date(now() * 1000),
-  };
-  const { payload } = await jwtVerify(secret, secretKey.key, options).catch((error: unknown) => {
-    throw refusedClient(`the signed secret: ${String(error)}`);
-  });
-  const { iat = 0, exp = 0 } = payload;
-  if (exp - iat > form.lifetimeSeconds || exp <= now()) throw refusedClient("the signed secret lives too long");
+  const signed = { algorithms: [form.alg], audience: form.audience, issuer: secretKey.teamId };
+  const { iat = 0, exp = 0 } = (await verify("the signed secret", secret, secretKey.key, signed, state)).payload;
+  if (exp - iat > form.lifetimeSeconds || exp <= state.now()) throw refusedClient("the signed secret lives too long");
 }
 
-async function requireAssertion(parameters: Parameters, { facts, client, endpoints, now }: VendorState): Promise<void> {
-  const { certificate } = client;
+async function requireAssertion(parameters: Parameters, state: VendorState): Promise<void> {
+  const { facts, client, endpoints } = state;
+  const { key, thumbprint } = client.certificate!;
   const type = parameters.take("client_assertion_type");
   const assertion = parameters.take("client_assertion");
   if (type !== "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" || assertion === undefined) {
     throw refusedClient("no assertion of the certificate");
   }
   const audience = [endpoints.get("token"), endpoints.get("refresh")].flatMap((url) => (url ? [url.href] : []));
-  const verified = await jwtVerify(assertion, certificate!.key, {
-    algorithms: [facts.clientAssertion!.alg],
-    audience,
-    issuer: client.clientId,
-    subject: client.clientId,
-    currentDate: new Date(now() * 1000),
-  }).catch((error: unknown) => {
-    throw refusedClient(`the assertion: ${String(error)}`);
+  const signed = { algorithms: [facts.clientAssertion!.alg], audience, issuer: client.clientId };
+  const { protectedHeader } = await verify("the assertion", assertion, key, signed, state);
+  if (protectedHeader["x5t#S256"] !== thumbprint) throw refusedClient("the assertion names another certificate");
+}
+
+function verify(
+  what: string,
+  jwt: string,
+  key: KeyObject,
+  signed: JWTVerifyOptions,
+  { client, now }: VendorState,
+): Promise<JWTVerifyResult> {
+  const options = { ...signed, subject: client.clientId, currentDate: new Date(now() * 1000) };
+  return jwtVerify(jwt, key, options).catch((error: unknown) => {
+    throw refusedClient(`${what}: ${String(error)}`);
   });
-  if (verified.protectedHeader["x5t#S256"] !== certificate!.thumbprint) {
-    throw refusedClient("the assertion names another certificate");
-  }
 }

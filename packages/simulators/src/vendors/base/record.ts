@@ -3,7 +3,7 @@
  * requests it.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import type { Fault } from "../../vendor-requests.ts";
+import { createFaultQueue, type Fault } from "../../vendor-requests.ts";
 import { mediaType, queryMembers, readMembers } from "./members.ts";
 import type { RecordedVendorRequest, VendorEnv } from "./simulator.ts";
 
@@ -27,12 +27,10 @@ const SECRET_MEMBERS: ReadonlySet<string> = new Set([
 
 export function createRecorder(): Recorder {
   const recorded: RecordedVendorRequest[] = [];
-  const queued: { readonly path: string; readonly fault: Fault }[] = [];
+  const faults = createFaultQueue();
   return {
     async middleware(c, next) {
-      const index = queued.findIndex(({ path }) => path === c.req.path);
-      const fault = index === -1 ? undefined : queued.splice(index, 1)[0]?.fault;
-      const answer = await faulty(c, next, fault);
+      const answer = await faulty(c, next, faults.take(c.req.path));
       if (answer === "none") {
         recorded.push(await recordOf(c, 0));
         // The framework answers once this returns.
@@ -41,7 +39,7 @@ export function createRecorder(): Recorder {
       if (answer !== undefined) c.res = answer;
       recorded.push(await recordOf(c, c.res.status));
     },
-    faultNext: (path, fault) => void queued.push({ path, fault }),
+    faultNext: faults.next,
     all: () => [...recorded],
   };
 }
@@ -80,11 +78,9 @@ async function faulty(
 
 async function recordOf(c: Context<VendorEnv>, status: number): Promise<RecordedVendorRequest> {
   const body = c.req.method === "GET" ? [] : await readMembers(c).then((members) => members.entries());
-  const [authorization, accept, contentType] = [
-    c.req.header("Authorization")?.split(" ", 1)[0],
-    c.req.header("Accept"),
-    mediaType(c.req.header("Content-Type")),
-  ];
+  const authorization = c.req.header("Authorization")?.split(" ", 1)[0];
+  const accept = c.req.header("Accept");
+  const contentType = mediaType(c.req.header("Content-Type"));
   return {
     method: c.req.method,
     path: c.req.path,
