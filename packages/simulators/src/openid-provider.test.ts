@@ -161,11 +161,10 @@ describe("what tests can see and break", () => {
 });
 
 describe("options", () => {
-  it("registers clients, keeps refresh tokens and works without PKCE if configured", async () => {
+  it("registers clients and works without PKCE if configured", async () => {
     const other = await startOpenIdProvider({
       clients: [],
       registration: { initialAccessToken: "iat" },
-      rotateRefreshTokens: false,
       pkceRequired: false,
     });
     try {
@@ -190,8 +189,7 @@ describe("options", () => {
         });
       const code = callback.searchParams.get("code") ?? "";
       const tokens = await members(token({ grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI }));
-      const again = await members(token({ grant_type: "refresh_token", refresh_token: tokens["refresh_token"] ?? "" }));
-      expect(again).toMatchObject({ refresh_token: tokens["refresh_token"] });
+      expect(tokens).toHaveProperty("refresh_token");
     } finally {
       await other.close();
     }

@@ -39,11 +39,6 @@ export interface OpenIdProviderOptions {
   readonly clients: readonly OpenIdProviderClient[];
   /** Default true. */
   readonly pkceRequired?: boolean;
-  /**
-   * Default true: each refresh returns a new refresh token, and the old token used again ends
-   * the grant.
-   */
-  readonly rotateRefreshTokens?: boolean;
   /** Default 3600. A function is called for each token. */
   readonly accessTokenLifetimeSeconds?: number | (() => number);
   /** Default 60. */
@@ -131,7 +126,7 @@ function configuration(options: OpenIdProviderOptions, port: number): Record<str
     claims: { openid: ["sub"], profile: ["name"], email: ["email", "email_verified"] },
     findAccount: (_context: unknown, id: string) => findAccount(id),
     pkce: { required: () => options.pkceRequired ?? true },
-    rotateRefreshToken: () => options.rotateRefreshTokens ?? true,
+    rotateRefreshToken: () => true,
     issueRefreshToken: async (_context: unknown, client: ProviderClient) => client.grantTypeAllowed("refresh_token"),
     expiresWithSession: () => false,
     ttl: {

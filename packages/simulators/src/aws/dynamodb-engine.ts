@@ -14,7 +14,6 @@ const POLL_MS = 5;
 const MAX_POLLS = 400;
 
 export interface DynamoDbEngine {
-  readonly name: "dynalite" | "DynamoDB Local";
   /** `http://127.0.0.1:PORT` */
   readonly endpoint: string;
   readonly region: typeof REGION;
@@ -56,7 +55,6 @@ export async function startDynamoDb(options: { readonly sharedEndpoint?: string 
   }
 
   return {
-    name: dynalite === undefined ? "DynamoDB Local" : "dynalite",
     endpoint,
     region: REGION,
     async createTable(name = `test-${randomUUID()}`, definition: object = SCHEMA) {

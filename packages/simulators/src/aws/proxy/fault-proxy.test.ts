@@ -69,9 +69,9 @@ describe("startFaultProxy", () => {
     expect(await outcome(put("a"))).toBe("done");
   });
 
-  it("does the same to the same requests in every run, and something else under another seed", async () => {
-    const run = async (seed?: number): Promise<string[]> => {
-      const other = await startFaultProxy({ target: engine.endpoint, ...(seed === undefined ? {} : { seed }) });
+  it("does the same to the same requests in every run", async () => {
+    const run = async (): Promise<string[]> => {
+      const other = await startFaultProxy({ target: engine.endpoint });
       other.set({ throttleRate: 0.3, errorRate: 0.1 });
       const outcomes: string[] = [];
       for (let i = 0; i < 60; i += 1) outcomes.push(await outcome(call("GetItem", { Key: item("a") }, other)));
@@ -84,16 +84,6 @@ describe("startFaultProxy", () => {
     expect(share(/Throttl|Throughput/)).toBeLessThan(0.4);
     expect(share(/Internal/)).toBeGreaterThan(0.02);
     expect(await run()).toEqual(first);
-    expect(await run(7)).not.toEqual(first);
-  });
-
-  it("leaves operations alone that are not named", async () => {
-    proxy.set({ throttleRate: 1, operations: ["GetItem"] });
-    expect(await outcome(put("a"))).toBe("done");
-    expect(await outcome(get("a"))).toBe("ProvisionedThroughputExceededException");
-    proxy.set({ down: true, operations: ["GetItem"] });
-    expect(await outcome(put("a"))).toBe("done");
-    expect(await outcome(get("a"))).toBe("ECONNRESET");
   });
 
   it("resets every connection while it is down, open ones too", async () => {
@@ -160,29 +150,8 @@ describe("a lost answer", () => {
   });
 });
 
-describe("other engines", () => {
-  it("are throttled in their own words: KMS", async () => {
-    const kms = await startKms();
-    const other = await startFaultProxy({ target: kms.endpoint });
-    const generate = () =>
-      callAwsJson({
-        endpoint: other.endpoint,
-        service: "kms",
-        region: kms.region,
-        operation: "GenerateDataKey",
-        input: { KeyId: arn, KeySpec: "AES_256" },
-      });
-    const arn = kms.createKey();
-    expect(await generate()).toMatchObject({ KeyId: arn });
-    other.set({ throttleRate: 1 });
-    expect(await outcome(generate())).toBe("ThrottlingException");
-    other.set({ errorRate: 1 });
-    expect(await outcome(generate())).toBe("KMSInternalException");
-    await other.close();
-    await kms.close();
-  });
-
-  it("are missed as if the proxy were not there", async () => {
+describe("an engine that is gone", () => {
+  it("is missed as if the proxy were not there", async () => {
     const gone = await startKms();
     await gone.close();
     const other = await startFaultProxy({ target: gone.endpoint });

@@ -9,12 +9,11 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { listen } from "../../listen.ts";
 import { readBody } from "../request-body.ts";
-import { failedAnswer, serviceOf, throttledAnswer, type ErrorAnswer } from "./error-bodies.ts";
+import { FAILED, throttledAnswer, type ErrorAnswer } from "./error-bodies.ts";
 import { createFaultDecider, type Faults, type ProxiedRequest } from "./faults.ts";
 import { forward } from "./forward.ts";
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
-const SEED = 20_260_101;
 
 export interface FaultCounts {
   /** Requests received, by operation. */
@@ -45,14 +44,12 @@ export interface FaultProxy {
 
 /**
  * @param options.target the engine's endpoint
- * @param options.seed another seed gives another order of faults
  * @param options.onRequest receives every request, before anything else happens to it
  * @param options.rewrite makes the body that the engine gets
  * @param options.onAnswer receives the engine's answer to each request
  */
 export async function startFaultProxy(options: {
   readonly target: string;
-  readonly seed?: number;
   readonly onRequest?: (request: ProxiedRequest) => void;
   readonly rewrite?: (body: Buffer) => Buffer;
   readonly onAnswer?: (operation: string, body: Buffer) => void;
@@ -60,13 +57,13 @@ export async function startFaultProxy(options: {
   const listening = await listen(0);
   const { server } = listening;
   const engine = { url: options.target, agent: new Agent({ keepAlive: true }) };
-  const decide = createFaultDecider(options.seed ?? SEED);
+  const decide = createFaultDecider();
   const calls = new Map<string, number>();
   const counts = { forwarded: 0, throttled: 0, failed: 0, reset: 0, hung: 0, lost: 0 };
   const sockets = new Set<Socket>();
   let faults: Faults = {};
 
-  const refusesConnections = (): boolean => faults.down === true && faults.operations === undefined;
+  const refusesConnections = (): boolean => faults.down === true;
   const reset = (socket: Socket | null): void => {
     counts.reset += 1;
     socket?.resetAndDestroy();
@@ -83,22 +80,18 @@ export async function startFaultProxy(options: {
     calls.set(operation, (calls.get(operation) ?? 0) + 1);
     options.onRequest?.({ operation, body });
     const decision = decide({ operation, body }, faults);
-    if (decision.reset) {
-      reset(request.socket);
-      return;
-    }
     if (decision.hangMs > 0) {
       counts.hung += 1;
       await sleep(decision.hangMs, undefined, { ref: false });
       if (response.destroyed) return;
     }
     if (decision.refuse === "throttle") {
-      sendError(response, throttledAnswer(serviceOf(target), counts.throttled));
+      sendError(response, throttledAnswer(counts.throttled));
       counts.throttled += 1;
       return;
     }
     if (decision.refuse === "error") {
-      sendError(response, failedAnswer(serviceOf(target)));
+      sendError(response, FAILED);
       counts.failed += 1;
       return;
     }
@@ -140,6 +133,8 @@ export async function startFaultProxy(options: {
   };
 }
 
-function sendError(response: ServerResponse, { status, contentType, body }: ErrorAnswer): void {
-  response.writeHead(status, { "Content-Type": contentType, "Content-Length": Buffer.byteLength(body) }).end(body);
+function sendError(response: ServerResponse, { status, body }: ErrorAnswer): void {
+  response
+    .writeHead(status, { "Content-Type": "application/x-amz-json-1.0", "Content-Length": Buffer.byteLength(body) })
+    .end(body);
 }

@@ -7,7 +7,7 @@ export interface Faults {
   readonly throttleRate?: number;
   /** The share of the others answered with a 500; the engine does not see them. */
   readonly errorRate?: number;
-  /** Every connection is reset, open ones too; with `operations`, those with such a request. */
+  /** Every connection is reset, open ones too. */
   readonly down?: boolean;
   /**
    * The engine does the work, and the connection is reset instead of its response.
@@ -21,8 +21,6 @@ export interface Faults {
    * then, they are dropped.
    */
   readonly hangMs?: number;
-  /** Only these operations (`PutItem`, `Decrypt`) get the faults; default: all. */
-  readonly operations?: readonly string[];
 }
 
 export interface ProxiedRequest {
@@ -31,26 +29,24 @@ export interface ProxiedRequest {
 }
 
 export interface FaultDecision {
-  readonly reset: boolean;
   readonly hangMs: number;
   readonly refuse: "throttle" | "error" | undefined;
   /** Called with the status of the engine's response. */
   readonly losesAnswer: (status: number) => boolean;
 }
 
-const UNHARMED: FaultDecision = { reset: false, hangMs: 0, refuse: undefined, losesAnswer: () => false };
 const WRITES: ReadonlySet<string> = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 
-/** @returns decides the faults of a request; draws from the seed in the order of requests */
-export function createFaultDecider(seed: number): (request: ProxiedRequest, faults: Faults) => FaultDecision {
-  const number = seededNumbers(seed);
+const SEED = 20_260_101;
+
+/** @returns decides the faults of a request; draws the same numbers in every run, in the order of requests */
+export function createFaultDecider(): (request: ProxiedRequest, faults: Faults) => FaultDecision {
+  const number = seededNumbers(SEED);
   const lost = new Set<string>();
   return (request, faults) => {
-    if (faults.operations?.includes(request.operation) === false) return UNHARMED;
     const throttled = number() < (faults.throttleRate ?? 0);
     const failed = number() < (faults.errorRate ?? 0);
     return {
-      reset: faults.down === true,
       hangMs: faults.hangMs ?? 0,
       refuse: throttled ? "throttle" : failed ? "error" : undefined,
       losesAnswer(status) {
