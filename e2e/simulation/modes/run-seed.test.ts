@@ -1,8 +1,13 @@
-/** The simulator itself: seeds keep every promise, tell the same story again, and find a defence that is gone. */
+/**
+ * The simulator itself: seeds keep every promise, tell the same story again, and find a defence that is gone; a seed
+ * that breaks a promise is reduced. The planted defects are stores without one defence.
+ */
 import { patience } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import type { Weaken } from "../world/store.ts";
 import { ONCE_RED } from "./once-red.ts";
+import type { Outcome } from "./run-world.ts";
+import { promiseOf, shrink } from "./shrink.ts";
 import { withoutConditions, withoutLeases } from "./weakened.ts";
 import { type WorldName, WORLDS } from "./worlds.ts";
 
@@ -35,21 +40,43 @@ describe.each(Object.keys(SEEDS) as WorldName[])("%s, a store, vendors and an at
   });
 });
 
-/** What is found within 100 seeds. */
-async function firstBroken(weaken: Weaken): Promise<readonly string[]> {
+async function firstRed(world: WorldName, weaken: Weaken): Promise<Outcome> {
   for (let seed = 1; seed <= 100; seed += 1) {
-    const { broken } = await WORLDS.brokers(seed, { weaken });
-    if (broken.length > 0) return broken;
+    const outcome = await WORLDS[world](seed, { weaken });
+    if (outcome.broken.length > 0) return outcome;
   }
-  return [];
+  throw new Error("the planted defect was not found");
 }
 
-describe("the simulator finds", { timeout: LIMIT_MS }, () => {
-  it("a store that moves a record from any stage", async () => {
-    expect((await firstBroken(withoutConditions)).join()).toMatch(/was used twice/);
+describe("the simulator", { timeout: LIMIT_MS }, () => {
+  it("finds a store that moves a record from any stage", async () => {
+    expect((await firstRed("brokers", withoutConditions)).broken.join()).toMatch(/was used twice/);
   });
 
-  it("a store that gives one lease to several", async () => {
-    expect((await firstBroken(withoutLeases)).join()).toMatch(/sent twice at a time|was lost/);
+  it.each([
+    ["brokers", withoutLeases, /sent twice at a time|was lost/, 2],
+    ["servers", withoutConditions, /cannot sign in|was used twice/, 3],
+  ] as const)(
+    "reduces a red seed of %s to one actor, who breaks the same promise",
+    async (world, weaken, how, tries) => {
+      const runSeed = WORLDS[world];
+      const red = await firstRed(world, weaken);
+      expect(red.broken.join()).toMatch(how);
+      const reduced = (await shrink(runSeed, red.seed, { weaken, tries }))!;
+      expect(reduced.actors).toHaveLength(1);
+      expect(reduced.events).toBeLessThanOrEqual(red.events);
+      expect(promiseOf(reduced.broken[0] ?? "")).toBe(promiseOf(red.broken[0] ?? ""));
+      const { seed, actors, events, broken } = reduced;
+      const again = await runSeed(seed, { weaken, actors });
+      expect({ events: again.events, broken: again.broken }).toEqual({ events, broken });
+      expect(again.story.at(-1)).toBe(reduced.story.at(-1));
+      // Who asked what, and what the store did: the field's words.
+      expect(reduced.story.join("\n")).toMatch(/ asks (?:broker|server) \d for \/[^]*asks the store to /);
+      expect((await runSeed(seed, { weaken, actors, mostEvents: events - 1 })).broken).toEqual([]);
+    },
+  );
+
+  it("does not reduce a green seed", async () => {
+    expect(await shrink(WORLDS.brokers, 1, { actors: ["anna"] })).toBeUndefined();
   });
 });

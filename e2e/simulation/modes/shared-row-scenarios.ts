@@ -27,8 +27,7 @@ import { dataKeyContext } from "../../../packages/token-store/src/token-store.ts
 import { createTokenRecords } from "../../../packages/token-store/src/tokens/row-records.ts";
 import { rowKeyOf } from "../../../packages/token-store/src/tokens/token-attributes.ts";
 import { clockOf } from "../world/fleet.ts";
-import { createSurroundings, type Surroundings } from "../world/server-world.ts";
-import { ENVIRONMENT, portsOf, SETTINGS, TABLE } from "../world/servers.ts";
+import { createSurroundings, ENVIRONMENT, portsOf, SETTINGS, type Surroundings, TABLE } from "../world/servers.ts";
 import type { Scenario, Stage } from "./every-order.ts";
 
 const USER = "anna";

@@ -5,7 +5,6 @@ import { type Asker, createPromises, currentRequest, type OpenRequest, type Prom
 import { type Answer, textIn } from "./answer.ts";
 import { createDistance, type Distance, type DistanceParts } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
-import type { SimulatedClient } from "./processes.ts";
 import type { Random } from "../../support/seeded.ts";
 import { type Choose, createScheduler } from "./scheduler.ts";
 
@@ -21,7 +20,7 @@ export interface Sent {
   readonly path: string;
   readonly form?: Readonly<Record<string, string>>;
   readonly json?: unknown;
-  readonly client?: SimulatedClient;
+  readonly client?: { readonly id: string; readonly secret: string };
   readonly bearer?: string;
   readonly cookie?: string;
   /** Default: any. */

@@ -10,9 +10,8 @@ import type { ClientConfig, Config } from "@oauth-broker/broker/src/config-types
 import { recordKeysetStorage } from "@oauth-broker/broker/src/keys/keyset-storage.ts";
 import { createRevisionFloor } from "@oauth-broker/broker/src/keys/keyset-floor.ts";
 import { confidentialClient, ISSUER, memoryConfig } from "@oauth-broker/broker/src/testing/memory-config.ts";
-import type { Promises } from "../invariants/promises.ts";
 import { clockOf, type Fleet, type Life, portIn, startFleet, startUp, storeOf, timerOf } from "./fleet.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Beginning } from "./network.ts";
 import type { SharedStore } from "./store.ts";
 import { type SimulatedVendor, VENDOR_CLIENT, vendorAt, type VendorClient } from "./vendor.ts";
 
@@ -45,15 +44,12 @@ export const clientNamed = (id: string, setting: Setting = USUAL): SimulatedClie
     : undefined,
 });
 
-interface ProcessParts {
-  readonly scheduler: Scheduler;
+interface ProcessParts extends Beginning {
   readonly store: SharedStore;
   readonly vendor: SimulatedVendor;
-  readonly promises: Promises;
   readonly clients: readonly SimulatedClient[];
   /** For each process, the seconds its clock is ahead. */
   readonly aheadSeconds: readonly number[];
-  readonly tell: (line: string) => void;
   /** After how many milliseconds the process that was just granted a lease goes on. */
   readonly suspension: () => number;
 }

@@ -48,32 +48,10 @@ export interface Scheduler {
 }
 
 /**
- * Between two of these the promises go on that can, and all of them: nothing here waits for a
- * thread or a socket. A round of the event loop would do that, too, and asks the system for events.
+ * Between two of them every promise goes on that can: nothing here waits for a thread or a socket.
+ * So does it in a round of the event loop, but each of those asks the system for events.
  */
 const IMMEDIATES_A_ROUND = 100;
-
-/** @param step says whether there is another one. Each begins when all waits for another event */
-function inSteps(step: () => boolean): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let isOver = false;
-  const takeStep = (): void => {
-    if (isOver) return;
-    try {
-      isOver = !step();
-      if (isOver) resolve();
-    } catch (error) {
-      isOver = true;
-      reject(error);
-    }
-  };
-  const round = (): void => {
-    for (let left = IMMEDIATES_A_ROUND; left > 0; left -= 1) setImmediate(takeStep);
-    if (!isOver) setImmediate(round);
-  };
-  round();
-  return promise;
-}
 
 export function createScheduler(choose: Choose): Scheduler {
   const pending: Event[] = [];
@@ -114,15 +92,28 @@ export function createScheduler(choose: Choose): Scheduler {
         },
       };
     },
-    run: (isOver, afterEach) => {
-      let isUnderWay = false;
-      return inSteps(() => {
-        if (isUnderWay) afterEach();
-        const next = pending.length === 0 || isOver() ? undefined : takeNext();
-        isUnderWay = next !== undefined;
-        next?.run();
-        return isUnderWay;
-      });
+    async run(isOver, afterEach) {
+      let goOn: (() => void) | undefined;
+      const quiet = (): Promise<void> => new Promise((resolve) => (goOn = resolve));
+      const round = (): void => {
+        if (goOn === undefined) return;
+        for (let left = IMMEDIATES_A_ROUND; left > 0; left -= 1) setImmediate(() => goOn?.());
+        setImmediate(round);
+      };
+      try {
+        const isReady = quiet();
+        round();
+        await isReady;
+        while (pending.length > 0 && !isOver()) {
+          const next = takeNext();
+          if (next === undefined) return;
+          next.run();
+          await quiet();
+          afterEach();
+        }
+      } finally {
+        goOn = undefined;
+      }
     },
   };
 }

@@ -1,15 +1,9 @@
 /** Everything one run with deployed servers is made of. */
 import { SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
 import { type Answer, textIn } from "./answer.ts";
-import { createDistance } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
-import { createKeyService, type KeyService } from "./key-service.ts";
-import { begin, type Beginning, createNetwork, type Judge, type Send, type Sent } from "./network.ts";
-import type { Random } from "../../support/seeded.ts";
-import type { Choose } from "./scheduler.ts";
-import { clientAt, createSharedRows, type SharedRows, startServers } from "./servers.ts";
-import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
-import { createVendor, type SimulatedVendor } from "./vendor.ts";
+import { createNetwork, type Judge, type Send, type Sent } from "./network.ts";
+import { createSurroundings, startServers, type Surroundings } from "./servers.ts";
 import type { WorldOptions } from "./world.ts";
 
 export interface ServerWorld extends Surroundings {
@@ -19,40 +13,11 @@ export interface ServerWorld extends Surroundings {
 
 /** The longest that one request may take, of virtual time. */
 const BOUND_MS = 60_000;
-/** So that tokens are refreshed again and again within minutes. */
-const LIFETIME_SECONDS = 100;
-
-/** What all processes share, whether whole servers run or only parts of them. */
-export interface Surroundings extends Beginning {
-  readonly store: SharedStore;
-  readonly rows: SharedRows;
-  readonly keyService: KeyService;
-  /** By host. */
-  readonly vendors: ReadonlyMap<string, SimulatedVendor>;
-}
-
-export function createSurroundings(choose: Choose, random: Random | undefined, weaken?: Weaken): Surroundings {
-  const beginning = begin(choose, random);
-  const { promises, tell, storeDistance: distance } = beginning;
-  const store = createSharedStore({ distance, tell, weaken, promises });
-  const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, beginning));
-  const vendorOf = (name: string): SimulatedVendor =>
-    createVendor({
-      ...beginning,
-      clients: [clientAt(name)],
-      name,
-      lifetimeSeconds: LIFETIME_SECONDS,
-      replayedMs: Infinity,
-      takesLostCodes: true,
-    });
-  const vendors = new Map(["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]));
-  return { ...beginning, store, rows: createSharedRows(beginning), keyService, vendors };
-}
 
 export async function createServerWorld(options: Omit<WorldOptions, "clients">): Promise<ServerWorld> {
   const { choose, random, aheadSeconds, weaken } = options;
   const surroundings = createSurroundings(choose, random, weaken);
-  const processes = await startServers({ ...surroundings, aheadSeconds });
+  const processes = await startServers(surroundings, aheadSeconds);
   const refreshes = new Map<string, string>();
   const send = createNetwork({
     ...surroundings,

@@ -14,7 +14,6 @@ import { severalVendors } from "../../../packages/mcp-auth/src/hosted/link-polic
 import { requireSignIn } from "../../../packages/mcp-auth/src/hosted/sessions/sign-in-source.ts";
 import type { HostedSettings, HostedVendorSettings } from "../../../packages/mcp-auth/src/settings.ts";
 import { hostedSettings, SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
-import type { Promises } from "../invariants/promises.ts";
 import { checkRow } from "../invariants/stages.ts";
 import {
   clockOf,
@@ -27,11 +26,13 @@ import {
   storeOf,
   timerOf,
 } from "./fleet.ts";
-import type { KeyService } from "./key-service.ts";
-import type { Beginning } from "./network.ts";
-import type { Scheduler } from "./scheduler.ts";
-import type { SharedStore } from "./store.ts";
-import { type SimulatedVendor, vendorAt, type VendorClient } from "./vendor.ts";
+import { createDistance } from "./distance.ts";
+import { createKeyService, type KeyService } from "./key-service.ts";
+import { begin, type Beginning } from "./network.ts";
+import type { Random } from "../../support/seeded.ts";
+import type { Choose } from "./scheduler.ts";
+import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
+import { createVendor, type SimulatedVendor, vendorAt, type VendorClient } from "./vendor.ts";
 
 export const TOOL = "account";
 const SCOPES = ["read"];
@@ -39,7 +40,7 @@ export const TABLE = "simulated";
 export const ENVIRONMENT = "local";
 
 /** The deployment's client at this vendor. */
-export const clientAt = (id: string): VendorClient => ({ id: "ours", secrets: [`the server's secret at ${id}`] });
+const clientAt = (id: string): VendorClient => ({ id: "ours", secrets: [`the server's secret at ${id}`] });
 
 const settingsOf = (id: string): HostedVendorSettings => ({
   vendor: vendorAt(id, { identity: { from: "token_response", members: ["account"] }, issuesIdTokens: false }),
@@ -94,15 +95,11 @@ const DEFINITION = {
 };
 
 /** Token rows that all processes share, beside the records. */
-export interface SharedRows {
+interface SharedRows {
   of(process: string): TokenRows;
 }
 
-export function createSharedRows({
-  storeDistance: distance,
-  scheduler,
-  promises,
-}: Pick<Beginning, "storeDistance" | "scheduler" | "promises">): SharedRows {
+function createSharedRows({ storeDistance: distance, scheduler, promises }: Beginning): SharedRows {
   const rows = memoryTokenRows({ table: TABLE });
   return {
     of: (process) => {
@@ -140,26 +137,40 @@ export function createSharedRows({
   };
 }
 
-export interface PortParts {
-  readonly scheduler: Scheduler;
+/** So that tokens are refreshed again and again within minutes. */
+const LIFETIME_SECONDS = 100;
+
+/** What all processes share, whether whole servers run or only parts of them. */
+export interface Surroundings extends Beginning {
+  readonly store: SharedStore;
   readonly rows: SharedRows;
   readonly keyService: KeyService;
   /** By host. */
   readonly vendors: ReadonlyMap<string, SimulatedVendor>;
-  readonly promises: Promises;
-  /** For each process, the seconds its clock is ahead. */
-  readonly aheadSeconds?: readonly number[];
 }
 
-export interface ServerParts extends PortParts {
-  readonly store: SharedStore;
-  readonly aheadSeconds: readonly number[];
-  readonly tell: (line: string) => void;
+export function createSurroundings(choose: Choose, random: Random | undefined, weaken?: Weaken): Surroundings {
+  const beginning = begin(choose, random);
+  const store = createSharedStore(beginning, weaken);
+  const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, beginning));
+  const vendorOf = (name: string): SimulatedVendor =>
+    createVendor({
+      ...beginning,
+      clients: [clientAt(name)],
+      name,
+      lifetimeSeconds: LIFETIME_SECONDS,
+      replayedMs: Infinity,
+      takesLostCodes: true,
+    });
+  const vendors = new Map(["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]));
+  return { ...beginning, store, rows: createSharedRows(beginning), keyService, vendors };
 }
 
-export async function startServers(parts: ServerParts): Promise<Fleet<Program>> {
-  const { vendors, aheadSeconds, tell } = parts;
-  const start = async (index: number, life: Life): Promise<Program> => startServer(index, life, parts);
+/** @param aheadSeconds for each process, how far its clock is ahead */
+export async function startServers(world: Surroundings, aheadSeconds: readonly number[]): Promise<Fleet<Program>> {
+  const { vendors, tell } = world;
+  const start = async (index: number, life: Life): Promise<Program> =>
+    startServer(index, life, world, aheadSeconds[index]);
   const fleet = await startFleet({ name: "server", count: aheadSeconds.length, tell, start });
   return {
     ...fleet,
@@ -183,13 +194,17 @@ export interface Ports {
 }
 
 /** @param life default: it does not crash */
-export function portsOf(index: number, parts: PortParts, life: Life = { isOver: false }): Ports {
-  const { scheduler, vendors, promises, aheadSeconds } = parts;
+export function portsOf(
+  index: number,
+  { scheduler, vendors, promises, ...shared }: Surroundings,
+  life: Life = { isOver: false },
+  aheadSeconds?: number,
+): Ports {
   const name = nameOf(index);
-  const now = clockOf(scheduler, aheadSeconds?.[index]);
+  const now = clockOf(scheduler, aheadSeconds);
   const timer = timerOf(life, scheduler.timerOf(name));
-  const rows = portIn(life, parts.rows.of(name));
-  const keys = portIn(life, parts.keyService.of(name));
+  const rows = portIn(life, shared.rows.of(name));
+  const keys = portIn(life, shared.keyService.of(name));
   const tokens = createTokenStore({
     rows,
     keys,
@@ -202,9 +217,9 @@ export function portsOf(index: number, parts: PortParts, life: Life = { isOver: 
   return { now, timer, rows, keys, tokens, outside: portIn(life, egressTo(vendors, name, life)) };
 }
 
-function startServer(index: number, life: Life, parts: ServerParts): Program {
-  const { store, promises } = parts;
-  const { now, timer, keys, tokens, outside } = portsOf(index, parts, life);
+function startServer(index: number, life: Life, world: Surroundings, aheadSeconds: number | undefined): Program {
+  const { store, promises } = world;
+  const { now, timer, keys, tokens, outside } = portsOf(index, world, life, aheadSeconds);
   const log = createLog({ write: (line: string) => promises.wrote(line) }, now.milliseconds);
   const records = storeOf(life, store.of(nameOf(index), now));
   const storage = {
@@ -235,7 +250,7 @@ function startServer(index: number, life: Life, parts: ServerParts): Program {
   };
 }
 
-function egressTo(vendors: ServerParts["vendors"], name: string, life: Life): Egress {
+function egressTo(vendors: Surroundings["vendors"], name: string, life: Life): Egress {
   const ways = new Map([...vendors].map(([host, vendor]) => [host, vendor.egressOf(name, life)]));
   const fetch: Egress["fetch"] = async (input, init) => {
     const way = ways.get(new URL(String(input)).host);

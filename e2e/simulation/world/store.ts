@@ -1,9 +1,9 @@
 /** One store that several processes share, as far away as a database in a network. */
 import type { Clock, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { currentRequest, type Promises } from "../invariants/promises.ts";
+import { currentRequest } from "../invariants/promises.ts";
 import { checkStage } from "../invariants/stages.ts";
-import type { Distance } from "./distance.ts";
+import type { Beginning } from "./network.ts";
 
 /** Takes a defence away, to see the simulator find it. */
 export type Weaken = (store: RecordStore) => RecordStore;
@@ -26,15 +26,10 @@ export interface SharedStore {
   plantFlow(from: string, change: (row: StoredRecord) => Partial<StoredRecord>, to?: string): Promise<boolean>;
 }
 
-interface StoreParts {
-  /** To the store. */
-  readonly distance: Distance;
-  readonly tell: (line: string) => void;
-  readonly weaken?: Weaken | undefined;
-  readonly promises: Promises;
-}
-
-export function createSharedStore({ distance, tell, weaken = (store) => store, promises }: StoreParts): SharedStore {
+export function createSharedStore(
+  { storeDistance: distance, tell, promises }: Beginning,
+  weaken: Weaken = (store) => store,
+): SharedStore {
   let clock: Clock = () => 0;
   const flows: RecordKey[] = [];
   // It reads the clock before its first await, so each call is decided by its caller's.

@@ -33,8 +33,8 @@ const BOUND_MS = 40_000;
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { choose, random, clients, aheadSeconds, weaken } = options;
   const beginning = begin(choose, random);
-  const { scheduler, promises, tell, isFaulty, storeDistance: distance } = beginning;
-  const store = createSharedStore({ distance, tell, weaken, promises });
+  const { scheduler, promises, isFaulty } = beginning;
+  const store = createSharedStore(beginning, weaken);
   const own = clients.flatMap((client) => client.own ?? []);
   const vendor = createVendor({ ...beginning, clients: own });
   for (const secret of [...clients.map((client) => client.secret), ...own.flatMap(({ secrets }) => secrets)]) {
