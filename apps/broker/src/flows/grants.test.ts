@@ -208,11 +208,14 @@ describe("refresh", () => {
     vendors.set("acme", { ...entry, credentials: old === undefined ? [next] : [next, old] });
     expect((await refresh({ connection })).response.status).toBe(200);
     expect(seen).toHaveLength(2);
-    vendors.set("acme", { ...entry, credentials: [next] });
-    expect((await refresh({ connection, refresh_token: "rt-2" })).body).toMatchObject({
-      error: "vendor_credentials_rejected",
-      credentials_source: "shared",
-    });
+    for (const others of [next, { ...next, id: old?.id ?? "" }]) {
+      vendors.set("acme", { ...entry, credentials: [others] });
+      expect((await refresh({ connection, refresh_token: "rt-2" })).body).toMatchObject({
+        error: "vendor_credentials_rejected",
+        credentials_source: "shared",
+      });
+    }
+    expect(seen).toHaveLength(2);
   });
 
   it("refuses another grant type by its name", async () => {

@@ -17,10 +17,11 @@ export interface Connection extends VendorTarget {
   readonly credentialsId: string;
   readonly credentialsSource: "shared" | "byoc" | "environment";
   /**
-   * BYOC: the client's own id at the vendor, and whether it had a secret. The secret itself is
-   * never kept.
+   * The id at the vendor: an operator can give other credentials the same `credentialsId`, and
+   * those of the environment always have one. Without BYOC absent in a value of an earlier release.
    */
   readonly vendorClientId?: string;
+  /** BYOC: whether it had a secret. The secret itself is never kept. */
   readonly hadSecret?: boolean;
   /**
    * The vendor's hosts for tokens, refresh and revocation: a token is never sent to any other host
@@ -62,7 +63,8 @@ export function connectionOf(
     ...targetFields(target),
     credentialsId: id,
     credentialsSource: source,
-    ...(source === "byoc" ? { vendorClientId: clientId, hadSecret: clientSecret !== undefined } : {}),
+    vendorClientId: clientId,
+    ...(source === "byoc" ? { hadSecret: clientSecret !== undefined } : {}),
     ...keptOf(vendor, callbackData),
     ...account,
   };

@@ -181,7 +181,7 @@ function requireSameEndpoints(connection: Connection, { vendor }: VendorChoice, 
  */
 //= bar#BY-4
 function credentialsOf(
-  { credentialsId, credentialsSource, vendorClientId = "", hadSecret = false }: Connection,
+  { credentialsId, credentialsSource, vendorClientId, hadSecret = false }: Connection,
   own: VendorCredentials | undefined,
   entry: VendorConfig | undefined,
   { asksVendor }: { readonly asksVendor: boolean },
@@ -189,12 +189,12 @@ function credentialsOf(
   if (own !== undefined && (credentialsSource !== "byoc" || own.clientId !== vendorClientId)) {
     throw new OAuthError("invalid_request", "vendor_client_id is not the one of the connection");
   }
-  if (credentialsSource !== "byoc") return findCredentials(entry, credentialsId, credentialsSource);
+  if (credentialsSource !== "byoc") return findCredentials(entry, credentialsId, credentialsSource, vendorClientId);
   if (own?.clientSecret === undefined && hadSecret && asksVendor) {
     throw new OAuthError(
       "invalid_request",
       "This connection was made with credentials of your own: send vendor_client_id and vendor_client_secret again",
     );
   }
-  return own ?? ownCredentials(vendorClientId, undefined);
+  return own ?? ownCredentials(vendorClientId ?? "", undefined);
 }

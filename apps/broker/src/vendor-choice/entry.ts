@@ -151,13 +151,17 @@ export function requireActiveCredentials(
   });
 }
 
-/** @throws OAuthError vendor_credentials_rejected when the operator has removed them since */
+/**
+ * @param clientId as it was then, if that is known
+ * @throws OAuthError vendor_credentials_rejected when the operator has removed them since
+ */
 export function findCredentials(
   entry: VendorConfig | undefined,
   id: string,
   credentialsSource: VendorCredentials["source"],
+  clientId?: string,
 ): VendorCredentials {
-  const found = entry?.credentials.find((one) => one.id === id);
+  const found = entry?.credentials.find((one) => one.id === id && one.clientId === (clientId ?? one.clientId));
   if (found !== undefined) return found;
   throw new OAuthError("vendor_credentials_rejected", "The credentials this began with are no longer configured", {
     credentialsSource,
