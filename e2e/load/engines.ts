@@ -21,12 +21,11 @@ export interface EngineServers {
 /** dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. This process is a client of both, too. */
 export async function startEngines(stage: Stage): Promise<EngineServers> {
   const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
-  const engine = { name: "engine", file: import.meta.filename, folder: stage.folder("engine") };
+  const engine = { name: "engine", file: import.meta.filename };
   const sharedEndpoint = local ?? stage.addBehind(await startMeasured(engine)).url;
   const dynamoDb = await startDynamoDb({ sharedEndpoint });
-  if (local !== undefined) stage.addBehind({ stop: dynamoDb.close });
-  const kms = await startKms();
-  stage.addBehind({ stop: kms.close });
+  if (local !== undefined) stage.addBehind(dynamoDb);
+  const kms = stage.addBehind(await startKms());
   stage.setVariables(awsEnvironment({ kmsEndpoint: kms.endpoint }));
   return {
     open: async () => ({

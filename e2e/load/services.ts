@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeVendorEnvironment, type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
+import { fakeVendorEnvironment } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
 import { BROKER_BUNDLE, ROOT } from "../support/paths.ts";
 import { CALLBACK } from "./mcp-client.ts";
@@ -32,17 +32,7 @@ export interface Parties {
 /** @param codes `any` costs next to nothing, the tokens of `named` name their user */
 export async function startVendor(codes: "any" | "named", stage: Stage): Promise<ServiceProcess> {
   const file = join(ROOT, "packages", "simulators", "src", "fake-vendor", "start-fake-vendor.ts");
-  return stage.addBehind(await startMeasured({ name: "vendor", file, args: [codes], folder: stage.folder("vendor") }));
-}
-
-/** In this process: for what a run scripts, or asks of it. */
-export async function startVendorHere(
-  options: Parameters<typeof startFakeVendor>[0],
-  stage: Stage,
-): Promise<FakeVendorServer> {
-  const vendor = await startFakeVendor(options);
-  stage.addBehind({ stop: vendor.close });
-  return vendor;
+  return stage.addBehind(await startMeasured({ name: "vendor", file, args: [codes] }));
 }
 
 /** Hosted mode at the fake vendor with named codes, unless `env` says otherwise. */

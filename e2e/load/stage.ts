@@ -12,19 +12,17 @@ export async function startMeasured(service: Service): Promise<ServiceProcess> {
   return startService({ ...service, isMeasured: true, deadlineMs: START_MS });
 }
 
-interface Stoppable {
-  stop(): Promise<void>;
-}
+type Ending = { stop(): Promise<void> } | { close(): Promise<void> };
 
 export interface Stage {
   /** @returns a new folder */
   folder(name: string): string;
-  /** Starts a server that is measured, by default in a new folder with its name. */
+  /** Starts a server that is measured. */
   start(service: Service): Promise<ServiceProcess>;
   /** Adds servers that are measured, to be stopped first; returns them. */
-  add<T extends Stoppable>(server: T): T;
+  add<T extends Ending>(server: T): T;
   /** Adds what servers have connections to, to be stopped after them; returns it. */
-  addBehind<T extends Stoppable>(one: T): T;
+  addBehind<T extends Ending>(one: T): T;
   /** Of this process, until the end: the token store and the SDK of AWS read them there. */
   setVariables(variables: Readonly<Record<string, string>>): void;
 }
@@ -36,12 +34,11 @@ export interface Stage {
  */
 export async function onStage<T>(run: (stage: Stage) => Promise<T>): Promise<T> {
   const root = mkdtempSync(join(tmpdir(), "oauth-broker-load-"));
-  const servers: Stoppable[] = [];
-  const behind: Stoppable[] = [];
+  const servers: Ending[] = [];
+  const behind: Ending[] = [];
   const stage: Stage = {
     folder: (name) => mkdtempSync(join(root, `${name}-`)),
-    start: async (service) =>
-      stage.add(await startMeasured({ ...service, folder: service.folder ?? stage.folder(service.name) })),
+    start: async (service) => stage.add(await startMeasured(service)),
     add: (server) => {
       servers.push(server);
       return server;
@@ -63,8 +60,8 @@ export async function onStage<T>(run: (stage: Stage) => Promise<T>): Promise<T> 
     },
   };
   const stop = async (): Promise<void> => {
-    const ended = await Promise.allSettled(servers.map((server) => server.stop()));
-    for (const one of behind.toReversed()) await one.stop().catch(() => undefined);
+    const ended = await Promise.allSettled(servers.map(end));
+    for (const one of behind.toReversed()) await end(one).catch(() => undefined);
     rmSync(root, { recursive: true, force: true });
     for (const one of ended) if (one.status === "rejected") throw one.reason;
   };
@@ -74,4 +71,8 @@ export async function onStage<T>(run: (stage: Stage) => Promise<T>): Promise<T> 
   });
   await stop();
   return result;
+}
+
+function end(one: Ending): Promise<void> {
+  return "stop" in one ? one.stop() : one.close();
 }

@@ -11,15 +11,9 @@ import type { Egress } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { readAnswer } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
+import { driveConsent } from "@oauth-broker/simulators";
 import { type Entry, type EntryClient, keyPair } from "@oauth-broker/simulators/entry-vendor";
-import {
-  type Answer,
-  basic,
-  challengeOf,
-  createPlatform,
-  type Form,
-  type Platform,
-} from "../support/broker/platform.ts";
+import { type Answer, basic, challengeOf, createPlatform, type Platform } from "../support/broker/platform.ts";
 
 export const ISSUER = "https://broker.prove-vendors.com";
 const PLATFORM = "https://platform.prove-vendors.com/cb";
@@ -77,29 +71,18 @@ function copyOf(key: KeyObject): KeyObject {
 }
 
 /** The broker for one vendor, and its platform, which names the credentials in each request that takes them. */
-export interface ProofBroker extends Pick<Platform, "post"> {
+export interface ProofBroker extends Pick<Platform, "post" | "par"> {
   readonly deps: Broker["deps"];
   register(vendor: string): Promise<Answer>;
   /** @returns what `/v1/vendors/{id}` says */
   view(vendor: string): Promise<Readonly<Record<string, unknown>>>;
-  /** A pushed request, up to the redirect to the vendor. */
-  start(form: Form): Promise<Started>;
-  /** The browser comes back from the vendor with this request. */
-  finish(callback: CallbackRequest, cookie: string): Promise<URL | string>;
+  /**
+   * The user's browser, from a pushed request past the vendor to the platform.
+   * @throws Error that says which page was its last
+   */
+  browse(requestUri: string): Promise<URL>;
   redeem(code: string): Promise<Answer>;
   refresh(tokens: Parameters<Platform["refresh"]>[0]): Promise<Answer>;
-}
-
-/** The browser is on its way to the vendor, or was refused before. */
-export type Started =
-  | { readonly pushed: Answer; readonly atVendor?: undefined }
-  | { readonly pushed: Answer; readonly atVendor: URL; readonly cookie: string };
-
-/** The request that the vendor makes the browser send to the callback. */
-export interface CallbackRequest {
-  readonly url: URL;
-  /** The fields of a form that the browser posts. */
-  readonly form?: URLSearchParams;
 }
 
 /**
@@ -124,13 +107,10 @@ export async function startProofBroker(
     scope: null,
     send: ask,
   });
-  const browse = async (place: string, init: RequestInit = {}) => {
-    const response = await app.request(new URL(place, ISSUER).href, init);
-    return { response, location: response.headers.get("location") };
-  };
   return {
     deps,
     post: platform.post,
+    par: (form) => platform.par({ code_challenge: challengeOf(CODE_VERIFIER), ...form }),
     register: (vendor) =>
       ask(`${ISSUER}/register`, {
         method: "POST",
@@ -138,39 +118,19 @@ export async function startProofBroker(
         body: JSON.stringify({ vendor }),
       }),
     view: async (vendor) => (await ask(`${ISSUER}/v1/vendors/${vendor}`)).body,
-    async start(form) {
-      const pushed = await platform.par({ code_challenge: challengeOf(CODE_VERIFIER), ...form });
-      const requestUri = pushed.body["request_uri"];
-      if (typeof requestUri !== "string") return { pushed };
-      const { response, location } = await browse(platform.authorizeUrl({ requestUri }));
-      const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
-      return location === null ? { pushed } : { pushed, atVendor: new URL(location), cookie };
-    },
-    async finish({ url, form }, cookie) {
-      const init = form === undefined ? { headers: { cookie } } : posted(form);
-      const first = await browse(`${url.pathname}${url.search}`, init);
-      // A posted form is repeated as a GET, with which the browser sends its cookie.
-      const again = form !== undefined && first.location?.startsWith("/") === true ? first.location : undefined;
-      const { response, location } = again === undefined ? first : await browse(again, { headers: { cookie } });
-      return location === null ? `${response.status} ${textOf(await response.text())}` : new URL(location, ISSUER);
-    },
+    browse: (requestUri) =>
+      driveConsent(platform.authorizeUrl({ requestUri }), {
+        stopAt: ({ href }) => href.startsWith(PLATFORM),
+        send: (url, init) => {
+          if (!url.startsWith(`${ISSUER}/`)) return fetch(url, init);
+          // The vendor's page posts it: SameSite cookies stay with the browser.
+          const isPosted = init.body instanceof URLSearchParams;
+          return app.request(url, isPosted ? { ...init, headers: { accept: "text/html" } } : init);
+        },
+      }),
     redeem: (code) => platform.redeem({ code, codeVerifier: CODE_VERIFIER }, client.form),
     refresh: (tokens) => platform.refresh(tokens, client.form),
   };
-}
-
-function posted(form: URLSearchParams): RequestInit {
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  return { method: "POST", headers, body: form.toString() };
-}
-
-/** What a page says, for a failure's line. */
-function textOf(page: string): string {
-  return page
-    .replace(/<style.*?<\/style>/s, "")
-    .replace(/<[^>]+>/g, " ")
-    .replace(/\s+/g, " ")
-    .slice(0, 200);
 }
 
 function configuration(copy: RegistryEntry, { credentials, form }: ProofClient): Config {

@@ -37,7 +37,7 @@ async function expectRefused({ broker, vendor, form }: Stage): Promise<void> {
     vendor.refusals().filter((line) => line.startsWith("POST")).length,
   ];
   const before = seen();
-  const { pushed } = await broker.start(form);
+  const pushed = await broker.par(form);
   expectSame("the refusal", [pushed.status, pushed.body["error"]], [502, "vendor_response_invalid"]);
   expectSame("pages and posts at the vendor", seen(), before);
 }

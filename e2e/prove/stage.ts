@@ -13,16 +13,8 @@ import {
   type EntryVendor,
   sampleValues,
 } from "@oauth-broker/simulators/entry-vendor";
-import { parseForms } from "../../packages/simulators/src/html-forms.ts";
 import type { Answer } from "../support/broker/platform.ts";
-import {
-  type CallbackRequest,
-  createClient,
-  ISSUER,
-  type ProofBroker,
-  type ProofClient,
-  startProofBroker,
-} from "./broker.ts";
+import { createClient, ISSUER, type ProofBroker, type ProofClient, startProofBroker } from "./broker.ts";
 
 /** What one journey plays on. */
 export interface Stage {
@@ -31,7 +23,6 @@ export interface Stage {
   readonly broker: ProofBroker;
   readonly client: ProofClient;
   readonly clock: ReturnType<typeof fixedClock>;
-  readonly egress: Egress;
   /** Names vendor, tenant and credentials in every request. */
   readonly form: Readonly<Record<string, string>>;
   /** The tenant. */
@@ -67,7 +58,7 @@ export async function setStage(
   const redirectUri = isSelfHosted(entry) ? await ownCallback(broker, form) : client.atVendor.redirectUri;
   const vendor = createEntryVendor(entry, { ...client.atVendor, redirectUri }, clock);
   proxy.serve([vendor]);
-  return { entry, vendor, broker, client, clock, egress, form, values };
+  return { entry, vendor, broker, client, clock, form, values };
 }
 
 /** The vendor's whole host is the organization's: it has its own client, with its own callback. */
@@ -88,23 +79,11 @@ export async function toPlatform(
   form: Readonly<Record<string, string>> = {},
   decision: Decision = {},
 ): Promise<URL> {
-  const { broker, vendor, egress } = stage;
-  const started = await broker.start({ ...stage.form, ...form });
-  if (started.atVendor === undefined) throw new Error(`the pushed request ended with ${describe(started.pushed)}`);
-  vendor.decide(decision);
-  const page = await egress.fetch(started.atVendor, { headers: { accept: "text/html" }, redirect: "manual" });
-  const request = callbackOf(page.headers.get("location"), await page.text());
-  if (request === undefined) throw new Error(`the vendor's page has status ${page.status}`);
-  const end = await broker.finish(request, started.cookie);
-  if (typeof end === "string") throw new Error(`the callback ended with the page ${end}`);
-  return end;
-}
-
-function callbackOf(location: string | null, html: string): CallbackRequest | undefined {
-  if (location !== null) return { url: new URL(location) };
-  const [form] = parseForms(html);
-  if (form === undefined) return undefined;
-  return { url: new URL(form.action), form: new URLSearchParams(Object.fromEntries(form.fields)) };
+  const pushed = await stage.broker.par({ ...stage.form, ...form });
+  const requestUri = pushed.body["request_uri"];
+  if (typeof requestUri !== "string") throw new Error(`the pushed request ended with ${describe(pushed)}`);
+  stage.vendor.decide(decision);
+  return stage.broker.browse(requestUri);
 }
 
 /**

@@ -282,7 +282,7 @@ async function refuseOtherTenants(stage: Stage): Promise<void> {
   for (const { placeholder, value, why } of misfits(entry)) {
     const before = vendor.requestCount();
     const placeholders = JSON.stringify({ ...values, [placeholder]: value });
-    const { pushed } = await broker.start({ ...stage.form, placeholders });
+    const pushed = await broker.par({ ...stage.form, placeholders });
     const isNamed = String(pushed.body["error_description"]).includes(placeholder);
     expectSame(`the refusal of ${placeholder} ${why}`, [pushed.status, isNamed], [400, true]);
     expectSame("that nothing was sent", vendor.requestCount(), before);

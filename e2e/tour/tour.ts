@@ -148,8 +148,17 @@ export async function startTour(
     return deploy(project, { serverUrl: `${serverUrl}/mcp` });
   };
   const deployBrokered = async (): Promise<string> => {
-    const environment = await brokeredEnvironment({ brokerUrl, secret, callback });
-    const { vendor, scopes } = BROKERED;
+    const { vendor, account, scopes } = BROKERED;
+    const credentials = { clientId: BROKER_CLIENT, clientSecret: secret };
+    const client = createBrokerClient({ issuer: brokerUrl, redirectUri: callback, ...credentials });
+    // Those of the broker's practice copy of the vendor.
+    const { endpoints } = await client.explain({ vendor, scope: scopes });
+    const { origin } = new URL(textMember(endpoints as Record<string, unknown>, "token_endpoint"));
+    const environment = {
+      VENDOR: vendor,
+      VENDOR_USERINFO_URL: `${origin}${account}`,
+      EGRESS_ALLOW_LOOPBACK: "true",
+    };
     return deploy(
       { name: CONNECTORS.brokered, mode: "pre-registered", environment },
       { authentication: "oauth_2_1", registration: "broker", vendorOrIssuer: vendor, scopes },
@@ -183,29 +192,4 @@ export async function startTour(
   }
   await close();
   return undefined;
-}
-
-/** The broker prints the address of its practice copy of the vendor. */
-async function brokeredEnvironment({
-  brokerUrl,
-  secret,
-  callback,
-}: {
-  readonly brokerUrl: string;
-  readonly secret: string;
-  readonly callback: string;
-}): Promise<Record<string, string>> {
-  const client = createBrokerClient({
-    issuer: brokerUrl,
-    clientId: BROKER_CLIENT,
-    clientSecret: secret,
-    redirectUri: callback,
-  });
-  const { endpoints } = await client.explain({ vendor: BROKERED.vendor, scope: BROKERED.scopes });
-  const { origin } = new URL(textMember(endpoints as Record<string, unknown>, "token_endpoint"));
-  return {
-    VENDOR: BROKERED.vendor,
-    VENDOR_USERINFO_URL: `${origin}${BROKERED.account}`,
-    EGRESS_ALLOW_LOOPBACK: "true",
-  };
 }

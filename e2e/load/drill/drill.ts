@@ -2,13 +2,13 @@
  * The drill: what happens to a deployment in its life, each under load, with what its clients are
  * promised in the meantime.
  */
+import { startFakeVendor } from "@oauth-broker/simulators";
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startAws } from "../../support/aws/aws.ts";
 import { runBrokerCommand } from "../../support/broker/process.ts";
-import { startVendorHere } from "../services.ts";
 import { onStage } from "../stage.ts";
 import { type Bundles, startBrokers, startServers, THIS_BUILD } from "./deployment.ts";
 import { type Operation, type Promised, type Tally, tally, type Window } from "./ledger.ts";
@@ -52,9 +52,10 @@ export async function runDrill(
 ): Promise<readonly Tally[]> {
   say(`starting ${size.brokers} brokers and ${size.servers} MCP servers of the release before`);
   return onStage(async (stage) => {
-    const aws = await startAws();
-    stage.addBehind({ stop: aws.close });
-    const { url: vendorUrl } = await startVendorHere({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS }, stage);
+    const aws = stage.addBehind(await startAws());
+    const { url: vendorUrl } = stage.addBehind(
+      await startFakeVendor({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS }),
+    );
     const { store, keys, env } = { ...aws, store: await aws.newStore() };
     const ofBrokers = { processes: size.brokers, bundle: previous.broker, vendorUrl, store, keys, env };
     const { target: broker, folder, fleet: brokers } = await startBrokers(ofBrokers, stage);
@@ -121,7 +122,7 @@ export async function runDrill(
 export async function runRestoreDrill(size: DrillSize, say: (line: string) => void): Promise<readonly Tally[]> {
   say("starting a broker on a SQLite file");
   return onStage(async (stage) => {
-    const { url: vendorUrl } = await startVendorHere({ codes: "named" }, stage);
+    const { url: vendorUrl } = stage.addBehind(await startFakeVendor({ codes: "named" }));
     const place = { store: "sqlite:./broker.sqlite", keys: "store" };
     const { target, folder, fleet } = await startBrokers(
       { processes: 1, bundle: THIS_BUILD.broker, vendorUrl, ...place },

@@ -25,6 +25,8 @@ export interface DriveConsentOptions {
    * not requested.
    */
   readonly stopAt: (url: URL) => boolean;
+  /** `fetch` by default. */
+  readonly send?: (url: string, init: RequestInit) => Response | Promise<Response>;
 }
 
 interface Request {
@@ -47,16 +49,16 @@ export async function driveConsent(startUrl: string | URL, options: DriveConsent
     if (options.stopAt(request.url)) return request.url;
     // One page after the other: each request depends on the previous response.
     // oxlint-disable-next-line no-await-in-loop
-    const answer = await send(request, jar);
+    const answer = await ask(request, jar, options.send);
     // oxlint-disable-next-line no-await-in-loop
     request = redirected(request, answer) ?? submit(request.url, await answer.text(), answer.status, options);
   }
   throw new Error(`No end after ${MAX_STEPS} steps, the last at ${place(request.url)}`);
 }
 
-function send({ url, form }: Request, jar: CookieJar): Promise<Response> {
+function ask({ url, form }: Request, jar: CookieJar, send: DriveConsentOptions["send"] = fetch): Promise<Response> {
   const headers = { accept: "text/html" };
-  return sendWithCookies(fetch, jar, url, form === undefined ? { headers } : { headers, method: "POST", body: form });
+  return sendWithCookies(send, jar, url, form === undefined ? { headers } : { headers, method: "POST", body: form });
 }
 
 /** 307 and 308 repeat the form, everything else becomes a GET, as in a browser. */

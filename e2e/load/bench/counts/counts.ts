@@ -3,6 +3,7 @@
  * the same on every machine: hashes, JSON, buffers, promises, bytes of log. Each
  * subject is in this process, composed as it is deployed, and listens on a port; what it does counts.
  */
+import { startFakeVendor } from "@oauth-broker/simulators";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { start as startBroker } from "@oauth-broker/broker/src/start.ts";
@@ -12,7 +13,7 @@ import { startServer } from "../../../../packages/mcp-auth/src/start.ts";
 import { tableEnvironment } from "../../../support/aws/environment.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { startEngines } from "../../engines.ts";
-import { configureBroker, mcpEnvironment, startVendorHere } from "../../services.ts";
+import { configureBroker, mcpEnvironment } from "../../services.ts";
 import { onStage, type Stage } from "../../stage.ts";
 import { benchParties, brokerLanes, STORES, WORKS } from "../broker/part.ts";
 import { mcpLanes, PRE_REGISTERED } from "../mcp/part.ts";
@@ -36,7 +37,7 @@ type Tables = Record<string, Record<string, Counts>>;
 
 async function countBrokers(): Promise<CountTable> {
   return countOnStage(async (stage, table) => {
-    const parties = benchParties((await startVendorHere({ codes: "any" }, stage)).url);
+    const parties = benchParties(stage.addBehind(await startFakeVendor({ codes: "any" })).url);
     for (const [on, store] of Object.entries(STORES)) {
       const { counts, log } = createSubject();
       const baseUrl = `http://127.0.0.1:${await freePort()}`;
@@ -55,7 +56,7 @@ async function countBrokers(): Promise<CountTable> {
 
 async function countServers(): Promise<CountTable> {
   return countOnStage(async (stage, table) => {
-    const { url: vendor } = await startVendorHere({ codes: "named" }, stage);
+    const { url: vendor } = stage.addBehind(await startFakeVendor({ codes: "named" }));
     const environments = {
       sqlite: {},
       preRegistered: PRE_REGISTERED,
@@ -80,8 +81,7 @@ async function countStores(): Promise<CountTable> {
     const place = { engines, folder: stage.folder("stores"), deleted: WARM_UP + OPERATIONS };
     for (const [on, open] of Object.entries(COUNTED_STORES)) {
       const { counts } = createSubject();
-      const { operations, close } = await openCountedStore(open(place), place);
-      stage.add({ stop: close });
+      const { operations } = stage.add(await openCountedStore(open(place), place));
       for (const [name, operation] of Object.entries(operations)) {
         (table[name] ??= {})[on] = await countEach(counts, () => countedIn(counts, operation));
       }

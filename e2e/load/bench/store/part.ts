@@ -45,8 +45,7 @@ export async function benchStore(
   return onStage(async (stage) => {
     const servers = await startEngines(stage);
     const engines = await servers.open();
-    const { operations, rowBytes, close } = await openOperations(engines);
-    stage.add({ stop: close });
+    const { operations, rowBytes } = stage.add(await openOperations(engines));
     const subjects = Object.entries(operations).map(([name, operation]) => ({
       name,
       comparisons: (COMPARED[name] ?? []).map((to) => ({ to, limit: LIMIT })),

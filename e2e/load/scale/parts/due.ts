@@ -5,11 +5,11 @@
  * answer is neither a result nor a 503 with Retry-After.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FakeVendorServer } from "@oauth-broker/simulators";
+import { type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
 import { type Connection, openConnection } from "../../connection.ts";
 import { connect, type Session, tryTool, userName } from "../../mcp-client.ts";
 import { inLanes } from "../../lanes.ts";
-import { startMcpServer, startVendorHere } from "../../services.ts";
+import { startMcpServer } from "../../services.ts";
 import { type Found, grouped, type PageLine, pageLines, range } from "../section.ts";
 import type { Size } from "../size.ts";
 import { onStage, type Stage } from "../../stage.ts";
@@ -69,7 +69,7 @@ export async function measureDue({ due }: Pick<Size, "due">, say: (line: string)
 
 async function open(number: number, due: DueSize, stage: Stage): Promise<Place> {
   const { lifetimeSeconds: firstLifetimeSeconds, perSecond: refreshesPerSecond } = due;
-  const vendor = await startVendorHere({ codes: "named", firstLifetimeSeconds, refreshesPerSecond }, stage);
+  const vendor = stage.addBehind(await startFakeVendor({ codes: "named", firstLifetimeSeconds, refreshesPerSecond }));
   const figures = { seconds: 0, passed: 0, later: 0, laterThoughValid: 0, slowestMs: 0, mostInQueue: 0 };
   const server = {
     name: `server ${number}`,

@@ -28,8 +28,7 @@ interface Seen {
 export async function measureHanging(size: Size, say: (line: string) => void): Promise<Found> {
   return onStage(async (stage) => {
     const { url: good } = await startVendor("any", stage);
-    const hung = await startScriptedVendor({ "/token": () => undefined }, { keepsRequests: false });
-    stage.addBehind({ stop: hung.close });
+    const hung = stage.addBehind(await startScriptedVendor({ "/token": () => undefined }, { keepsRequests: false }));
     const subject = async (name: string, tenth: string) => {
       const { options, read } = createMemoryReader();
       const vendorUrl = [...Array<string>(VENDORS - 1).fill(good), tenth];

@@ -3,13 +3,14 @@
  * the units that the engine reports for each request. Counted on a small and on a larger table,
  * because a request that scanned would be charged for its size.
  */
+import { startFakeVendor } from "@oauth-broker/simulators";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { awsEnvironment, tableEnvironment } from "../../../support/aws/environment.ts";
 import { openConnection } from "../../connection.ts";
 import { type Engines, type EngineServers, startEngines } from "../../engines.ts";
 import { callTool, connect, refresh, type Session, userName } from "../../mcp-client.ts";
-import { startMcpServer, startVendor, startVendorHere } from "../../services.ts";
+import { startMcpServer, startVendor } from "../../services.ts";
 import { onStage, type Stage } from "../../stage.ts";
 import { startDriven } from "../fixture/brokers.ts";
 import { type CountingProxy, startCountingProxy } from "../fixture/counting-proxy.ts";
@@ -50,7 +51,7 @@ export async function measureUnits(size: Size, say: (line: string) => void): Pro
     say(`the broker on a table with ${most} records`);
     const onMany = await onNewTable(chargeBroker, most, vendorUrl);
     say("a hosted server");
-    const vendor = await startVendorHere({ codes: "named", firstLifetimeSeconds: LIFETIME_SECONDS }, stage);
+    const vendor = stage.addBehind(await startFakeVendor({ codes: "named", firstLifetimeSeconds: LIFETIME_SECONDS }));
     const ofServer = await onNewTable(chargeServer, 0, vendor.url);
     const cellsOf = (table: string, charges: readonly Charge[]): string[][] =>
       charges.map(({ what, requests, units, kmsCalls: calls }) => [what, table, units, String(calls), requests]);
