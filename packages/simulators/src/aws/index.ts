@@ -3,7 +3,5 @@ export type { DynamoDbEngine } from "./dynamodb-engine.ts";
 export { startKms } from "./kms/server.ts";
 export type { KmsServer } from "./kms/server.ts";
 export type { KmsFault } from "./kms/faults.ts";
-export type { KeyState } from "./kms/keys.ts";
 export { startFaultProxy } from "./proxy/fault-proxy.ts";
-export type { FaultCounts, FaultProxy } from "./proxy/fault-proxy.ts";
-export type { Faults } from "./proxy/faults.ts";
+export type { FaultProxy } from "./proxy/fault-proxy.ts";

@@ -1,22 +1,12 @@
-export {
-  type AccountWitness,
-  type Entry,
-  type Facts,
-  isOfMcpServer,
-  type ErrorRule,
-  type Json,
-  type PlaceholderFacts,
-} from "./facts.ts";
+export { type AccountWitness, type Entry, type Facts, isOfMcpServer, type ErrorRule, type Json } from "./facts.ts";
 export { readEntries, readEntry } from "./facts.ts";
-export type { WrittenEntry } from "./facts.ts";
 export { idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
-export { type Misfit, misfits, sampleValues } from "./placeholders.ts";
+export { misfits, sampleValues } from "./placeholders.ts";
 export { createEntryVendor, type EntryFault, type EntryProxy, type EntryVendor, type FaultPoint } from "./vendor.ts";
 export { startEntryProxy } from "./vendor.ts";
 export { type Decision, takesScopes } from "./authorize.ts";
 export type { VendorRequest } from "./requests.ts";
 export {
-  type EndpointName,
   type EntryClient,
   type Grant,
   hasIdTokens,
@@ -26,7 +16,6 @@ export {
   LIFETIME_SECONDS,
   LONG_LIFETIME_SECONDS,
   namesUnknownTokens,
-  type Publication,
   SAMPLE_RESOURCE,
   SAMPLE_SCOPES,
   SUBJECT,
