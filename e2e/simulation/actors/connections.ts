@@ -4,7 +4,7 @@
  */
 import type { Answer } from "../world/answer.ts";
 import { formWith } from "./browser.ts";
-import { chance } from "./habits.ts";
+import { chance, perhapsTwice } from "./habits.ts";
 import { type Seat, walk } from "./mcp-client.ts";
 
 const PATH = "/connections";
@@ -43,7 +43,7 @@ async function disconnect(seat: Seat, page: Answer): Promise<void> {
   if (form["csrf"] === undefined) return;
   const submit = (): Promise<Answer | undefined> => browser.submit(PATH, { ...form, action: "disconnect" });
   const beganMs = world.scheduler.nowMs();
-  const answers = await Promise.all(Array.from({ length: chance(seat, 25) ? 2 : 1 }, submit));
+  const answers = await perhapsTwice(seat, 25, submit);
   const to = answers.find(isDisconnected)?.to;
   if (to === undefined) return;
   world.vendors.get(`${VENDOR}.example`)?.disconnected(user, beganMs);
@@ -59,6 +59,6 @@ async function connectAgain(seat: Seat, page: Answer): Promise<void> {
   const again = formAt(page, "reconnect");
   const [action, form] = again["csrf"] === undefined ? ["connect", formAt(page, "connect")] : ["reconnect", again];
   const submit = (): Promise<Answer | undefined> => seat.browser.submit(PATH, { ...form, action });
-  const left = await Promise.all(Array.from({ length: chance(seat, 25) ? 2 : 1 }, submit));
+  const left = await perhapsTwice(seat, 25, submit);
   await Promise.all(left.map((answer) => walk(seat, PATH, answer)));
 }

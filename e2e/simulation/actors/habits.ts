@@ -1,6 +1,6 @@
 /** What users and programs of any world do: wait, try again, ask from several workers at once. */
 import { hash, randomUUID } from "node:crypto";
-import type { Answer } from "../world/answer.ts";
+import { type Answer, textIn } from "../world/answer.ts";
 import type { World } from "../world/world.ts";
 
 /** Who has them. */
@@ -24,6 +24,11 @@ export function chance({ world: { random } }: Someone, percent: number): boolean
   return random?.happens(percent) === true;
 }
 
+/** At once, from one place or from two: a second tab, a second worker. */
+export async function perhapsTwice<T>(someone: Someone, percent: number, ask: () => Promise<T>): Promise<T[]> {
+  return Promise.all(chance(someone, percent) ? [ask(), ask()] : [ask()]);
+}
+
 /** @returns undefined when it did not come about in that many attempts */
 export async function inAttempts<T>(
   someone: Someone,
@@ -44,8 +49,7 @@ export async function redeemTogether<T>(
   ask: () => Promise<Answer | undefined>,
   read: Read<T>,
 ): Promise<T | undefined> {
-  const workers = chance(someone, 20) ? 2 : 1;
-  const answers = await Promise.all(Array.from({ length: workers }, ask));
+  const answers = await perhapsTwice(someone, 20, ask);
   return answers.map(read).find((found) => found !== undefined);
 }
 
@@ -64,6 +68,13 @@ export async function refreshTogether<T>(
     await pause(someone, 3_000);
   }
   return undefined;
+}
+
+/** @returns both texts of an answer that has tokens */
+export function bothIn(answer: Answer | undefined, one: string, other: string): readonly [string, string] | undefined {
+  if (answer?.status !== 200) return undefined;
+  const [first, second] = [textIn(answer.body, one), textIn(answer.body, other)];
+  return first === undefined || second === undefined ? undefined : [first, second];
 }
 
 /** Of PKCE, 43 characters. */

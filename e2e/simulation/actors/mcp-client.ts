@@ -11,11 +11,13 @@ import type { Asker } from "../invariants/promises.ts";
 import { type Browser, createBrowser, formWith } from "./browser.ts";
 import {
   ATTEMPTS,
+  bothIn,
   challengeOf,
   chance,
   inAttempts,
   newVerifier,
   pause,
+  perhapsTwice,
   redeemTogether,
   refreshTogether,
 } from "./habits.ts";
@@ -99,8 +101,7 @@ export async function signInOnce(seat: Seat): Promise<Session | undefined> {
   seat.world.promises.hide(verifier);
   const path = await authorizePath(seat, verifier);
   if (path === undefined) return undefined;
-  const tabs = chance(seat, 25) ? 2 : 1;
-  const codes = await Promise.all(Array.from({ length: tabs }, () => follow(seat, path, "decision")));
+  const codes = await perhapsTwice(seat, 25, () => follow(seat, path, "decision"));
   const code = codes.find((found) => found !== undefined);
   if (code === undefined) return undefined;
   await pause(seat, 1_500);
@@ -211,7 +212,6 @@ export function visit({ world, user }: Seat, to: URL): string {
 }
 
 function sessionIn(answer: Answer | undefined): Session | undefined {
-  if (answer?.status !== 200) return undefined;
-  const [accessToken, refreshToken] = [textIn(answer.body, "access_token"), textIn(answer.body, "refresh_token")];
-  return accessToken === undefined || refreshToken === undefined ? undefined : { accessToken, refreshToken };
+  const found = bothIn(answer, "access_token", "refresh_token");
+  return found && { accessToken: found[0], refreshToken: found[1] };
 }

@@ -6,11 +6,13 @@
 import { type Browser, createBrowser, fieldsOf } from "./browser.ts";
 import {
   ATTEMPTS,
+  bothIn,
   challengeOf,
   chance,
   inAttempts,
   newVerifier,
   pause,
+  perhapsTwice,
   redeemTogether,
   refreshTogether,
 } from "./habits.ts";
@@ -70,8 +72,7 @@ async function connectOnce(account: Account): Promise<Kept | undefined> {
   account.world.promises.hide(verifier);
   const path = await push(account, verifier);
   if (path === undefined) return undefined;
-  const tabs = chance(account, 25) ? 2 : 1;
-  const back = await Promise.all(Array.from({ length: tabs }, () => visitVendor(account, path)));
+  const back = await perhapsTwice(account, 25, () => visitVendor(account, path));
   const answers = await Promise.all(back.flatMap((at) => (at === undefined ? [] : comeBack(account, at))));
   const code = answers.flat().find((found) => found !== undefined);
   if (code === undefined) return undefined;
@@ -168,9 +169,8 @@ function isToldToConnect(answer: Answer | undefined): boolean {
 }
 
 function keptIn(answer: Answer | undefined): Kept | undefined {
-  if (answer?.status !== 200) return undefined;
-  const [refreshToken, connection] = [textIn(answer.body, "refresh_token"), textIn(answer.body, "connection")];
-  return refreshToken === undefined || connection === undefined ? undefined : { refreshToken, connection };
+  const found = bothIn(answer, "refresh_token", "connection");
+  return found && { refreshToken: found[0], connection: found[1] };
 }
 
 export async function post(

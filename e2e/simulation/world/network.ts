@@ -1,6 +1,7 @@
 /**
  * The way requests take: over a network that is slow and loses answers, to one of the processes.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { type Asker, createPromises, currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
 import { type Answer, textIn } from "./answer.ts";
 import { createDistance, type Distance, type DistanceParts } from "./distance.ts";
@@ -80,7 +81,7 @@ interface NetworkParts extends Beginning {
   readonly processes: Pick<Fleet<Program>, "count" | "fetch">;
   /** Of virtual time. */
   readonly boundMs: (sent: Sent) => number;
-  readonly requestOf: (sent: Sent) => Request;
+  readonly baseUrl: string;
   /** @returns to be called with the answer, if one comes */
   readonly present?: (sent: Sent) => (answer: Answer) => void;
   /** Whether a redirect leads to a vendor. */
@@ -122,7 +123,7 @@ export function createNetwork(parts: NetworkParts): Send {
     promises.opened(open);
     const presented = parts.present?.(sent);
     const answer = await currentRequest
-      .run(open, () => processes.fetch(process, parts.requestOf(sent)))
+      .run(open, () => processes.fetch(process, requestOf(sent, parts.baseUrl)))
       .catch(() => undefined)
       .finally(() => promises.closed(open));
     if (answer === undefined) open.isLetDown = true;
@@ -133,6 +134,25 @@ export function createNetwork(parts: NetworkParts): Send {
     tell(`${asker.name} gets ${answer === undefined || isLost ? "no answer" : summary(answer)} for ${describe(sent)}`);
     return isLost ? undefined : answer;
   };
+}
+
+/** Without a signal and a stream, which cost a twentieth of a run, where only our code reads it and not a library. */
+function requestOf({ path, form, json, client, bearer, cookie }: Sent, baseUrl: string): Request {
+  const isOfBrowser = client === undefined && json === undefined && bearer === undefined;
+  const basic = client && `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString("base64")}`;
+  const authorization = bearer === undefined ? basic : `Bearer ${bearer}`;
+  const text = json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json);
+  const type = json === undefined ? "application/x-www-form-urlencoded" : "application/json";
+  const headers = new Headers({
+    host: new URL(baseUrl).host,
+    accept: isOfBrowser ? "text/html" : "application/json, text/event-stream",
+    ...defined({ cookie, authorization, "content-type": text && type }),
+    ...(path === "/mcp" ? { "mcp-protocol-version": "2025-11-25" } : {}),
+  });
+  const whole = { method: text === undefined ? "GET" : "POST", headers, body: text ?? null };
+  if (bearer !== undefined) return new Request(baseUrl + path, whole);
+  const body = text === undefined ? null : [Buffer.from(text)];
+  return { ...whole, url: baseUrl + path, body } as unknown as Request;
 }
 
 function judgeAnswer(answer: Answer, sent: Sent, judge: Judge, parts: NetworkParts): void {

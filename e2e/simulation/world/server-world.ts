@@ -24,28 +24,12 @@ export async function createServerWorld(options: Omit<WorldOptions, "clients">):
     name: "server",
     processes,
     boundMs: () => BOUND_MS,
-    requestOf,
+    baseUrl: SERVER,
     leaves: ({ pathname }) => pathname === "/authorize",
     goesOn: ({ path }, { searchParams }) => isCallback(path) && !searchParams.has("error"),
     judge: (answer, sent, judge) => judgeAnswer(answer, sent, judge, refreshes),
   });
   return { ...surroundings, processes, send };
-}
-
-function requestOf({ path, form, json, bearer, cookie }: Sent): Request {
-  const headers = new Headers(cookie === undefined ? {} : { cookie });
-  headers.set("host", new URL(SERVER).host);
-  headers.set(
-    "accept",
-    json === undefined && bearer === undefined ? "text/html" : "application/json, text/event-stream",
-  );
-  if (bearer !== undefined) headers.set("authorization", `Bearer ${bearer}`);
-  if (path === "/mcp") headers.set("mcp-protocol-version", "2025-11-25");
-  if (json !== undefined) headers.set("content-type", "application/json");
-  const body = json === undefined ? form && new URLSearchParams(form) : JSON.stringify(json);
-  return body === undefined
-    ? new Request(SERVER + path, { headers })
-    : new Request(SERVER + path, { method: "POST", headers, body });
 }
 
 function isCallback(path: string): boolean {

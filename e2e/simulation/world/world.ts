@@ -55,29 +55,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     name: "broker",
     processes,
     boundMs: ({ path }) => (path.startsWith("/v1/token") ? TOKEN_BOUND_MS : BOUND_MS),
-    requestOf,
+    baseUrl: ISSUER,
     present,
     leaves: ({ origin }) => origin === VENDOR_ORIGIN,
     goesOn: ({ path }, { searchParams }) => path.startsWith("/v1/callback") && searchParams.has("code"),
     judge,
   });
   return { ...beginning, vendor, store, processes, clients, send };
-}
-
-/** What a broker reads of a request. A whole one has a signal and a stream, which are a twentieth of a run. */
-function asRead(request: Pick<Request, "method" | "url" | "headers"> & { readonly body: Iterable<Buffer> | null }) {
-  return request as unknown as Request;
-}
-
-function requestOf({ path, form, client, cookie }: Sent): Request {
-  const headers: Record<string, string> = cookie === undefined ? {} : { cookie };
-  if (client === undefined) headers["accept"] = "text/html";
-  else headers["authorization"] = `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString("base64")}`;
-  if (form === undefined)
-    return asRead({ method: "GET", url: ISSUER + path, headers: new Headers(headers), body: null });
-  headers["content-type"] = "application/x-www-form-urlencoded";
-  const body = [Buffer.from(new URLSearchParams(form).toString())];
-  return asRead({ method: "POST", url: ISSUER + path, headers: new Headers(headers), body });
 }
 
 function judge(
