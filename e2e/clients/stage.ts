@@ -10,24 +10,9 @@ import { freePort } from "../support/free-port.ts";
 import { startMcpServer } from "../support/mcp/process.ts";
 import { OUR_CLIENT, startGitHubVendor } from "../support/mcp/vendor.ts";
 
-export interface Stage {
-  /** The address of `/mcp`: all that a client is given. */
-  readonly mcp: string;
-  /** Variables of a client's environment, so that it finds the browser. */
-  readonly browser: Readonly<Record<string, string>>;
-  /** How often a client sent its user to the browser so far. */
-  opened(): number;
-  /** Requests that reached the server so far, by its own log. */
-  requests(): number;
-  /** The server's clock: its access tokens end, the client's clock stays. */
-  hourLater(): Promise<void>;
-  /** The user disconnects the server at the vendor. From now on the browser opens pages and approves nothing. */
-  revoke(): void;
-  close(): Promise<void>;
-}
-
+export type Stage = Awaited<ReturnType<typeof openStage>>;
 /** @param folder for the server's data and the command that opens the browser */
-export async function openStage(folder: string): Promise<Stage> {
+export async function openStage(folder: string) {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const vendor = await startGitHubVendor({ redirectUris: [`${url}/callback`], expiringTokens: true });
@@ -43,16 +28,22 @@ export async function openStage(folder: string): Promise<Stage> {
   const browser = await openBrowser(folder);
   let hours = 0;
   return {
+    /** The address of `/mcp`: all that a client is given. */
     mcp: server.mcp,
+    /** Variables of a client's environment, so that it finds the browser. */
     browser: browser.variables,
+    /** How often a client sent its user to the browser so far. */
     opened: () => browser.opened(),
+    /** Requests that reached the server so far, by its own log. */
     requests: () => server.stdout().split("\n").length,
+    /** The server's clock: its access tokens end, the client's clock stays. */
     hourLater: async () => {
       hours += 1;
       server.signal("SIGUSR2");
       // A client that refreshes before the clock has moved gets a token that ends when it does.
       while (!server.stderr().includes(`${hours} h later\n`)) await sleep(10);
     },
+    /** The user disconnects the server at the vendor. From now on the browser opens pages and approves nothing. */
     revoke: () => {
       vendor.github.disconnect("user", OUR_CLIENT);
       browser.leave();

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { patience } from "@oauth-broker/oauth-core/testing";
-import { createLog, type Log } from "@oauth-broker/service";
+import { createLog } from "@oauth-broker/service";
 import { findSecrets } from "./secrets.ts";
 
 export interface Service {
@@ -38,26 +38,6 @@ export interface Service {
   readonly isMeasured?: boolean;
   /** Of a measured one: called with each line of its stdout, after it listens. */
   readonly onLine?: (line: string) => void;
-}
-
-export interface ServiceProcess {
-  /** The `url` that the process prints in its first such JSON line. */
-  readonly url: string;
-  readonly folder: string;
-  readonly pid: number;
-  /** From the start of the process until it listened. */
-  readonly startMs: number;
-  stdout(): string;
-  stderr(): string;
-  signal(name: NodeJS.Signals): void;
-  /** @returns the exit code once the process has ended by itself, or by a signal sent before */
-  exited(): Promise<number | null>;
-  /**
-   * Sends SIGTERM and waits.
-   * @throws Error when it does not exit with 0, wrote a line that is not JSON, or a secret; a
-   *   measured one may end by the signal
-   */
-  stop(): Promise<void>;
 }
 
 export interface Ended {
@@ -92,8 +72,9 @@ export function removeTemporaryFolders(): void {
   folders.clear();
 }
 
+export type ServiceProcess = Awaited<ReturnType<typeof startService>>;
 /** @throws Error with its stderr when the process ends, or prints nothing, before it listens */
-export async function startService(service: Service): Promise<ServiceProcess> {
+export async function startService(service: Service) {
   const { name, isMeasured = false, onLine } = service;
   const folder = service.folder ?? temporaryFolder();
   const startedAt = performance.now();
@@ -114,13 +95,21 @@ export async function startService(service: Service): Promise<ServiceProcess> {
   } else lines.removeAllListeners("line").on("line", onLine);
   const exited = async (): Promise<number | null> => withDeadline(ended, EXIT_MS, `the ${name} to exit`);
   return {
+    /** The `url` that the process prints in its first such JSON line. */
     url,
     folder,
     pid: child.pid ?? 0,
+    /** From the start of the process until it listened. */
     startMs,
     ...output,
-    signal: (signal) => void child.kill(signal),
+    signal: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** @returns the exit code once the process has ended by itself, or by a signal sent before */
     exited,
+    /**
+     * Sends SIGTERM and waits.
+     * @throws Error when it does not exit with 0, wrote a line that is not JSON, or a secret; a
+     *   measured one may end by the signal
+     */
     stop: async () => {
       child.kill("SIGTERM");
       const code = await exited().finally(() => child.kill("SIGKILL"));
@@ -158,10 +147,7 @@ export function spawnService(
 }
 
 /** @param isMeasured only the end of stderr is kept then */
-export function keepOutput(
-  child: ReturnType<typeof spawnService>,
-  isMeasured = false,
-): Pick<ServiceProcess, "stdout" | "stderr"> {
+export function keepOutput(child: ReturnType<typeof spawnService>, isMeasured = false) {
   const texts = { stdout: "", stderr: "" };
   for (const name of isMeasured ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -193,26 +179,20 @@ async function firstUrl(
 }
 
 /** @throws Error when a line is not JSON, or a planted secret is in one */
-function requireCleanOutput(name: string, { stdout, stderr }: Pick<ServiceProcess, "stdout" | "stderr">): void {
+function requireCleanOutput(name: string, { stdout, stderr }: ReturnType<typeof keepOutput>): void {
   const found = findSecrets(stdout() + stderr());
   if (found.length > 0) throw new Error(`The ${name} printed secrets: ${found.join(", ")}`);
   for (const line of stdout().split("\n")) if (line !== "") JSON.parse(line);
 }
 
 /** The log of a service inside the test. */
-export interface KeptLog {
-  readonly log: Log;
-  /** So far, a line each. */
-  readonly lines: readonly string[];
-  /** @throws Error as `requireCleanOutput` */
-  requireClean(stderr?: string): void;
-}
-
-export function keepLog(name: string): KeptLog {
+export function keepLog(name: string) {
   const lines: string[] = [];
   return {
     log: createLog({ write: (line) => void lines.push(line) }),
-    lines,
+    /** So far, a line each. */
+    lines: lines as readonly string[],
+    /** @throws Error as `requireCleanOutput` */
     requireClean: (stderr = "") => requireCleanOutput(name, { stdout: () => lines.join(""), stderr: () => stderr }),
   };
 }

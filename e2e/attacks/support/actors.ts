@@ -10,7 +10,6 @@ import {
   createPlatform,
   encode as encodeForm,
   type Form,
-  type Platform,
   type Pushed,
 } from "../../support/broker/platform.ts";
 import { BASE_URL, type Exchange, FORM, HONEST, type PlatformId, PLATFORMS, vendorAt } from "./names.ts";
@@ -19,22 +18,6 @@ import { createFixture, type Fixture, type FixtureOptions } from "./fixture.ts";
 export { type Answer, challengeOf, type Form };
 /** A flow as the platform that started it knows it. */
 export type Flow = Pushed;
-
-export interface Backend extends Pick<Platform, "post" | "par" | "push"> {
-  readonly clientId: PlatformId;
-  startUrl(flow: Pick<Flow, "requestUri">): URL;
-  /** Pushes a flow, whose start the browser visits. */
-  start(browser: Browser, stopAt?: StopAt, form?: Form): Promise<Visit & { readonly flow: Flow }>;
-  /** A whole flow, up to the broker's answer. */
-  connect(browser: Browser, form?: Form): Promise<Connected>;
-  redeem(code: string, codeVerifier: string | undefined, form?: Form): Promise<Answer>;
-}
-
-export interface Connected extends Answer {
-  readonly body: Record<string, string>;
-  readonly flow: Flow;
-  readonly code: string;
-}
 
 type StopAt = (url: URL) => boolean;
 
@@ -92,7 +75,8 @@ export const atCallback = (url: URL): boolean =>
 /** For `visit`: stops before the vendor is requested. */
 export const awayFromBroker = (url: URL): boolean => url.origin !== BASE_URL;
 
-export function createBackend(fixture: Fixture, clientId: PlatformId = "platform"): Backend {
+export type Backend = ReturnType<typeof createBackend>;
+export function createBackend(fixture: Fixture, clientId: PlatformId = "platform") {
   const { secret: clientSecret, redirectUri } = PLATFORMS[clientId];
   const platform = createPlatform({
     baseUrl: BASE_URL,
@@ -106,8 +90,8 @@ export function createBackend(fixture: Fixture, clientId: PlatformId = "platform
       return readAnswer(new Response(body, { status, headers }));
     },
   });
-  const startUrl: Backend["startUrl"] = (flow) => new URL(platform.authorizeUrl(flow));
-  const start: Backend["start"] = async (browser, stopAt, form) => {
+  const startUrl = (flow: Pick<Flow, "requestUri">): URL => new URL(platform.authorizeUrl(flow));
+  const start = async (browser: Browser, stopAt?: StopAt, form?: Form) => {
     const flow = await platform.push(form);
     return { flow, ...(await browser.visit(startUrl(flow), stopAt)) };
   };
@@ -115,9 +99,12 @@ export function createBackend(fixture: Fixture, clientId: PlatformId = "platform
     ...platform,
     clientId,
     startUrl,
+    /** Pushes a flow, whose start the browser visits. */
     start,
-    redeem: (code, codeVerifier, form) => platform.redeem({ code, codeVerifier }, form),
-    connect: async (browser, form) => {
+    redeem: (code: string, codeVerifier: string | undefined, form?: Form): Promise<Answer> =>
+      platform.redeem({ code, codeVerifier }, form),
+    /** A whole flow, up to the broker's answer. */
+    connect: async (browser: Browser, form?: Form) => {
       const { flow, url } = await start(browser, undefined, form);
       const code = parameter(url, "code");
       const answer = await platform.redeem({ code, codeVerifier: flow.codeVerifier });

@@ -5,13 +5,6 @@
  */
 import { startScriptedVendor } from "@oauth-broker/simulators";
 
-export interface BouncingServer {
-  readonly mcp: string;
-  /** The forms that the platform sent to its token endpoint. */
-  readonly stolen: readonly URLSearchParams[];
-  close(): Promise<void>;
-}
-
 export interface Bounce {
   /** The authorization endpoint of the honest vendor. */
   readonly authorizationEndpoint: string;
@@ -21,7 +14,9 @@ export interface Bounce {
   readonly vendorIssuer: string;
 }
 
-export async function startBouncingServer(bounce: Bounce): Promise<BouncingServer> {
+export type BouncingServer = Awaited<ReturnType<typeof startBouncingServer>>;
+/** @returns `stolen`: the forms that the platform sent to its token endpoint */
+export async function startBouncingServer(bounce: Bounce) {
   const stolen: URLSearchParams[] = [];
   const { url, close } = await startScriptedVendor({
     "/.well-known/oauth-protected-resource/mcp": () => ({

@@ -2,7 +2,6 @@
  * The attacker's vendor of the cross-app attacks: it sends each browser on to an honest vendor, as
  * the broker's client there, whose id is public: it is in every URL that users see.
  */
-import type { FakeVendor } from "@oauth-broker/simulators";
 import {
   atCallback,
   awayFromBroker,
@@ -13,13 +12,6 @@ import {
   withParameters,
 } from "./actors.ts";
 import { CALLBACK, HONEST, VENDOR_CLIENT, vendorAt } from "./names.ts";
-
-export interface BouncingVendor extends FakeVendor {
-  /** From now on it forwards this challenge, and not the one it is sent. */
-  forward(codeChallenge: string): void;
-  /** @returns the code that reached its token endpoint */
-  stolen(): string | undefined;
-}
 
 export interface BounceOptions {
   readonly origin: string;
@@ -32,7 +24,8 @@ export interface BounceOptions {
   readonly bounceTo?: (own: string) => string;
 }
 
-export function createBouncingVendor({ origin, bounceTo, ...options }: BounceOptions): BouncingVendor {
+export type BouncingVendor = ReturnType<typeof createBouncingVendor>;
+export function createBouncingVendor({ origin, bounceTo, ...options }: BounceOptions) {
   let forwarded: string | undefined;
   const vendor = vendorAt(origin, {
     ...options,
@@ -50,9 +43,9 @@ export function createBouncingVendor({ origin, bounceTo, ...options }: BounceOpt
   });
   return {
     ...vendor,
-    forward: (codeChallenge) => {
-      forwarded = codeChallenge;
-    },
+    /** From now on it forwards this challenge, and not the one it is sent. */
+    forward: (codeChallenge: string) => void (forwarded = codeChallenge),
+    /** @returns the code that reached its token endpoint */
     stolen: () => vendor.tokenRequests[0]?.form.get("code") ?? undefined,
   };
 }

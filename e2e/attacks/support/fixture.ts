@@ -5,7 +5,6 @@
  * vendors ends at `createFakeVendor`.
  */
 import type { FakeVendor } from "@oauth-broker/simulators";
-import type { Broker } from "@oauth-broker/broker/src/app.ts";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
@@ -38,24 +37,8 @@ export interface FixtureOptions {
   readonly egress?: Egress;
 }
 
-export interface Fixture {
-  readonly broker: Broker;
-  readonly now: ReturnType<typeof fixedClock>;
-  readonly vendors: readonly FakeVendor[];
-  /**
-   * One request to the broker, recorded in `exchanges`.
-   * @param url absolute, or a path
-   */
-  request(url: URL | string, init?: RequestInit): Promise<Exchange>;
-  readonly exchanges: readonly Exchange[];
-  /** Every outbound request of the broker. */
-  readonly outbound: readonly OutboundRequest[];
-  readonly logLines: readonly string[];
-  /** The folder of broker.yaml. */
-  readonly folder: string;
-}
-
-export async function createFixture(options: FixtureOptions): Promise<Fixture> {
+export type Fixture = Awaited<ReturnType<typeof createFixture>>;
+export async function createFixture(options: FixtureOptions) {
   const now = fixedClock(NOW);
   const twins = twinsSoFar();
   const outbound: OutboundRequest[] = [];
@@ -63,11 +46,15 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
   // JSON is YAML.
   const { broker, folder, kept } = await openBroker(JSON.stringify(configurationOf(options)), { now, egress });
   const exchanges: Exchange[] = [];
-  const fixture: Fixture = {
+  const fixture = {
     broker,
     now,
     vendors: options.vendors,
-    request: async (url, init = {}) => {
+    /**
+     * One request to the broker, recorded in `exchanges`.
+     * @param url absolute, or a path
+     */
+    request: async (url: URL | string, init: RequestInit = {}): Promise<Exchange> => {
       const target = new URL(url, BASE_URL).href;
       const response = await broker.app.request(target, init);
       const { status, headers } = response;
@@ -75,9 +62,11 @@ export async function createFixture(options: FixtureOptions): Promise<Fixture> {
       exchanges.push(exchange);
       return exchange;
     },
-    exchanges,
-    outbound,
+    exchanges: exchanges as readonly Exchange[],
+    /** Every outbound request of the broker. */
+    outbound: outbound as readonly OutboundRequest[],
     logLines: kept.lines,
+    /** The folder of broker.yaml. */
     folder,
   };
   onTestFinished(async () => {

@@ -11,17 +11,8 @@ import { answerOf, createFixture, type Fixture, type OutboundRequest, requestOf 
 /** The token of the owner `acme`, for the vendor `honest`. */
 export const IAT = "iat-of-acme-0123456789abcdefghijklmnop";
 
-export interface RegistrationFixture {
-  readonly fixture: Fixture;
-  /** Registrations that reached a vendor, oldest first. */
-  readonly outbound: readonly OutboundRequest[];
-  register(body: string | object, who?: PlatformId): Promise<Exchange>;
-}
-
 /** @param metadata members over those of the vendor `honest` */
-export async function setUpRegistration(
-  metadata: Readonly<Record<string, unknown>> = {},
-): Promise<RegistrationFixture> {
+export async function setUpRegistration(metadata: Readonly<Record<string, unknown>> = {}) {
   const outbound: OutboundRequest[] = [];
   const fetch: Egress["fetch"] = async (input, init = {}) => {
     const request = requestOf(input, init);
@@ -56,7 +47,8 @@ export async function setUpRegistration(
     },
     egress: { fetch, fetchUntrusted: fetch, close: async () => {} },
   });
-  return { fixture, outbound, register: (body, who) => register(fixture, body, who) };
+  /** `outbound`: the registrations that reached a vendor, oldest first. */
+  return { fixture, outbound, register: (body: string | object, who?: PlatformId) => register(fixture, body, who) };
 }
 
 /** @param body text is sent unchanged */

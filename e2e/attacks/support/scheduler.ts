@@ -7,31 +7,27 @@ import { setImmediate as afterMicrotasks } from "node:timers/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import type { Seeded } from "../../support/seeded.ts";
 
-export interface Scheduler {
-  /**
-   * Resolves when it is this caller's turn; at once while nothing is being run.
-   *
-   * @param whose any name of the waiting caller
-   * @param what what it waits for; both only identify orders
-   */
-  turn(whose: string, what: string): Promise<void>;
-  /**
-   * Gives turns until `work` has ended.
-   * @returns the order of the turns as one text: `a` for the first name, `b` for the next
-   */
-  run(work: Promise<unknown>): Promise<string>;
-}
-
 const MOST_TURNS = 10_000;
 
-export function createScheduler(seeded: Seeded): Scheduler {
+export type Scheduler = ReturnType<typeof createScheduler>;
+export function createScheduler(seeded: Seeded) {
   const waiting: { readonly whose: string; readonly what: string; readonly go: () => void }[] = [];
   const running = { now: false };
   return {
-    turn: async (whose, what) => {
+    /**
+     * Resolves when it is this caller's turn; at once while nothing is being run.
+     *
+     * @param whose any name of the waiting caller
+     * @param what what it waits for; both only identify orders
+     */
+    turn: async (whose: string, what: string): Promise<void> => {
       if (running.now) await new Promise<void>((go) => void waiting.push({ whose, what, go }));
     },
-    run: async (work) => {
+    /**
+     * Gives turns until `work` has ended.
+     * @returns the order of the turns as one text: `a` for the first name, `b` for the next
+     */
+    run: async (work: Promise<unknown>): Promise<string> => {
       const names: string[] = [];
       const order: string[] = [];
       running.now = true;

@@ -9,10 +9,10 @@ import { authorizeClient } from "../../support/mcp/client-oauth.ts";
 import { createMcpPlatform, errorOf, type McpPlatform } from "../../support/mcp/platform.ts";
 import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
-import { type McpVendor, plantAll, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
+import { type OpenIdVendor, plantAll, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
 
 interface Case {
-  readonly start: () => Promise<McpVendor & { live(): readonly string[] }>;
+  readonly start: () => Promise<Pick<OpenIdVendor, "env" | "close"> & { live(): readonly string[] }>;
   /** The answer of `whoami` for a user. */
   readonly identity: Readonly<Record<"user" | "operator", Readonly<Record<string, unknown>>>>;
 }

@@ -10,16 +10,7 @@ import type { AwsHarness } from "./aws.ts";
 
 type Item = Record<string, AttributeValue>;
 
-export interface TableHand {
-  /** The item of a user's tokens, at any vendor. */
-  tokensOf(user: string): Promise<Item>;
-  /** Changes a text attribute of it. */
-  change(item: Item, attribute: string, change: (value: string) => string): Promise<void>;
-  /** Restores it. */
-  put(item: Item): Promise<void>;
-  close(): void;
-}
-
+export type TableHand = ReturnType<typeof openTable>;
 /** Bypasses the proxy, as an attacker with write access or a broken migration would. */
 export function openTable({
   engine,
@@ -27,20 +18,26 @@ export function openTable({
 }: {
   readonly engine: Pick<AwsHarness["engine"], "endpoint" | "region">;
   readonly table: string;
-}): TableHand {
+}) {
   const client = new DynamoDBClient({
     endpoint: engine.endpoint,
     region: engine.region,
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
   });
   return {
-    tokensOf: async (user) => {
+    /** The item of a user's tokens, at any vendor. */
+    tokensOf: async (user: string): Promise<Item> => {
       const { Items: items = [] } = await client.send(new ScanCommand({ TableName: table, ConsistentRead: true }));
       const found = items.find(({ pk, sk }) => pk?.S === `USER#${user}` && sk?.S?.startsWith("VENDOR#") === true);
       if (found === undefined) throw new Error("the user has no tokens in the table");
       return found;
     },
-    change: async ({ pk, sk, ...attributes }, attribute, change) => {
+    /** Changes a text attribute of it. */
+    change: async (
+      { pk, sk, ...attributes }: Item,
+      attribute: string,
+      change: (value: string) => string,
+    ): Promise<void> => {
       await client.send(
         new UpdateItemCommand({
           TableName: table,
@@ -51,7 +48,8 @@ export function openTable({
         }),
       );
     },
-    put: async (item) => void (await client.send(new PutItemCommand({ TableName: table, Item: item }))),
+    /** Restores it. */
+    put: async (item: Item) => void (await client.send(new PutItemCommand({ TableName: table, Item: item }))),
     close: () => client.destroy(),
   };
 }

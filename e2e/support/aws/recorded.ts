@@ -14,21 +14,9 @@ export interface AwsCall {
   readonly encryptionContext: Readonly<Record<string, string>>;
 }
 
-export interface RecordedAws {
-  readonly region: string;
-  readonly account: string;
-  readonly keyArn: string;
-  /** The environment a service needs, without the AWS settings of this machine. */
-  readonly env: Readonly<Record<string, string>>;
-  /** @param definition an input of CreateTable, without its name */
-  createTable(name: string, definition: object): Promise<void>;
-  /** The calls since the last time this was asked. */
-  takeCalls(): readonly AwsCall[];
-  close(): Promise<void>;
-}
-
+export type RecordedAws = Awaited<ReturnType<typeof startRecordedAws>>;
 /** @param alias `alias/…`, of the key */
-export async function startRecordedAws(alias: string): Promise<RecordedAws> {
+export async function startRecordedAws(alias: string) {
   const [engine, kms] = await Promise.all([startDynamoDb(), startKms()]);
   const { region } = engine;
   const { account } = kms;
@@ -57,9 +45,12 @@ export async function startRecordedAws(alias: string): Promise<RecordedAws> {
     region,
     account,
     keyArn,
+    /** The environment a service needs, without the AWS settings of this machine. */
     env: { ...awsEnvironment({ kmsEndpoint: keys.endpoint }), AWS_ENDPOINT_URL_DYNAMODB: table.endpoint },
-    createTable: async (name, definition) => void (await engine.createTable(name, definition)),
-    takeCalls: () => {
+    /** @param definition an input of CreateTable, without its name */
+    createTable: async (name: string, definition: object) => void (await engine.createTable(name, definition)),
+    /** The calls since the last time this was asked. */
+    takeCalls: (): readonly AwsCall[] => {
       const taken = calls;
       calls = [];
       return taken;

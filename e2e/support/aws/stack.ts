@@ -10,26 +10,6 @@ import type { AwsCall } from "./recorded.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface Policy {
-  /** Actions of which it allows some calls, in order. */
-  readonly actions: readonly string[];
-  /** The purposes of encryption contexts for which it allows the key. */
-  readonly purposes: readonly string[];
-  allows(call: AwsCall): boolean;
-}
-
-export interface Stack {
-  readonly outputs: Readonly<Record<string, string>>;
-  /** The input of CreateTable, without its name. */
-  readonly table: Json;
-  /** The statements of an `AWS::IAM::ManagedPolicy`. */
-  policy(name: string): Policy;
-  /** The role of the task, an ARN. */
-  readonly taskRole: string;
-  /** What the key's own policy allows to this role. */
-  keyPolicyFor(role: string): Policy;
-}
-
 export interface StackOptions {
   readonly template: "broker" | "mcp-server";
   readonly parameters: Readonly<Record<string, string>> & { readonly TableName: string };
@@ -38,7 +18,8 @@ export interface StackOptions {
   readonly keyArn: string;
 }
 
-export function stackOf({ template, parameters, region, account, keyArn }: StackOptions): Stack {
+export type Stack = ReturnType<typeof stackOf>;
+export function stackOf({ template, parameters, region, account, keyArn }: StackOptions) {
   const text = readFileSync(join(ROOT, "deploy/aws", `${template}.yaml`), "utf8");
   const { Parameters, Conditions, Resources, Outputs } = parse(text) as {
     readonly Conditions: Readonly<
@@ -82,10 +63,15 @@ export function stackOf({ template, parameters, region, account, keyArn }: Stack
   const { Statement: ofKey } = properties("Key")["KeyPolicy"] as { readonly Statement: readonly Statement[] };
   return {
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, String(resolve(Value))])),
+    /** The input of CreateTable, without its name. */
     table: { AttributeDefinitions, KeySchema, BillingMode },
-    policy: (name) => policyOf((properties(name)["PolicyDocument"] as { Statement: readonly Statement[] }).Statement),
+    /** The statements of an `AWS::IAM::ManagedPolicy`. */
+    policy: (name: string) =>
+      policyOf((properties(name)["PolicyDocument"] as { Statement: readonly Statement[] }).Statement),
+    /** The role of the task, an ARN. */
     taskRole: valueOf("TaskRole.Arn"),
-    keyPolicyFor: (role) => policyOf(ofKey.filter(({ Principal }) => Principal?.AWS === role)),
+    /** What the key's own policy allows to this role. */
+    keyPolicyFor: (role: string) => policyOf(ofKey.filter(({ Principal }) => Principal?.AWS === role)),
   };
 }
 
@@ -97,11 +83,14 @@ interface Statement {
   readonly Condition?: { readonly StringEquals: Readonly<Record<string, string | readonly string[]>> };
 }
 
-function policyOf(statements: readonly Statement[]): Policy {
+export type Policy = ReturnType<typeof policyOf>;
+function policyOf(statements: readonly Statement[]) {
   return {
+    /** Actions of which it allows some calls, in order. */
     actions: statements.flatMap(({ Action }) => Action),
+    /** The purposes of encryption contexts for which it allows the key. */
     purposes: statements.flatMap(({ Condition }) => Condition?.StringEquals["kms:EncryptionContext:purpose"] ?? []),
-    allows: ({ action, resource, encryptionContext }) =>
+    allows: ({ action, resource, encryptionContext }: AwsCall) =>
       statements.some(
         ({ Action, Resource, Condition }) =>
           Action.includes(action) &&

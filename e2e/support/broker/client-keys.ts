@@ -5,32 +5,16 @@
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 
-export interface ClientKeys {
-  readonly privateKey: CryptoKey;
-  readonly kid: string;
-  /** Public, as JSON: YAML reads it as a mapping. */
-  readonly jwks: string;
-}
-
-export async function createClientKeys(kid: string, alg: "ES256" | "Ed25519" = "ES256"): Promise<ClientKeys> {
+export type ClientKeys = Awaited<ReturnType<typeof createClientKeys>>;
+/** `jwks` is public, as JSON: YAML reads it as a mapping. */
+export async function createClientKeys(kid: string, alg: "ES256" | "Ed25519" = "ES256") {
   const { privateKey, publicKey } = await generateKeyPair(alg);
   const jwk: JWK = { ...(await exportJWK(publicKey)), kid, alg, use: "sig" };
   return { privateKey, kid, jwks: JSON.stringify({ keys: [jwk] }) };
 }
 
-export interface PublishedKeys {
-  readonly jwksUri: string;
-  /** How often it was requested. */
-  count(): number;
-  /**
-   * From now on.
-   * @param jwks absent: the server is down
-   */
-  publish(jwks?: string): void;
-  close(): Promise<void>;
-}
-
-export async function publishKeys(jwks: string): Promise<PublishedKeys> {
+export type PublishedKeys = Awaited<ReturnType<typeof publishKeys>>;
+export async function publishKeys(jwks: string) {
   let current: string | undefined = jwks;
   const headers = { "Content-Type": "application/json" };
   const { url, received, close } = await startScriptedVendor({
@@ -38,10 +22,13 @@ export async function publishKeys(jwks: string): Promise<PublishedKeys> {
   });
   return {
     jwksUri: `${url}/jwks.json`,
+    /** How often it was requested. */
     count: () => received.length,
-    publish: (next) => {
-      current = next;
-    },
+    /**
+     * From now on.
+     * @param next absent: the server is down
+     */
+    publish: (next?: string) => void (current = next),
     close,
   };
 }

@@ -11,15 +11,9 @@ export const OTHER_REDIRECT_URI = "https://other.example/oauth/vendor-callback";
 export const INITIATE_LOGIN_URI = "https://platform.example/connect";
 export const SCOPE = "openid profile api:read";
 
-export interface Secrets {
-  readonly platform: string;
-  readonly other: string;
-  /** Our client at the vendor. */
-  readonly vendor: string;
-}
-
-/** Random, as an operator makes them. */
-export function createSecrets(): Secrets {
+export type Secrets = ReturnType<typeof createSecrets>;
+/** Random, as an operator makes them; `vendor` is of our client there. */
+export function createSecrets() {
   const secret = (what: string): string => {
     const value = randomBytes(32).toString("base64url");
     plantSecret(what, value);

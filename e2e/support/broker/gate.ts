@@ -5,24 +5,18 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-export interface Gate {
-  /** `http://127.0.0.1:PORT`, always the same. */
-  readonly url: string;
-  /** Ends the open connections too. */
-  shut(): Promise<void>;
-  open(): Promise<void>;
-}
-
+export type Gate = ReturnType<typeof createGate>;
 /**
  * Starts closed.
  * @param port that it listens on once open
  * @param to the port behind it
  */
-export function createGate(port: number, to: number): Gate {
+export function createGate(port: number, to: number) {
   const sockets = new Set<Socket>();
   let server: Server | undefined;
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Ends the open connections too. */
     async shut() {
       for (const socket of sockets) socket.destroy();
       if (server === undefined) return;

@@ -2,9 +2,8 @@
  * A whole harness in this process: vendor, broker and two platforms, on a clock that the test
  * moves.
  */
-import type { Clock } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { OpenIdProvider, OpenIdProviderOptions } from "@oauth-broker/simulators";
+import type { OpenIdProviderOptions } from "@oauth-broker/simulators";
 import {
   brokerYaml,
   type ConfigurationParts,
@@ -13,31 +12,18 @@ import {
   type Secrets,
 } from "./configuration.ts";
 import { freePort } from "../free-port.ts";
-import { type InProcessBroker, startInProcessBroker } from "./in-process.ts";
-import { createPlatform, type Platform } from "./platform.ts";
+import { startInProcessBroker } from "./in-process.ts";
+import { createPlatform } from "./platform.ts";
 import { plantVendorSecrets, startVendor } from "./vendor.ts";
-
-export interface Harness {
-  readonly baseUrl: string;
-  readonly secrets: Secrets;
-  readonly vendor: OpenIdProvider;
-  readonly broker: InProcessBroker;
-  readonly platform: Platform;
-  /** Another client of the same broker. */
-  readonly other: Platform;
-  readonly now: Clock & { advance(seconds: number): void };
-  /** Requests that the vendor received at one path. */
-  vendorCalls(path: string): number;
-  close(): Promise<void>;
-}
 
 type Extra = Partial<Omit<ConfigurationParts, "baseUrl" | "secrets" | "issuer">>;
 
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 /** @param extra further configuration in addition to two clients and the vendor `op` */
 export async function startHarness(
   extra: Extra | ((issuer: string, secrets: Secrets) => Extra | Promise<Extra>) = {},
   vendorOptions: Partial<OpenIdProviderOptions> = {},
-): Promise<Harness> {
+) {
   const secrets = createSecrets();
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
   const vendor = await startVendor({ baseUrl, secrets }, vendorOptions);
@@ -54,13 +40,10 @@ export async function startHarness(
     broker,
     now,
     platform: createPlatform({ baseUrl, clientSecret: secrets.platform }),
-    other: createPlatform({
-      baseUrl,
-      clientId: "other",
-      clientSecret: secrets.other,
-      redirectUri: OTHER_REDIRECT_URI,
-    }),
-    vendorCalls: (path) => vendor.requests().filter((request) => request.path === path).length,
+    /** Another client of the same broker. */
+    other: createPlatform({ baseUrl, clientId: "other", clientSecret: secrets.other, redirectUri: OTHER_REDIRECT_URI }),
+    /** Requests that the vendor received at one path. */
+    vendorCalls: (path: string) => vendor.requests().filter((request) => request.path === path).length,
     close: async () => {
       plantVendorSecrets(vendor);
       await broker.close();

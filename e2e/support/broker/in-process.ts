@@ -4,18 +4,10 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
+import { createBroker } from "@oauth-broker/broker/src/app.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { listen } from "@oauth-broker/service";
-import { keepLog, type KeptLog, temporaryFolder } from "../service-process.ts";
-
-export interface InProcessBroker {
-  readonly broker: Broker;
-  /** Log lines so far. */
-  log(): readonly Readonly<Record<string, unknown>>[];
-  /** @throws Error when a planted secret is in the log */
-  close(): Promise<void>;
-}
+import { keepLog, temporaryFolder } from "../service-process.ts";
 
 type Deps = Partial<Pick<Parameters<typeof createBroker>[1], "now" | "egress">>;
 
@@ -24,16 +16,8 @@ export interface OpenBrokerOptions extends Deps {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface OpenBroker {
-  readonly broker: Broker;
-  readonly config: ReturnType<typeof loadConfig>;
-  /** Of broker.yaml. */
-  readonly folder: string;
-  readonly kept: KeptLog;
-}
-
-/** Without a port. */
-export async function openBroker(yaml: string, { env = {}, ...deps }: OpenBrokerOptions = {}): Promise<OpenBroker> {
+/** Without a port. @returns `folder` of broker.yaml */
+export async function openBroker(yaml: string, { env = {}, ...deps }: OpenBrokerOptions = {}) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "broker.yaml"), yaml);
   const config = loadConfig(env, folder);
@@ -43,13 +27,16 @@ export async function openBroker(yaml: string, { env = {}, ...deps }: OpenBroker
   return { broker, config, folder, kept };
 }
 
+export type InProcessBroker = Awaited<ReturnType<typeof startInProcessBroker>>;
 /** Behind a real port. */
-export async function startInProcessBroker(yaml: string, options: OpenBrokerOptions = {}): Promise<InProcessBroker> {
+export async function startInProcessBroker(yaml: string, options: OpenBrokerOptions = {}) {
   const { broker, config, kept } = await openBroker(yaml, options);
   const listening = await listen(broker.app, config.listen);
   return {
     broker,
+    /** Log lines so far. */
     log: () => kept.lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    /** @throws Error when a planted secret is in the log */
     close: async () => {
       await listening.stop(0);
       await broker.close();

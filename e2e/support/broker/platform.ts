@@ -60,34 +60,6 @@ export interface PlatformOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Platform {
-  readonly clientId: string;
-  readonly redirectUri: string;
-  /**
-   * With Basic credentials.
-   * @param at another process of the same broker
-   */
-  post(path: string, form: Form, at?: string): Promise<Answer>;
-  /** @param form replaces members; `undefined` omits one */
-  par(form?: Form): Promise<Answer>;
-  /** @throws Error unless it is accepted */
-  push(form?: Form): Promise<Pushed>;
-  authorizeUrl(pushed: Pick<Pushed, "requestUri">): string;
-  /** Up to the vendor's redirect to the callback. */
-  toCallback(options?: Journey): Promise<AtCallback>;
-  /** Up to the redirect to the platform. */
-  toPlatform(options?: Journey): Promise<AtPlatform>;
-  redeemForm(flow: Redeemable): Form;
-  redeem(flow: Redeemable, form?: Form): Promise<Answer>;
-  refresh(granted: Granted, form?: Form): Promise<Answer>;
-  revoke(token: string | undefined, granted: Pick<Granted, "connection">, form?: Form): Promise<Answer>;
-  /**
-   * The whole flow.
-   * @throws Error without tokens at the end
-   */
-  connect(options?: Journey): Promise<Tokens>;
-}
-
 /** `form` replaces members of the pushed request; the rest sets what the user does. */
 export type Journey = Partial<DriveConsentOptions> & { readonly form?: Form };
 
@@ -99,17 +71,18 @@ export interface Tokens {
   readonly flow: AtPlatform;
 }
 
-export function createPlatform(options: PlatformOptions): Platform {
+export type Platform = ReturnType<typeof createPlatform>;
+export function createPlatform(options: PlatformOptions) {
   const { baseUrl, clientId = "platform", clientSecret, redirectUri = REDIRECT_URI, vendor = "op" } = options;
   const scope = options.scope === null ? undefined : (options.scope ?? SCOPE);
   const sendForm = options.send ?? send;
   const authorization = basic(clientId, clientSecret);
   plantSecret("Basic header", authorization.slice("Basic ".length));
 
-  const post: Platform["post"] = async (path, form, at = baseUrl) =>
+  const post = async (path: string, form: Form, at = baseUrl): Promise<Answer> =>
     sendForm(`${at}${path}`, { method: "POST", headers: { ...options.headers, authorization }, body: encode(form) });
 
-  const par = async (form: Form, state: string, codeVerifier: string): Promise<Answer> =>
+  const parOf = async (form: Form, state: string, codeVerifier: string): Promise<Answer> =>
     post("/v1/par", {
       client_id: clientId,
       response_type: "code",
@@ -122,63 +95,76 @@ export function createPlatform(options: PlatformOptions): Platform {
       ...form,
     });
 
-  const platform: Platform = {
+  const push = async (form: Form = {}): Promise<Pushed> => {
+    const state = random("state");
+    const codeVerifier = random("code_verifier");
+    const answer = await parOf(form, state, codeVerifier);
+    const requestUri = answer.body["request_uri"];
+    if (answer.status !== 201 || typeof requestUri !== "string") throw new Error(`/v1/par: ${answer.text}`);
+    const handle = requestUri.slice("urn:ietf:params:oauth:request_uri:".length);
+    plantSecret("request_uri", handle);
+    return { requestUri, flowId: handle.split(".", 1)[0] ?? "", state: form["state"] ?? state, codeVerifier };
+  };
+  const authorizeUrl = ({ requestUri }: Pick<Pushed, "requestUri">): string =>
+    `${baseUrl}/v1/authorize?${encode({ client_id: clientId, request_uri: requestUri }).toString()}`;
+  const toCallback = async ({ form = {}, ...drive }: Journey = {}): Promise<AtCallback> => {
+    const pushed = await push(form);
+    const jar = drive.cookieJar ?? createCookieJar();
+    const stopAt = (url: URL): boolean => url.origin === baseUrl && url.pathname.endsWith("/callback");
+    const callback = await driveConsent(authorizeUrl(pushed), { stopAt, ...drive, cookieJar: jar });
+    plantSecret("state JWT", callback.searchParams.get("state"));
+    plantSecret("vendor's code", callback.searchParams.get("code"));
+    plantSecret("cookie", jar.get(new URL(baseUrl), `flow-${pushed.flowId}`));
+    return { ...pushed, callback, jar };
+  };
+  const toPlatform = async (journey: Journey = {}): Promise<AtPlatform> => {
+    const at = await toCallback(journey);
+    const answer = await browse(at.callback, at.jar);
+    const returned = new URL(answer.headers.get("location") ?? "about:blank");
+    const code = returned.searchParams.get("code");
+    if (answer.status !== 303 || code === null) throw new Error(`/v1/callback: ${answer.status} ${answer.text}`);
+    plantSecret("broker's code", code);
+    return { ...at, returned, code };
+  };
+  const redeemForm = ({ code, codeVerifier }: Redeemable) => {
+    return { grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: codeVerifier };
+  };
+  const redeem = async (flow: Redeemable, form: Form = {}): Promise<Answer> =>
+    post("/v1/token", { ...redeemForm(flow), ...form });
+  return {
     clientId,
     redirectUri,
+    /**
+     * With Basic credentials.
+     * @param at another process of the same broker
+     */
     post,
-    par: async (form = {}) => par(form, random("state"), random("code_verifier")),
-    async push(form = {}) {
-      const state = random("state");
-      const codeVerifier = random("code_verifier");
-      const answer = await par(form, state, codeVerifier);
-      const requestUri = answer.body["request_uri"];
-      if (answer.status !== 201 || typeof requestUri !== "string") throw new Error(`/v1/par: ${answer.text}`);
-      const handle = requestUri.slice("urn:ietf:params:oauth:request_uri:".length);
-      plantSecret("request_uri", handle);
-      return { requestUri, flowId: handle.split(".", 1)[0] ?? "", state: form["state"] ?? state, codeVerifier };
-    },
-    authorizeUrl: ({ requestUri }) =>
-      `${baseUrl}/v1/authorize?${encode({ client_id: clientId, request_uri: requestUri }).toString()}`,
-    async toCallback({ form = {}, ...drive } = {}) {
-      const pushed = await platform.push(form);
-      const jar = drive.cookieJar ?? createCookieJar();
-      const callback = await driveConsent(platform.authorizeUrl(pushed), {
-        stopAt: (url) => url.origin === baseUrl && url.pathname.endsWith("/callback"),
-        ...drive,
-        cookieJar: jar,
-      });
-      plantSecret("state JWT", callback.searchParams.get("state"));
-      plantSecret("vendor's code", callback.searchParams.get("code"));
-      plantSecret("cookie", jar.get(new URL(baseUrl), `flow-${pushed.flowId}`));
-      return { ...pushed, callback, jar };
-    },
-    async toPlatform(options = {}) {
-      const at = await platform.toCallback(options);
-      const answer = await browse(at.callback, at.jar);
-      const returned = new URL(answer.headers.get("location") ?? "about:blank");
-      const code = returned.searchParams.get("code");
-      if (answer.status !== 303 || code === null) throw new Error(`/v1/callback: ${answer.status} ${answer.text}`);
-      plantSecret("broker's code", code);
-      return { ...at, returned, code };
-    },
-    redeemForm: ({ code, codeVerifier }) => ({
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: redirectUri,
-      code_verifier: codeVerifier,
-    }),
-    redeem: async (flow, form = {}) => post("/v1/token", { ...platform.redeemForm(flow), ...form }),
-    refresh: async ({ refreshToken, connection }, form = {}) =>
+    /** @param form replaces members; `undefined` omits one */
+    par: async (form: Form = {}) => parOf(form, random("state"), random("code_verifier")),
+    /** @throws Error unless it is accepted */
+    push,
+    authorizeUrl,
+    /** Up to the vendor's redirect to the callback. */
+    toCallback,
+    /** Up to the redirect to the platform. */
+    toPlatform,
+    redeemForm,
+    redeem,
+    refresh: async ({ refreshToken, connection }: Granted, form: Form = {}) =>
       post("/v1/token", { grant_type: "refresh_token", refresh_token: refreshToken, connection, ...form }),
-    revoke: async (token, { connection }, form = {}) => post("/v1/revoke", { token, connection, ...form }),
-    async connect(options = {}) {
-      const flow = await platform.toPlatform(options);
-      const answer = await platform.redeem(flow);
+    revoke: async (token: string | undefined, { connection }: Pick<Granted, "connection">, form: Form = {}) =>
+      post("/v1/revoke", { token, connection, ...form }),
+    /**
+     * The whole flow.
+     * @throws Error without tokens at the end
+     */
+    async connect(journey: Journey = {}): Promise<Tokens> {
+      const flow = await toPlatform(journey);
+      const answer = await redeem(flow);
       if (answer.status !== 200) throw new Error(`/v1/token: ${answer.status} ${answer.text}`);
       return { ...readTokens(answer), answer, flow };
     },
   };
-  return platform;
 }
 
 /** Plants them. */

@@ -8,19 +8,6 @@ import { freePort } from "../free-port.ts";
 import { plantSecret } from "../secrets.ts";
 import { keepLog, temporaryFolder } from "../service-process.ts";
 
-export interface InProcessSandbox {
-  /** Of the broker. */
-  readonly url: string;
-  /** Of the platform: what a new user opens. */
-  readonly home: string;
-  /** With the client's id and secret, for programs. */
-  readonly folder: string;
-  /** The variables that it writes for a backend in development. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** @throws Error when a planted secret is in the log */
-  stop(): Promise<void>;
-}
-
 export interface SandboxOptions {
   /** Default: a temporary one. */
   readonly folder?: string;
@@ -30,11 +17,8 @@ export interface SandboxOptions {
   readonly client?: { readonly id: string; readonly secret: string; readonly redirectUris: readonly string[] };
 }
 
-export async function startInProcessSandbox({
-  folder = temporaryFolder(),
-  port,
-  client,
-}: SandboxOptions = {}): Promise<InProcessSandbox> {
+export type InProcessSandbox = Awaited<ReturnType<typeof startInProcessSandbox>>;
+export async function startInProcessSandbox({ folder = temporaryFolder(), port, client }: SandboxOptions = {}) {
   const config = loadConfig({ PORT: String(port ?? (await freePort())) }, folder);
   const { log, requireClean } = keepLog("sandbox");
   const data = join(folder, "data");
@@ -47,10 +31,15 @@ export async function startInProcessSandbox({
   }
   const { greeting, stop } = await start(config, log, { clientFile });
   return {
+    /** Of the broker. */
     url: config.baseUrl,
+    /** Of the platform: what a new user opens. */
     home: /Open +(http:\S+)/.exec(greeting)?.[1] ?? "",
+    /** With the client's id and secret, for programs. */
     folder: data,
+    /** The variables that it writes for a backend in development. */
     settings: parseEnv(readFileSync(join(data, "sandbox.env"), "utf8")) as Record<string, string>,
+    /** @throws Error when a planted secret is in the log */
     stop: async () => {
       await stop();
       requireClean(greeting);

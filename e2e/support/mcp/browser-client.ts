@@ -9,20 +9,16 @@ export type BrowserOutcome =
   | { readonly challenge: string | null; readonly tools: readonly string[]; readonly answer: string }
   | { readonly error: string };
 
-export interface BrowserClient {
-  readonly origin: string;
-  /** The URL that a user opens. */
-  url(mcp: string, era: Era): string;
-  close(): Promise<void>;
-}
-
-export async function serveBrowserClient(): Promise<BrowserClient> {
+export type BrowserClient = Awaited<ReturnType<typeof serveBrowserClient>>;
+export async function serveBrowserClient() {
   const page = '<!doctype html><script type="module" src="/page.js"></script>';
   const { url: origin, close } = await startScriptedVendor({
     "/page.js": { headers: { "content-type": "text/javascript" }, body: await bundlePage() },
     "*": { headers: { "content-type": "text/html" }, body: page },
   });
-  return { origin, url: (mcp, era) => `${origin}/?${new URLSearchParams({ mcp, era }).toString()}`, close };
+  /** The URL that a user opens. */
+  const urlOf = (mcp: string, era: Era): string => `${origin}/?${new URLSearchParams({ mcp, era }).toString()}`;
+  return { origin, url: urlOf, close };
 }
 
 async function bundlePage(): Promise<string> {

@@ -5,26 +5,14 @@
  */
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { postWhoami } from "./client.ts";
-import { createMcpPlatform, type McpPlatform, type PlatformTokens } from "./platform.ts";
-import { type ServerInProcess, serveTemplate } from "./in-process.ts";
+import { createMcpPlatform } from "./platform.ts";
+import { serveTemplate } from "./in-process.ts";
 import { hostedEnvironment, PLATFORM_CALLBACK } from "./process.ts";
-import { type GitHubVendor, plantAll, startGitHubVendor } from "./vendor.ts";
-import { type Answer, challengeOf, encode, type Form, send } from "../broker/platform.ts";
+import { plantAll, startGitHubVendor } from "./vendor.ts";
+import { challengeOf, encode, type Form, send } from "../broker/platform.ts";
 
 /** rfc7636 appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-
-export interface HostedHarness {
-  readonly vendor: GitHubVendor;
-  readonly server: ServerInProcess;
-  readonly platform: McpPlatform;
-  /** The tokens of the user `user`. */
-  readonly tokens: PlatformTokens;
-  /** Sends a form, with the platform's client id; a text is sent unchanged. */
-  post(path: string, members: Form | string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** A valid request with these members changed. */
-  authorize(members: Form): Promise<Answer>;
-}
 
 /** @returns the harness, once the file's tests run */
 export function useHostedHarness(): () => HostedHarness {
@@ -49,12 +37,13 @@ export function useHostedHarness(): () => HostedHarness {
   return current;
 }
 
-async function startHostedHarness(): Promise<HostedHarness> {
+export type HostedHarness = Awaited<ReturnType<typeof startHostedHarness>>;
+async function startHostedHarness() {
   const vendor = await startGitHubVendor();
   const server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
   const platform = await createMcpPlatform(server.url);
   const tokens = await platform.connect();
-  const post: HostedHarness["post"] = async (path, members, headers = {}) => {
+  const post = async (path: string, members: Form | string, headers: Readonly<Record<string, string>> = {}) => {
     const body = typeof members === "string" ? members : encode({ client_id: "platform", ...members }).toString();
     const type = { "content-type": "application/x-www-form-urlencoded" };
     return send(`${server.url}${path}`, { method: "POST", body, headers: { ...type, ...headers } });
@@ -63,9 +52,13 @@ async function startHostedHarness(): Promise<HostedHarness> {
     vendor,
     server,
     platform,
+    /** The tokens of the user `user`. */
     tokens,
+    /** Sends a form, with the platform's client id; a text is sent unchanged. */
     post,
-    authorize: async (members) => send(`${server.url}/authorize?${encode({ ...AUTHORIZE, ...members }).toString()}`),
+    /** A valid request with these members changed. */
+    authorize: async (members: Form) =>
+      send(`${server.url}/authorize?${encode({ ...AUTHORIZE, ...members }).toString()}`),
   };
 }
 

@@ -3,7 +3,7 @@
  * server strictly. It has the vendor's redirect URI; the server is its authorization server. Every
  * secret that passes through is planted.
  */
-import type { AccountId } from "@oauth-broker/simulators";
+import type { AccountId, DriveConsentOptions } from "@oauth-broker/simulators";
 import * as oauth from "oauth4webapi";
 import { PLATFORM_CALLBACK } from "./process.ts";
 import { consent } from "./vendor.ts";
@@ -26,30 +26,17 @@ export interface Returned {
   readonly codeVerifier: string;
 }
 
-export interface McpPlatform {
-  readonly as: oauth.AuthorizationServer & { readonly vendor_issuer?: string };
-  readonly client: oauth.Client;
-  /** @param parameters over those of a valid request; undefined omits one */
-  start(parameters?: Readonly<Record<string, string | undefined>>): Promise<Returned>;
-  /** To the vendor and back. */
-  toVendor(options?: { readonly account?: AccountId; readonly decision?: "approve" | "cancel" }): Promise<Returned>;
-  /** @throws oauth4webapi's errors for an invalid answer, or an error */
-  redeem(returned: Returned): Promise<PlatformTokens>;
-  connect(account?: AccountId): Promise<PlatformTokens>;
-  /** @throws oauth.ResponseBodyError */
-  refresh(refreshToken: string): Promise<PlatformTokens>;
-  /** @throws oauth.ResponseBodyError */
-  revoke(token: string): Promise<void>;
-}
+type Server = oauth.AuthorizationServer & { readonly vendor_issuer?: string };
 
+export type McpPlatform = Awaited<ReturnType<typeof createMcpPlatform>>;
 /**
  * Discovers the server and registers, as a platform does when a connector is added.
  * @param callback the server's PLATFORM_OAUTH_CALLBACK_URL
  */
-export async function createMcpPlatform(issuer: string, callback = PLATFORM_CALLBACK): Promise<McpPlatform> {
+export async function createMcpPlatform(issuer: string, callback = PLATFORM_CALLBACK) {
   const as = await discover(issuer);
   const client = await register(as, callback);
-  const start: McpPlatform["start"] = async (parameters = {}) => {
+  const start = async (parameters: Readonly<Record<string, string | undefined>> = {}): Promise<Returned> => {
     const state = oauth.generateRandomState();
     const codeVerifier = oauth.generateRandomCodeVerifier();
     plantSecret("platform's verifier", codeVerifier);
@@ -67,51 +54,49 @@ export async function createMcpPlatform(issuer: string, callback = PLATFORM_CALL
     for (const [name, value] of Object.entries(all)) if (value !== undefined) url.searchParams.set(name, value);
     return { url, state, codeVerifier };
   };
-  const toVendor: McpPlatform["toVendor"] = async (options = {}) => {
+  const toVendor = async (options: Pick<Partial<DriveConsentOptions>, "account" | "decision"> = {}) => {
     const started = await start();
     const url = await consent(started.url, { stopAt: ({ href }) => href.startsWith(callback), ...options });
     plantSecret("code", url.searchParams.get("code"));
     return { ...started, url };
   };
-  const redeem: McpPlatform["redeem"] = async ({ url, state, codeVerifier }) => {
+  const redeem = async ({ url, state, codeVerifier }: Returned): Promise<PlatformTokens> => {
     const answer = oauth.validateAuthResponse(asVendor(as), client, url, state);
     const request = { ...http, additionalParameters: { resource: `${issuer}/mcp` } };
-    const redeemed = await oauth.authorizationCodeGrantRequest(
-      as,
-      client,
-      NONE,
-      answer,
-      callback,
-      codeVerifier,
-      request,
-    );
+    const given = [answer, callback, codeVerifier, request] as const;
+    const redeemed = await oauth.authorizationCodeGrantRequest(as, client, NONE, ...given);
     return planted(await oauth.processAuthorizationCodeResponse(as, client, redeemed));
   };
   return {
     as,
     client,
+    /** @param parameters over those of a valid request; undefined omits one */
     start,
+    /** To the vendor and back. */
     toVendor,
+    /** @throws oauth4webapi's errors for an invalid answer, or an error */
     redeem,
-    connect: async (account = "user") => redeem(await toVendor({ account })),
-    refresh: async (refreshToken) => {
+    connect: async (account: AccountId = "user") => redeem(await toVendor({ account })),
+    /** @throws oauth.ResponseBodyError */
+    refresh: async (refreshToken: string) => {
       const answer = await oauth.refreshTokenGrantRequest(as, client, NONE, refreshToken, http);
       return planted(await oauth.processRefreshTokenResponse(as, client, answer));
     },
-    revoke: async (token) => {
+    /** @throws oauth.ResponseBodyError */
+    revoke: async (token: string) => {
       await oauth.processRevocationResponse(await oauth.revocationRequest(as, client, NONE, token, http));
     },
   };
 }
 
 /** The authorization response is the vendor's own: an `iss` in it is the `vendor_issuer`. */
-function asVendor(as: McpPlatform["as"]): oauth.AuthorizationServer {
+function asVendor(as: Server): oauth.AuthorizationServer {
   return as.vendor_issuer === undefined
     ? as
     : { ...as, issuer: as.vendor_issuer, authorization_response_iss_parameter_supported: true };
 }
 
-async function discover(issuer: string): Promise<McpPlatform["as"]> {
+async function discover(issuer: string): Promise<Server> {
   const url = new URL(issuer);
   return oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { algorithm: "oauth2", ...http }));
 }

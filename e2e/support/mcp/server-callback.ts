@@ -2,22 +2,13 @@
  * The template in hosted mode with its own callback, at the OpenID provider: for tests with
  * browsers and with stock clients.
  */
-import type { OpenIdProvider } from "@oauth-broker/simulators";
 import { freePort } from "../free-port.ts";
-import { type ServerInProcess, serveTemplate } from "./in-process.ts";
+import { serveTemplate } from "./in-process.ts";
 import type { Environment } from "./process.ts";
 import { startOpenIdVendor } from "./vendor.ts";
 import { challengeOf } from "../broker/platform.ts";
 
-export interface ServerCallbackHarness {
-  readonly server: ServerInProcess;
-  readonly provider: OpenIdProvider;
-  /** Where a client sends its user. */
-  authorizeUrl(wishes: Readonly<Record<string, string>>): string;
-  /** @throws Error as ServiceProcess.stop */
-  close(): Promise<void>;
-}
-
+export type ServerCallbackHarness = Awaited<ReturnType<typeof startServerCallback>>;
 /**
  * @param env gets the server's base URL; sets which clients may connect
  * @param start `startMcpServer` for a test about the process
@@ -25,7 +16,7 @@ export interface ServerCallbackHarness {
 export async function startServerCallback(
   env: (baseUrl: string) => Environment,
   start: typeof serveTemplate = serveTemplate,
-): Promise<ServerCallbackHarness> {
+) {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
   const vendor = await startOpenIdVendor({ redirectUri: `${baseUrl}/callback` });
@@ -40,7 +31,8 @@ export async function startServerCallback(
   return {
     server,
     provider: vendor.provider,
-    authorizeUrl: (wishes) => {
+    /** Where a client sends its user. */
+    authorizeUrl: (wishes: Readonly<Record<string, string>>) => {
       const asked = new URLSearchParams({
         response_type: "code",
         code_challenge: challengeOf("v".repeat(43)),
@@ -50,6 +42,7 @@ export async function startServerCallback(
       });
       return `${baseUrl}/authorize?${asked.toString()}`;
     },
+    /** @throws Error as ServiceProcess.stop */
     close: async () => {
       try {
         await server.stop();

@@ -8,7 +8,6 @@ import {
   type AccountId,
   driveConsent,
   type DriveConsentOptions,
-  type OpenIdProvider,
   type OpenIdProviderOptions,
   startOpenIdProvider,
 } from "@oauth-broker/simulators";
@@ -21,22 +20,6 @@ import { textMember } from "../text-member.ts";
 export const OUR_CLIENT = "mcp-server-at-the-vendor";
 /** Another app at the vendor, of another owner. */
 export const OTHER_CLIENT = "another-owners-app";
-
-export interface McpVendor {
-  readonly env: Environment;
-  close(): Promise<void>;
-}
-
-export interface GitHubVendor extends McpVendor {
-  readonly github: GitHubSimulator;
-  /** The vendor's clock, not ours: its tokens expire there while they look valid here. */
-  advance(seconds: number): void;
-  /**
-   * The platform runs the vendor flow itself, as in pre-registered mode.
-   * @returns the user's vendor token
-   */
-  obtainToken(options?: { readonly account?: AccountId; readonly clientId?: string }): Promise<string>;
-}
 
 /** @param prefix of the variables, if the server has several vendors */
 export function gitHubVariables(
@@ -61,8 +44,9 @@ export function createVendorSecret(): string {
   return secret;
 }
 
+export type GitHubVendor = Awaited<ReturnType<typeof startGitHubVendor>>;
 /** @param app settings of this app at GitHub, e.g. one whose tokens expire */
-export async function startGitHubVendor(app: Partial<GitHubClient> = {}): Promise<GitHubVendor> {
+export async function startGitHubVendor(app: Partial<GitHubClient> = {}) {
   let offset = 0;
   const github = await startGitHub({ now: () => Math.floor(Date.now() / 1000) + offset });
   const clientSecret = createVendorSecret();
@@ -72,13 +56,15 @@ export async function startGitHubVendor(app: Partial<GitHubClient> = {}): Promis
   const { endpoints } = github;
   return {
     github,
-    advance: (seconds) => void (offset += seconds),
-    env: {
-      VENDOR: "github",
-      ...gitHubVariables(github, clientSecret),
-      EGRESS_ALLOW_LOOPBACK: "true",
-    },
-    obtainToken: async ({ account = "user", clientId = OUR_CLIENT } = {}) => {
+    /** The vendor's clock, not ours: its tokens expire there while they look valid here. */
+    advance: (seconds: number) => void (offset += seconds),
+    env: { VENDOR: "github", ...gitHubVariables(github, clientSecret), EGRESS_ALLOW_LOOPBACK: "true" } as Environment,
+    /**
+     * The platform runs the vendor flow itself, as in pre-registered mode.
+     * @returns the user's vendor token
+     */
+    obtainToken: async (options: { readonly account?: AccountId; readonly clientId?: string } = {}) => {
+      const { account = "user", clientId = OUR_CLIENT } = options;
       const codeVerifier = randomBytes(32).toString("base64url");
       const start = new URL(textMember(endpoints, "authorization_endpoint"));
       start.search = new URLSearchParams({
@@ -111,15 +97,12 @@ export async function startGitHubVendor(app: Partial<GitHubClient> = {}): Promis
   };
 }
 
-export interface OpenIdVendor extends McpVendor {
-  readonly provider: OpenIdProvider;
-}
-
+export type OpenIdVendor = Awaited<ReturnType<typeof startOpenIdVendor>>;
 /** @param options.redirectUri of our client; the platform's by default */
 export async function startOpenIdVendor({
   redirectUri = PLATFORM_CALLBACK,
   ...options
-}: Partial<OpenIdProviderOptions> & { readonly redirectUri?: string } = {}): Promise<OpenIdVendor> {
+}: Partial<OpenIdProviderOptions> & { readonly redirectUri?: string } = {}) {
   const clientSecret = createVendorSecret();
   const client = { clientId: OUR_CLIENT, clientSecret, redirectUris: [redirectUri], clientName: "MCP server" };
   const provider = await startOpenIdProvider({ clients: [client], ...options });
@@ -132,7 +115,7 @@ export async function startOpenIdVendor({
       VENDOR_CLIENT_SECRET: clientSecret,
       VENDOR_SCOPES: "openid profile offline_access",
       EGRESS_ALLOW_LOOPBACK: "true",
-    },
+    } as Environment,
     close: () => provider.close(),
   };
 }

@@ -5,16 +5,6 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../paths.ts";
 
-export interface ExampleProcess {
-  /** Where it is opened. */
-  readonly url: string;
-  /** All that it wrote. */
-  output(): string;
-  /** From now on its clock is 17 minutes ahead. */
-  skipTime(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 export interface ExampleOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -50,8 +40,9 @@ export function linesOfCode(name: string): number {
   return lines.filter((line) => !/^\s*(?:(?:\/\/|\/?\*|#).*)?$/.test(line)).length;
 }
 
+export type ExampleProcess = Awaited<ReturnType<typeof startExample>>;
 /** @throws Error with its output when it ends before it listens */
-export async function startExample(options: ExampleOptions): Promise<ExampleProcess> {
+export async function startExample(options: ExampleOptions) {
   const { child, output } = spawnExample(options);
   const said = async (text: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
@@ -63,8 +54,11 @@ export async function startExample(options: ExampleOptions): Promise<ExampleProc
   };
   const [, url = ""] = await said(/^(?:Open|- Local:) +(\S+)$/m);
   return {
+    /** Where it is opened. */
     url,
+    /** All that it wrote. */
     output,
+    /** From now on its clock is 17 minutes ahead. */
     skipTime: async () => {
       child.kill("SIGUSR2");
       await said(/^Time was skipped$/m);

@@ -3,7 +3,7 @@
  * and at the vendor. Plants the codes that pass through, and records the browser's errors for the
  * test.
  */
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { BROWSER_MS } from "../chromium.ts";
 import { plantSecret } from "../secrets.ts";
 
@@ -14,43 +14,12 @@ export interface Answer {
   readonly decision?: "Allow" | "Cancel";
 }
 
-export interface Actor {
-  readonly page: Page;
-  /** Errors of the browser, on any page. */
-  readonly complaints: readonly string[];
-  /** @param user as the chooser names them */
-  signIn(user: string): Promise<void>;
-  click(button: string): Promise<void>;
-  follow(link: string): Promise<void>;
-  sees(text: string | RegExp): Promise<void>;
-  /** Opens the user's page of that connector from the list of all. */
-  open(connector: string): Promise<void>;
-  /** By the label of each field, then Save. */
-  saveSettings(connector: string, fields: Readonly<Record<string, string>>): Promise<void>;
-  /** Answers the vendor's pages, until the browser is back at the platform. */
-  answerVendor(answer?: Answer): Promise<void>;
-  /**
-   * On a connector's page.
-   * @returns the text of the answer
-   */
-  callTool(tool?: string): Promise<string>;
-  /**
-   * Opens what a server asks to open, in its own tab, and answers there until the text is seen.
-   * @returns the tab
-   */
-  openAsked(until: string): Promise<Page>;
-  leave(): Promise<void>;
-}
-
 /** Fields with a choice; the others are text. */
 const CHOICES: ReadonlySet<string> = new Set(["Authentication", "Registration"]);
 
+export type Actor = Awaited<ReturnType<typeof openActor>>;
 /** @param platform its URL, without a trailing slash */
-export async function openActor(
-  browser: Browser,
-  platform: string,
-  options: BrowserContextOptions = {},
-): Promise<Actor> {
+export async function openActor(browser: Browser, platform: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(BROWSER_MS);
   const complaints: string[] = [];
@@ -65,25 +34,29 @@ export async function openActor(
   });
   const page = await context.newPage();
 
-  const click: Actor["click"] = (name) => page.getByRole("button", { name, exact: true }).click();
-  const follow: Actor["follow"] = (name) => page.getByRole("link", { name, exact: true }).click();
-  const open: Actor["open"] = async (connector) => {
+  const click = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const follow = (name: string) => page.getByRole("link", { name, exact: true }).click();
+  const open = async (connector: string) => {
     await page.goto(`${platform}/connectors`);
     await follow(connector);
   };
   return {
     page,
+    /** Errors of the browser, on any page. */
     complaints,
-    signIn: async (user) => {
+    /** @param user as the chooser names them */
+    signIn: async (user: string) => {
       await page.goto(platform);
       await click(user);
       await page.getByRole("heading", { name: "Connectors" }).waitFor();
     },
     click,
     follow,
-    sees: (text) => page.getByText(text).first().waitFor(),
+    sees: (text: string | RegExp) => page.getByText(text).first().waitFor(),
+    /** Opens the user's page of that connector from the list of all. */
     open,
-    saveSettings: async (connector, fields) => {
+    /** By the label of each field, then Save. */
+    saveSettings: async (connector: string, fields: Readonly<Record<string, string>>) => {
       await open(connector);
       await follow("Settings");
       for (const [label, value] of Object.entries(fields)) {
@@ -93,7 +66,8 @@ export async function openActor(
       await click("Save");
       await page.getByText("Saved.").waitFor();
     },
-    answerVendor: async ({ account = "user", decision = "Allow" } = {}) => {
+    /** Answers the vendor's pages, until the browser is back at the platform. */
+    answerVendor: async ({ account = "user", decision = "Allow" }: Answer = {}) => {
       const asked = page.getByRole("button", { name: new RegExp(`^${decision}`) });
       const actor = page.getByRole("button", { name: new RegExp(`Sample ${account}`) });
       await asked.or(actor).first().waitFor();
@@ -101,13 +75,21 @@ export async function openActor(
       await asked.click();
       await page.waitForURL((url) => url.origin === platform);
     },
+    /**
+     * On a connector's page.
+     * @returns the text of the answer
+     */
     callTool: async (tool = "whoami") => {
       await follow("Try");
       await page.getByLabel("Tool").selectOption(tool);
       await click("Call the tool");
       return (await page.getByRole("status").textContent()) ?? "";
     },
-    openAsked: async (until) => {
+    /**
+     * Opens what a server asks to open, in its own tab, and answers there until the text is seen.
+     * @returns the tab
+     */
+    openAsked: async (until: string) => {
       const link = page.getByRole("link", { name: /\/connect\// });
       const [tab] = await Promise.all([context.waitForEvent("page"), link.click()]);
       const goal = tab.getByText(until).first();

@@ -7,48 +7,15 @@ import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@oauth-broker/oauth-core";
-import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
 import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
 import { MCP_BUNDLE, PLATFORM_BUNDLE } from "../paths.ts";
 import { startCommand } from "./start-command.ts";
-import {
-  type Ended,
-  runService,
-  type Service,
-  type ServiceProcess,
-  spawnService,
-  startService,
-  temporaryFolder,
-} from "../service-process.ts";
+import { runService, type Service, spawnService, startService, temporaryFolder } from "../service-process.ts";
 
 /** The platform's own address: its callback is the one that the vendors of mcp/vendor.ts know. */
 const PLATFORM_URL = "https://platform.example";
-
-export interface ServerProject {
-  /** `deploy init`, in this process. */
-  init(): Promise<void>;
-  /** Runs until it ends by itself: `init`, `status`, and a `run` that activates nothing. */
-  deploy(...args: string[]): Promise<Ended>;
-  /**
-   * Keeps running.
-   * @throws Error with its output, when nothing was activated
-   */
-  start(): Promise<ServiceProcess & { readonly mcp: string }>;
-  /** The pages, at `platformUrl`, on the same data folder. */
-  serve(): Promise<ServiceProcess>;
-  /** A run that is killed as soon as it prints this. */
-  killWhen(said: string): Promise<void>;
-  /** Its address, before the first deploy takes a free one. */
-  claimServerUrl(serverUrl: string): Promise<void>;
-  /** As on the Settings tab. */
-  changeSettings(change: SettingsChange): Promise<void>;
-  connector(): Promise<Connector | undefined>;
-  /** The environment the server was started with; with `keepsEnvironment`. */
-  environment(): Readonly<Record<string, string>>;
-  remove(): void;
-}
 
 export interface ProjectOptions {
   /** service.yaml without its `environment`. */
@@ -68,6 +35,7 @@ export const DEPLOYERS_OWN = "canary-of-the-deploying-process";
 
 const TEMPLATE = startCommand(MCP_BUNDLE);
 
+export type ServerProject = ReturnType<typeof serverProject>;
 export function serverProject({
   yaml,
   env = {},
@@ -75,7 +43,7 @@ export function serverProject({
   keepsEnvironment,
   platformUrl = PLATFORM_URL,
   platformEnv = {},
-}: ProjectOptions): ServerProject {
+}: ProjectOptions) {
   const folder = temporaryFolder();
   const data = join(folder, "platform-data");
   const environment = Object.keys(env).map((name) => `  ${name}: env:${name}\n`);
@@ -101,30 +69,41 @@ export function serverProject({
     }
   };
   return {
+    /** `deploy init`, in this process. */
     init: () =>
       withStorage(async (_, storage) => {
         const config = { platformUrl, dataDir: data, allowCidrs: [] };
         const silent = { say: () => undefined, print: () => undefined };
         await initConnector(".", { config, storage, now: systemClock, environment: {}, start: folder, ...silent });
       }),
-    deploy: (...args) => runService(service, "deploy", ...args, ...(args[0] === "run" ? allowed : [])),
+    /** Runs until it ends by itself: `init`, `status`, and a `run` that activates nothing. */
+    deploy: (...args: string[]) => runService(service, "deploy", ...args, ...(args[0] === "run" ? allowed : [])),
+    /**
+     * Keeps running.
+     * @throws Error with its output, when nothing was activated
+     */
     start: async () => {
       const started = await startService({ ...service, args: ["deploy", "run", ...allowed] });
       return { ...started, url: new URL(started.url).origin, mcp: started.url };
     },
+    /** The pages, at `platformUrl`, on the same data folder. */
     serve: () => startService({ ...service, args: ["serve"] }),
-    killWhen: async (said) => {
+    /** A run that is killed as soon as it prints this. */
+    killWhen: async (said: string) => {
       const child = spawnService(service, ["deploy", "run", ...allowed], folder);
       const ended = once(child, "exit");
       child.stderr.setEncoding("utf8").on("data", (text: string) => text.includes(said) && child.kill("SIGKILL"));
       await ended;
     },
-    claimServerUrl: (serverUrl) =>
+    /** Its address, before the first deploy takes a free one. */
+    claimServerUrl: (serverUrl: string) =>
       withStorage(async (connectors) => void (await connectors.claimServerUrl("notes", serverUrl))),
-    changeSettings: (change) =>
+    /** As on the Settings tab. */
+    changeSettings: (change: SettingsChange) =>
       withStorage(async (connectors) => void (await connectors.changeSettings("notes", change))),
     connector: () => withStorage((connectors) => connectors.find("notes")),
-    environment: () => {
+    /** The environment the server was started with; with `keepsEnvironment`. */
+    environment: (): Readonly<Record<string, string>> => {
       const lines = readFileSync(join(folder, "environment.txt"), "utf8").trimEnd().split("\n");
       return Object.fromEntries(lines.map((line) => [line.replace(/=.*/s, ""), line.replace(/^[^=]*=/, "")]));
     },

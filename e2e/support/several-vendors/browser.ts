@@ -3,13 +3,7 @@
  * and agrees at the vendors, and presses the buttons of the server's own pages. What the server
  * sends it is kept.
  */
-import {
-  type CookieJar,
-  createCookieJar,
-  driveConsent,
-  type DriveConsentOptions,
-  sendWithCookies,
-} from "@oauth-broker/simulators";
+import { createCookieJar, driveConsent, type DriveConsentOptions, sendWithCookies } from "@oauth-broker/simulators";
 import { parseForms } from "../../../packages/simulators/src/html-forms.ts";
 import type { SeveralVendors, VendorName } from "./harness.ts";
 
@@ -26,23 +20,6 @@ export type VisitOptions = Partial<Pick<DriveConsentOptions, "account" | "decisi
   readonly stopAt?: (url: URL) => boolean;
 };
 
-export interface TextBrowser {
-  readonly name: string;
-  readonly jar: CookieJar;
-  /** Follows redirects, and signs in if asked to. @param place a path of the server, or a URL of it */
-  open(place: string | URL, options?: VisitOptions): Promise<Shown>;
-  /** Presses a button of a page, and follows. @param vendor whose button it is */
-  press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: VendorName }): Promise<Shown>;
-  /** The same without following: the server's response. */
-  send(shown: Shown, button: string, vendor?: VendorName): Promise<Response>;
-  /** A request of the browser, which follows nothing. */
-  request(place: string | URL, init?: RequestInit): Promise<Response>;
-  /** Opens a ticket and approves. */
-  link(ticket: string | URL, options?: VisitOptions): Promise<Shown>;
-  /** How often the server has signed this browser in. */
-  signIns(): number;
-}
-
 const MOST_STEPS = 16;
 
 /** Whether a page is the one for a browser that is not signed in. */
@@ -51,14 +28,15 @@ export function asksToSignIn(page: string): boolean {
 }
 
 /** @param options.account at each vendor if a visit names no other */
+export type TextBrowser = ReturnType<typeof openTextBrowser>;
 export function openTextBrowser(
   harness: Pick<SeveralVendors, "url" | "seen" | "keep">,
   name: string,
   { account = "user" }: Pick<VisitOptions, "account"> = {},
-): TextBrowser {
+) {
   const jar = createCookieJar();
   const isOurs = (url: URL): boolean => url.origin === harness.url;
-  const request: TextBrowser["request"] = async (place, init = {}) => {
+  const request = async (place: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(place, harness.url);
     const answer = await sendWithCookies((at, how) => fetch(at, how), jar, url, init);
     return harness.keep(name, init.method ?? "GET", answer);
@@ -78,28 +56,38 @@ export function openTextBrowser(
     }
     throw new Error(`The visit of ${name} does not end`);
   };
-  const browser: TextBrowser = {
+  const send = async (shown: Shown, button: string, vendor?: VendorName): Promise<Response> => {
+    const { action, fields } = formWith(shown.html, button, vendor);
+    return request(new URL(action, shown.url), { method: "POST", body: new URLSearchParams(fields) });
+  };
+  type Pressed = VisitOptions & { readonly vendor?: VendorName };
+  const press = async (shown: Shown, button: string, { vendor, ...options }: Pressed = {}): Promise<Shown> =>
+    follow(await send(shown, button, vendor), shown.url, options);
+  const open = async (place: string | URL, options: VisitOptions = {}): Promise<Shown> => {
+    const url = new URL(place, harness.url);
+    const shown = await follow(await request(url), url, options);
+    return asksToSignIn(shown.html) ? press(shown, "sign_in", options) : shown;
+  };
+  return {
     name,
     jar,
+    /** A request of the browser, which follows nothing. */
     request,
-    open: async (place, options = {}) => {
-      const url = new URL(place, harness.url);
-      const shown = await follow(await request(url), url, options);
-      return asksToSignIn(shown.html) ? browser.press(shown, "sign_in", options) : shown;
-    },
-    send: async (shown, button, vendor) => {
-      const { action, fields } = formWith(shown.html, button, vendor);
-      return request(new URL(action, shown.url), { method: "POST", body: new URLSearchParams(fields) });
-    },
-    press: async (shown, button, { vendor, ...options } = {}) =>
-      follow(await browser.send(shown, button, vendor), shown.url, options),
-    link: async (ticket, options = {}) => browser.press(await browser.open(ticket, options), "approve", options),
+    /** Follows redirects, and signs in if asked to. @param place a path of the server, or a URL of it */
+    open,
+    /** Presses a button of a page without following: the server's response. @param vendor whose button it is */
+    send,
+    /** The same, and follows. */
+    press,
+    /** Opens a ticket and approves. */
+    link: async (ticket: string | URL, options: VisitOptions = {}) =>
+      press(await open(ticket, options), "approve", options),
+    /** How often the server has signed this browser in. */
     signIns: () =>
       harness.seen.filter(
         (one) => one.by === name && one.headers.getSetCookie().some((cookie) => /^sign-in-[\w-]+=[\w-]/.test(cookie)),
       ).length,
   };
-  return browser;
 }
 
 /** The form of a page that has this button, with the button pressed. */

@@ -13,22 +13,6 @@ const CALLBACK = "http://127.0.0.1/oauth/callback";
 
 export type ElicitAction = "accept" | "decline" | "cancel";
 
-export interface LinkingClient {
-  readonly browser: TextBrowser;
-  readonly client: Client;
-  readonly accessToken: string;
-  readonly clientId: string | undefined;
-  /** The URLs its user was shown, in order. */
-  readonly asked: string[];
-  /** What the user does with a URL; by default they approve at once. */
-  onUrl: (url: string) => Promise<ElicitAction>;
-  /** Shows URLs and calls again, as its era has it. */
-  call(tool: string, input?: Record<string, unknown>): Promise<ToolAnswer>;
-  /** How often its user was sent to the authorization server. */
-  authorizations(): number;
-  close(): Promise<void>;
-}
-
 export interface LinkingClientOptions {
   readonly era: Era;
   readonly account?: AccountId;
@@ -38,6 +22,7 @@ export interface LinkingClientOptions {
   readonly browser?: TextBrowser;
 }
 
+export type LinkingClient = Awaited<ReturnType<typeof connectLinkingClient>>;
 export async function connectLinkingClient(
   harness: SeveralVendors,
   name: string,
@@ -47,7 +32,7 @@ export async function connectLinkingClient(
     showsUrls = true,
     browser = openTextBrowser(harness, `${name}'s browser`, { account }),
   }: LinkingClientOptions,
-): Promise<LinkingClient> {
+) {
   const asked: string[] = [];
   let authorizations = 0;
   const show = async (url: string): Promise<ElicitAction> => {
@@ -76,17 +61,20 @@ export async function connectLinkingClient(
       return (await browser.press(page, "approve", { stopAt })).url;
     },
   });
-  const linking: LinkingClient = {
+  const linking = {
     browser,
     client,
     accessToken: tokens.accessToken,
     clientId,
+    /** The URLs its user was shown, in order. */
     asked,
-    onUrl: async (url) => {
+    /** What the user does with a URL; by default they approve at once. */
+    onUrl: async (url: string): Promise<ElicitAction> => {
       await browser.link(url);
       return "accept";
     },
-    call: async (tool, input = {}) => {
+    /** Shows URLs and calls again, as its era has it. */
+    call: async (tool: string, input: Record<string, unknown> = {}): Promise<ToolAnswer> => {
       try {
         return await callTool(client, tool, input);
       } catch (error) {
@@ -96,6 +84,7 @@ export async function connectLinkingClient(
         return callTool(client, tool, input);
       }
     },
+    /** How often its user was sent to the authorization server. */
     authorizations: () => authorizations,
     close: () => client.close(),
   };

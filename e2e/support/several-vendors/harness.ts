@@ -5,7 +5,7 @@
  * or a browser receives of the server is kept, to be searched for them.
  */
 import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
-import { type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
+import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { hasSeveralVendors, openLinks, runTokenStore } from "../../../packages/mcp-auth/src/cli/operator.ts";
 import { runCommand } from "../../../packages/mcp-auth/src/cli/run-command.ts";
 import { basic } from "../broker/platform.ts";
@@ -31,43 +31,16 @@ export interface Seen {
   readonly text: string;
 }
 
-export interface SeveralVendors {
-  readonly url: string;
-  readonly mcp: string;
-  readonly home: OpenIdProvider;
-  readonly chat: OpenIdProvider;
-  readonly github: GitHubSimulator;
-  /** Everything received so far. */
-  readonly seen: readonly Seen[];
-  /** Keeps a response and gives it back unread. */
-  keep(by: string, method: string, answer: Response): Promise<Response>;
-  /** @returns the names of the vendors' tokens that a client or browser has received */
-  seenTokens(): readonly string[];
-  /** How many tokens the vendors have issued. */
-  issuedTokens(): number;
-  /** The user ends this app's access on the vendor's own pages. */
-  endGrant(vendor: "chat" | "github", user: string): Promise<void>;
-  /** Stops the server, and starts it again with these changes. */
-  restart(changes?: Environment): Promise<void>;
-  /** An operator's command beside the server. */
-  command(...args: string[]): Promise<Ended>;
-  close(): Promise<void>;
-}
-
-export interface SeveralVendorsOptions {
-  readonly env?: Environment;
-  /** Further addresses of the server, which its vendors then redirect to as well. */
-  readonly fronts?: (port: string) => Promise<readonly string[]>;
-}
-
 const PREFIX = "vendor token";
 /** More responses of a token endpoint than any file has. */
 const MOST_TOKEN_ANSWERS = 400;
 
+export type SeveralVendors = Awaited<ReturnType<typeof startSeveralVendors>>;
+/** @param fronts further addresses of the server, which its vendors then redirect to as well */
 export async function startSeveralVendors({
   env = {},
   fronts = async () => [],
-}: SeveralVendorsOptions = {}): Promise<SeveralVendors> {
+}: { readonly env?: Environment; readonly fronts?: (port: string) => Promise<readonly string[]> } = {}) {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const addresses = [url, ...(await fronts(port))];
@@ -124,31 +97,38 @@ export async function startSeveralVendors({
     home,
     chat,
     github,
+    /** Everything received so far. */
     seen,
-    keep: async (by, method, answer) => {
+    /** Keeps a response and gives it back unread. */
+    keep: async (by: string, method: string, answer: Response) => {
       const { status, headers } = answer;
       const text = await answer.clone().text();
       seen.push({ by, method, url: answer.url, status, headers, text });
       return answer;
     },
+    /** @returns the names of the vendors' tokens that a client or browser has received */
     seenTokens: () => {
       plantGitHub();
       const all = seen.map((one) => `${one.url}\n${[...one.headers].flat().join("\n")}\n${one.text}`).join("\n");
       return findSecrets(all).filter((what) => what.startsWith(PREFIX));
     },
+    /** How many tokens the vendors have issued. */
     issuedTokens: () => issued.home.length + issued.chat.length + github.liveTokens().length,
-    endGrant: async (vendor, user) => {
+    /** The user ends this app's access on the vendor's own pages. */
+    endGrant: async (vendor: "chat" | "github", user: string) => {
       plantGitHub();
       if (vendor === "github") return github.disconnect(user, OUR_CLIENT);
       await endChatGrant(chat, user, issued.chat, clientSecret);
     },
-    restart: async (changes = {}) => {
+    /** Stops the server, and starts it again with these changes. */
+    restart: async (changes: Environment = {}) => {
       plantGitHub();
       await server.stop();
       changed = { ...changed, ...changes };
       server = await start();
     },
-    command: async (...args) => {
+    /** An operator's command beside the server. */
+    command: async (...args: string[]): Promise<Ended> => {
       const said = { stdout: "", stderr: "" };
       const code = await runCommand(args, {
         print: (line) => void (said.stdout += `${line}\n`),

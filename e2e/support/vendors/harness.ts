@@ -6,33 +6,8 @@ import type { SimulatedClient, VendorSimulator } from "@oauth-broker/simulators/
 import { brokerYaml, createSecrets } from "../broker/configuration.ts";
 import { freePort } from "../free-port.ts";
 import { startInProcessBroker } from "../broker/in-process.ts";
-import { type Answer, createPlatform, type Form, type Journey, type Platform } from "../broker/platform.ts";
+import { type Answer, createPlatform, type Form, type Journey } from "../broker/platform.ts";
 import { plantSecret } from "../secrets.ts";
-
-export interface VendorHarness<Simulator extends VendorSimulator> extends Pick<Platform, "refresh" | "revoke"> {
-  readonly vendor: Simulator;
-  readonly platform: Platform;
-  readonly baseUrl: string;
-  /** The secret of the platform at the broker. */
-  readonly clientSecret: string;
-  /** Our client at the vendor. */
-  readonly client: SimulatedClient;
-  /** Further parameters of each pushed request. */
-  readonly form: Form;
-  /**
-   * The whole flow.
-   * @returns the token answer, unchecked
-   */
-  connect(options?: Journey): Promise<Grant>;
-  close(): Promise<void>;
-}
-
-export interface Grant {
-  readonly accessToken: string;
-  readonly refreshToken: string | undefined;
-  readonly connection: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
 
 export interface VendorHarnessOptions<Simulator extends VendorSimulator> {
   readonly vendor: Simulator;
@@ -49,6 +24,9 @@ export interface VendorHarnessOptions<Simulator extends VendorSimulator> {
 
 const CLIENT_ID = "broker-at-vendor";
 
+export type VendorHarness<Simulator extends VendorSimulator> = Awaited<
+  ReturnType<typeof startVendorHarness<Simulator>>
+>;
 export async function startVendorHarness<Simulator extends VendorSimulator>({
   vendor,
   scope,
@@ -56,7 +34,7 @@ export async function startVendorHarness<Simulator extends VendorSimulator>({
   credentials,
   form = {},
   approvedVendors = [vendor.id],
-}: VendorHarnessOptions<Simulator>): Promise<VendorHarness<Simulator>> {
+}: VendorHarnessOptions<Simulator>) {
   const secrets = createSecrets();
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
   const app: SimulatedClient = {
@@ -85,10 +63,17 @@ ${fields.join("\n")}
     vendor,
     platform,
     baseUrl,
+    /** The secret of the platform at the broker. */
     clientSecret: secrets.platform,
+    /** Our client at the vendor. */
     client: app,
+    /** Further parameters of each pushed request. */
     form,
-    connect: async (options = {}) => {
+    /**
+     * The whole flow.
+     * @returns the token answer, unchecked
+     */
+    connect: async (options: Journey = {}): Promise<Grant> => {
       const flow = await platform.toPlatform({ ...options, form: { ...form, ...options.form } });
       const answer = await platform.redeem(flow);
       if (answer.status !== 200) throw new Error(`/v1/token: ${answer.status} ${answer.text}`);
@@ -104,8 +89,9 @@ ${fields.join("\n")}
   };
 }
 
+export type Grant = ReturnType<typeof grantOf>;
 /** Plants its secrets. */
-export function grantOf({ body }: Answer): Grant {
+export function grantOf({ body }: Answer) {
   const { refresh_token: refreshToken, access_token: accessToken, connection } = body;
   for (const [name, value] of Object.entries({ refreshToken, accessToken, connection, id: body["vendor_id_token"] })) {
     if (typeof value === "string") plantSecret(name, value);

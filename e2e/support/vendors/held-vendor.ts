@@ -1,19 +1,8 @@
 /** A token endpoint that answers on command: for what happens to a broker while it waits. */
 import { type ScriptedAnswer, startScriptedVendor } from "@oauth-broker/simulators";
 
-export interface HeldVendor {
-  readonly tokenEndpoint: string;
-  /** Resolves when a complete request was received. */
-  readonly received: Promise<void>;
-  /**
-   * Answers it.
-   * @param answer default: tokens
-   */
-  release(answer?: object): void;
-  close(): Promise<void>;
-}
-
-export async function startHeldVendor(): Promise<HeldVendor> {
+export type HeldVendor = Awaited<ReturnType<typeof startHeldVendor>>;
+export async function startHeldVendor() {
   const received = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<ScriptedAnswer>();
   const { url, close } = await startScriptedVendor({
@@ -24,8 +13,13 @@ export async function startHeldVendor(): Promise<HeldVendor> {
   });
   return {
     tokenEndpoint: `${url}/token`,
+    /** Resolves when a complete request was received. */
     received: received.promise,
-    release: (body = { access_token: "held-access-token", token_type: "bearer" }) => answer.resolve({ body }),
+    /**
+     * Answers it.
+     * @param body default: tokens
+     */
+    release: (body: object = { access_token: "held-access-token", token_type: "bearer" }) => answer.resolve({ body }),
     close,
   };
 }
