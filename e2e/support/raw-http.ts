@@ -2,14 +2,6 @@
 import { connect } from "node:net";
 import { patience } from "../../packages/oauth-core/src/testing/time-limits.ts";
 
-export interface RawAnswer {
-  /** 0 when the connection ended without an answer. */
-  readonly status: number;
-  readonly text: string;
-  /** The other side ended the connection. */
-  readonly isClosed: boolean;
-}
-
 export interface RawOptions {
   readonly port: number;
   /** Sent at once and unchanged. */
@@ -25,7 +17,8 @@ export interface RawOptions {
   readonly timeoutMs?: number;
 }
 
-export async function exchange(options: RawOptions): Promise<RawAnswer & { readonly bytesSent: number }> {
+/** @returns a status of 0 when the connection ended without an answer; `isClosed` by the other side */
+export async function exchange(options: RawOptions) {
   const { port, bytes, endless, untilAnswer = false, timeoutMs = patience(500) } = options;
   const socket = connect(port, "127.0.0.1");
   let text = "";
@@ -43,14 +36,12 @@ export async function exchange(options: RawOptions): Promise<RawAnswer & { reado
     });
     // A reset counts as an end: the server does not read what it has refused.
     socket.on("error", () => undefined);
-    socket.on("close", () => {
-      isClosed = true;
-      end();
-    });
-    socket.on("end", () => {
-      isClosed = true;
-      end();
-    });
+    for (const event of ["close", "end"]) {
+      socket.on(event, () => {
+        isClosed = true;
+        end();
+      });
+    }
     socket.write(bytes);
     if (endless !== undefined) {
       const pump = (): void => {

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 /** Runs `npm run build` for it, unless it is current, which TypeScript takes a second of CPU to find out. */
 function build(): void {
-  if (isCurrent([join(PACKAGE, "dist", "index.js")], ["packages/broker-client/src/**/*.ts"])) return;
+  if (isCurrent(join(PACKAGE, "dist", "index.js"), ["packages/broker-client/src/**/*.ts"])) return;
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
   const options = { cwd: PACKAGE, encoding: "utf8" } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, "-b", "tsconfig.build.json"], options);

@@ -6,7 +6,7 @@ import { HTTP_TIMEOUTS } from "@oauth-broker/service";
 import { volume, patience } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FORM, type HttpBroker, startHttpBroker } from "../../support/broker/http.ts";
-import { exchange, type RawAnswer } from "../../support/raw-http.ts";
+import { exchange } from "../../support/raw-http.ts";
 
 const entry = volume<"dist" | "short-waits">({ test: "short-waits", soak: "dist" });
 /** Longer than both limits, and shorter than those of Node.js. */
@@ -35,7 +35,7 @@ describe("bar#HT-5 slow clients", () => {
       timeoutMs: TIMEOUT_MS,
     });
     const silent = exchange({ port, bytes: "", timeoutMs: TIMEOUT_MS });
-    const idle: Promise<RawAnswer>[] = Array.from({ length: 200 }, () =>
+    const idle = Array.from({ length: 200 }, () =>
       exchange({ port, bytes: broker.head("GET /healthz HTTP/1.1"), timeoutMs: TIMEOUT_MS }),
     );
     let slowOnesEnded = false;

@@ -9,7 +9,7 @@ import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { openTable } from "../../support/aws/mcp.ts";
 import { type Answer, send } from "../../support/broker/platform.ts";
 import { freePort } from "../../support/free-port.ts";
-import { type McpAnswer, postAt, postWhoami, postWhoamiAt } from "../../support/mcp/client.ts";
+import { postAt, postWhoami, postWhoamiAt } from "../../support/mcp/client.ts";
 import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { createMcpPlatform, errorOf, type McpPlatform, type PlatformTokens } from "../../support/mcp/platform.ts";
 import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
@@ -57,7 +57,7 @@ beforeEach(async () => {
 });
 
 /** At one process after the other. */
-async function whoami(index: number, { accessToken }: PlatformTokens): Promise<McpAnswer> {
+async function whoami(index: number, { accessToken }: PlatformTokens) {
   return index % 2 === 0 ? postWhoami(first.mcp, accessToken) : postWhoamiAt(secondPort, first, accessToken);
 }
 

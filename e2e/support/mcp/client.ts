@@ -23,27 +23,12 @@ export function createClient(era: Era = "modern", options: ConstructorParameters
   return new Client({ name: "scenario", version: "1.0.0" }, { ...options, ...negotiation });
 }
 
-export interface ToolAnswer {
-  readonly isError: boolean;
-  readonly text: string;
-  /** The text as JSON, if it is JSON. */
-  readonly value: Readonly<Record<string, unknown>>;
-}
-
-export async function callTool(client: Client, name: string, input: Record<string, unknown> = {}): Promise<ToolAnswer> {
-  const result = await client.callTool({ name, arguments: input });
-  const [first] = result.content as readonly { readonly text?: string }[];
-  return toolAnswer(first?.text ?? "", result.isError === true);
-}
-
-function toolAnswer(text: string, isError: boolean): ToolAnswer {
-  return { isError, text, value: isError ? {} : (JSON.parse(text) as Record<string, unknown>) };
-}
-
-export interface McpAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
+export type ToolAnswer = Awaited<ReturnType<typeof callTool>>;
+/** @returns `value`: the text as JSON, if the tool gave an answer */
+export async function callTool(client: Client, name: string, input: Record<string, unknown> = {}) {
+  const { content, isError = false } = await client.callTool({ name, arguments: input });
+  const [{ text = "" } = {}] = content as readonly { readonly text?: string }[];
+  return { isError, text, value: isError ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>) };
 }
 
 const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "whoami", arguments: {} } };
@@ -61,7 +46,7 @@ export async function postAt(
   { port, url }: { readonly port: string; readonly url: string },
   path: string,
   { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
-): Promise<McpAnswer> {
+) {
   // The global fetch cannot set the Host.
   const all = { ...headers, host: new URL(url).host };
   const answer = await request(`http://127.0.0.1:${port}${path}`, { method: "POST", headers: all, body });
@@ -73,13 +58,13 @@ export async function postAt(
   };
 }
 
-export async function postWhoamiAt(port: string, { url }: { readonly url: string }, token: string): Promise<McpAnswer> {
+export async function postWhoamiAt(port: string, { url }: { readonly url: string }, token: string) {
   const headers = { ...HEADERS, authorization: `Bearer ${token}` };
   return postAt({ port, url }, "/mcp", { headers, body: JSON.stringify(CALL) });
 }
 
 /** One `whoami` without the handshake: only the status matters. */
-export async function postWhoami(mcp: string, token: string | undefined, init: RequestInit = {}): Promise<McpAnswer> {
+export async function postWhoami(mcp: string, token: string | undefined, init: RequestInit = {}) {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const headers = { ...HEADERS, ...authorization, ...(init.headers as Record<string, string> | undefined) };
   const answer = await fetch(mcp, { method: "POST", body: JSON.stringify(CALL), ...init, headers });

@@ -4,6 +4,7 @@
  * tokens rotate and which sends `iss`.
  */
 import { randomBytes } from "node:crypto";
+import { defineVendor, direct } from "@oauth-broker/broker-client/direct";
 import {
   type AccountId,
   driveConsent,
@@ -13,7 +14,6 @@ import {
 } from "@oauth-broker/simulators";
 import { type GitHubClient, type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
 import { type Environment, PLATFORM_CALLBACK } from "./process.ts";
-import { challengeOf } from "../broker/platform.ts";
 import { plantSecret } from "../secrets.ts";
 import { textMember } from "../text-member.ts";
 
@@ -65,28 +65,17 @@ export async function startGitHubVendor(app: Partial<GitHubClient> = {}) {
      */
     obtainToken: async (options: { readonly account?: AccountId; readonly clientId?: string } = {}) => {
       const { account = "user", clientId = OUR_CLIENT } = options;
-      const codeVerifier = randomBytes(32).toString("base64url");
-      const start = new URL(textMember(endpoints, "authorization_endpoint"));
-      start.search = new URLSearchParams({
-        client_id: clientId,
-        redirect_uri: PLATFORM_CALLBACK,
-        scope: "read:user",
-        code_challenge: challengeOf(codeVerifier),
-        code_challenge_method: "S256",
-      }).toString();
-      const back = await consent(start, { account });
-      const answer = await fetch(textMember(endpoints, "token_endpoint"), {
-        method: "POST",
-        headers: { accept: "application/json" },
-        body: new URLSearchParams({
-          client_id: clientId,
-          client_secret: clientSecret,
-          code: back.searchParams.get("code") ?? "",
-          redirect_uri: PLATFORM_CALLBACK,
-          code_verifier: codeVerifier,
-        }),
+      const authorizationEndpoint = textMember(endpoints, "authorization_endpoint");
+      const tokenEndpoint = textMember(endpoints, "token_endpoint");
+      const app = direct({
+        vendor: { ...defineVendor({ id: "github", name: "GitHub" }), authorizationEndpoint, tokenEndpoint },
+        credentials: { clientId, clientSecret },
+        redirectUri: PLATFORM_CALLBACK,
+        egress: { allowLoopback: true },
       });
-      const token = textMember((await answer.json()) as Record<string, unknown>, "access_token");
+      const { url, session } = await app.start({ vendor: "github", scope: "read:user" });
+      const { accessToken: token } = await app.finish(await consent(new URL(url), { account }), session);
+      await app.close();
       plantSecret(`vendor token of ${account}`, token);
       return token;
     },

@@ -4,7 +4,7 @@
  * when one is missing or older than its sources. The broker with short waits is built only here.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, statSync } from "node:fs";
+import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   BROKER_BUNDLE,
@@ -18,38 +18,26 @@ import {
 } from "../paths.ts";
 
 interface Build {
-  /** With a rolldown.config.mjs, which names the bundles. */
+  /** With a rolldown.config.mjs, which names the bundle. */
   readonly folder: string;
   readonly configuration?: string;
-  readonly bundles: readonly string[];
-  /** Glob patterns from the root; what they match is older than the bundles when they are current. */
+  readonly bundle: string;
+  /** Glob patterns from the root; what they match is older than the bundle when it is current. */
   readonly sources: readonly string[];
 }
 
-const packages = (names: string): string => `packages/{${names}}/src/**/*.{ts,json}`;
+function ofApp(app: string, folder: string, bundle: string, more: string): Build {
+  const packages = `packages/{oauth-core,service,token-store,${more}}/src/**/*.{ts,json}`;
+  return { folder, bundle, sources: [`apps/${app}/src/**/*.ts`, packages] };
+}
 
-const BROKER: Build = {
-  folder: BROKER_FOLDER,
-  bundles: [BROKER_BUNDLE],
-  sources: ["apps/broker/src/**/*.ts", packages("oauth-core,service,token-store")],
-};
-
-const MCP: Build = {
-  folder: MCP_FOLDER,
-  bundles: [MCP_BUNDLE],
-  sources: ["apps/mcp-template/src/**/*.ts", packages("oauth-core,service,token-store,mcp-auth")],
-};
-
-const PLATFORM: Build = {
-  folder: PLATFORM_FOLDER,
-  bundles: [PLATFORM_BUNDLE],
-  sources: ["apps/platform/src/**/*.ts", packages("oauth-core,service,token-store,broker-client")],
-};
-
+const BROKER = ofApp("broker", BROKER_FOLDER, BROKER_BUNDLE, "");
+const MCP = ofApp("mcp-template", MCP_FOLDER, MCP_BUNDLE, "mcp-auth");
+const PLATFORM = ofApp("platform", PLATFORM_FOLDER, PLATFORM_BUNDLE, "broker-client");
 const SHORT_WAITS: Build = {
   folder: BROKER_FOLDER,
   configuration: join(import.meta.dirname, "short-waits.rolldown.config.mjs"),
-  bundles: [BROKER_WITH_SHORT_WAITS],
+  bundle: BROKER_WITH_SHORT_WAITS,
   sources: [...BROKER.sources, "e2e/support/{broker,setup}/*.{ts,mjs}"],
 };
 
@@ -68,20 +56,17 @@ export function buildServer(): void {
   build(MCP);
 }
 
-function build({ folder, configuration = "rolldown.config.mjs", bundles, sources }: Build): void {
-  if (isCurrent(bundles, sources)) return;
+function build({ folder, configuration = "rolldown.config.mjs", bundle, sources }: Build): void {
+  if (isCurrent(bundle, sources)) return;
   const rolldown = join(BROKER_FOLDER, "node_modules", "rolldown", "bin", "cli.mjs");
-  const { status, stdout, stderr } = spawnSync(process.execPath, [rolldown, "-c", configuration], {
-    cwd: folder,
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`${bundles.join(", ")} could not be built:\n${stdout}${stderr}`);
+  const args = [rolldown, "-c", configuration];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${bundle} could not be built:\n${stdout}${stderr}`);
 }
 
 /** @param sources as in `Build` */
-export function isCurrent(bundles: readonly string[], sources: readonly string[]): boolean {
-  if (!bundles.every((bundle) => existsSync(bundle))) return false;
-  const builtAt = Math.min(...bundles.map((bundle) => statSync(bundle).mtimeMs));
+export function isCurrent(bundle: string, sources: readonly string[]): boolean {
+  const builtAt = statSync(bundle, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return globSync([...sources], { cwd: ROOT }).every(
     (path) => path.endsWith(".test.ts") || statSync(join(ROOT, path)).mtimeMs <= builtAt,
   );
