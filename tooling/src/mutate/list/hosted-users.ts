@@ -15,7 +15,7 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "return [-consented-]{+[...consented, ...atSignIn]+}.filter(",
   },
   "hosted/links/link.ts": {
-    "pages/connections: Dropped tokens are not revoked where that may end the link of the same account":
+    "pages/granted-scopes: Dropped tokens are not revoked where that may end the link of the same account":
       "if (linked [-!== undefined && !-]{+=== undefined && +}isAnother) return;",
     "shared-link: A narrower sign-in does not change the link": "return isWithin && {+now < 0 && +}scope.some(",
     "shared-link: A dead link is not kept": 'return status [-=== "active-]{+!== "revoked+}" && (',
