@@ -24,7 +24,7 @@ export function readBrokerCallback(
   requireState(session, sent["state"]);
   requireBrokerIssuer(sent["iss"], server.issuer);
   //= bar#CB-11
-  if ((sent["code"] === undefined) === (sent["error"] === undefined)) throw malformed();
+  if (Boolean(sent["code"]) === Boolean(sent["error"])) throw malformed();
   try {
     return validateAuthResponse(server, client, parameters, session.state);
   } catch (error) {

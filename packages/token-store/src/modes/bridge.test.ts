@@ -19,6 +19,13 @@ describe("bridge", () => {
     });
   });
 
+  it("bar#TS-8 takes its own copy of an empty scope for no change", async () => {
+    const { records, events } = fixture();
+    await records(bridge).replace(KEY, { ...TOKENS, scope: "" });
+    expect((await records(bridge).read(KEY))?.stored.version).toBe(1);
+    expect(events).toEqual([]);
+  });
+
   it("accepts a plaintext-only row, seals it, and counts", async () => {
     const { records, attributes, older, events } = fixture();
     await older(OLDER);

@@ -128,7 +128,8 @@ export function copyAttributes(tokens: TokenSet, writtenAt: EpochSeconds): Attri
     refresh_token: tokens.refreshToken?.reveal(),
     id_token: tokens.idToken?.reveal(),
     token_type: tokens.tokenType,
-    scope: tokens.scope,
+    // An empty attribute is read as absent, as by older readers.
+    scope: tokens.scope === "" ? undefined : tokens.scope,
     expires_at: tokens.expiresAt,
     updated_at: writtenAt,
   });
@@ -151,7 +152,10 @@ export function isSameCopy(a: TokenSet, b: TokenSet): boolean {
 export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
   const { tokenType, scope = "", expiresAt = 0, refreshExpiresAt = 0, vendorData, link } = tokens;
   const isWhole =
-    [expiresAt, refreshExpiresAt].every(Number.isSafeInteger) && tokenType.isWellFormed() && scope.isWellFormed();
+    [expiresAt, refreshExpiresAt].every(Number.isSafeInteger) &&
+    tokenType !== "" &&
+    tokenType.isWellFormed() &&
+    scope.isWellFormed();
   if (!isWhole)
     throw new TokenStoreError("input_invalid", { detail: "a token type, scope or expiry that no row can hold" });
   const details = JSON.stringify({

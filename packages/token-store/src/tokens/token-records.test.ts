@@ -106,7 +106,13 @@ describe.each([
     await refused("x".repeat(LONGEST_TOKEN_BYTES + 1), "too_large");
     await refused("", "input_invalid");
     await refused("\ud800", "input_invalid");
-    for (const odd of [{ scope: "\ud800" }, { tokenType: "\udc00" }, { expiresAt: 1.5 }, { expiresAt: Infinity }]) {
+    for (const odd of [
+      { scope: "\ud800" },
+      { tokenType: "\udc00" },
+      { tokenType: "" },
+      { expiresAt: 1.5 },
+      { expiresAt: Infinity },
+    ]) {
       await expect(store.replace(KEY, { ...TOKENS, ...odd })).rejects.toEqual(
         expect.objectContaining({ name: "TokenStoreError", code: "input_invalid" }),
       );
