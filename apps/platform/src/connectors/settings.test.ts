@@ -121,6 +121,14 @@ describe("settings of a connector", () => {
     expect(settingsProblems(inside, RULES)).toHaveLength(1);
   });
 
+  it.each([
+    ["notion", "read,write", ["scopes"]],
+    ["https://id.example.com", "read,write", []],
+    ["shopify", "read,write", []],
+  ])("of %s with the scopes %s have the problems %j", (vendorOrIssuer, scopes, problems) => {
+    expect(problemsOf({ registration: "broker", vendorOrIssuer, scopes })).toEqual(problems);
+  });
+
   it("name every problem at once, and repeat no value", () => {
     const refusal = refusalOf(NEW_SETTINGS, {
       authentication: "oauth_2_1",

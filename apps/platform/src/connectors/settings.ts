@@ -92,11 +92,7 @@ export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: Se
     add("registration", "must say who registers the client when authentication is oauth_2_1");
   if (clientId !== undefined) add("clientId", checkPasted(clientId));
   if (hasClientSecret && clientId === undefined) add("clientId", "is missing: a client secret needs a client id");
-  if (scopes !== undefined)
-    add(
-      "scopes",
-      wrongWith(() => parseScope(scopes)),
-    );
+  if (scopes !== undefined) add("scopes", wrongWith(() => parseScope(scopes)) ?? commaProblem(settings));
   const specs = vendorPlaceholders(settings);
   for (const [path, template] of templatesOf(settings))
     add(path, urlProblem(template, placeholders, specs, allowCidrs));
@@ -109,6 +105,12 @@ export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: Se
   // Says the same as a rule above if that has found something.
   const problem = registration === "pre_registered_client" && found.length === 0 ? vendorProblem(settings) : undefined;
   return problem === undefined ? found : [problem];
+}
+
+/** Only an entry says that its vendor does not separate scopes by commas. */
+function commaProblem({ scopes = "", vendorOrIssuer = "" }: ConnectorSettings): string | undefined {
+  const separator = REGISTRY.get(vendorOrIssuer)?.vendor.scopeSeparator ?? ",";
+  return scopes.includes(",") && separator !== "," ? "has a comma: separate scopes by spaces" : undefined;
 }
 
 function checkPasted(text: string): string | undefined {

@@ -103,7 +103,11 @@ describe("a form", () => {
     `${PATH}/refresh`,
     `${PATH}/revoke`,
   ])("to %s needs the token of its page, in this browser", async (path) => {
-    expect((await user.post(path, {})).status).toBe(403);
+    const refused = await user.post(path, {});
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining("This form was not accepted"),
+    ]);
     expect((await test.visitor().post(path, { csrf: "x" })).status).toBe(403);
     const page = await (await administrator.get("/connectors")).text();
     const [, foreign = ""] = /name="csrf" value="([^"]+)"/.exec(page) ?? [];

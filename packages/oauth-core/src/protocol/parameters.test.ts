@@ -72,7 +72,7 @@ describe("parseParameters", () => {
       expect.objectContaining({ description: "state is given more than once" }),
     );
     expect(() => parseParameters("canary=1&canary=2")).toThrow(
-      expect.objectContaining({ description: "a parameter is given more than once", detail: undefined }),
+      expect.objectContaining({ description: "A parameter is given more than once", detail: undefined }),
     );
   });
 

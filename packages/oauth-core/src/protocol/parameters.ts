@@ -111,7 +111,7 @@ function malformed(): OAuthError {
 function repeated(name: string): OAuthError {
   // Any other name is the caller's text.
   const isKnown = RESERVED_AUTHORIZATION_PARAMETERS.has(name) || OTHER_PARAMETERS.has(name);
-  const which = isKnown ? name : "a parameter";
+  const which = isKnown ? name : "A parameter";
   return new OAuthError("invalid_request", `${which} is given more than once`);
 }
 
