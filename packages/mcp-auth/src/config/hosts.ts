@@ -23,7 +23,8 @@ export function checkReachableHost(host: string, rules: CommonSettings["egress"]
  */
 export function checkHostOrDomain(host: string, rules: CommonSettings["egress"]): string | undefined {
   const name = host.replace(/^\./, "");
-  if (/:\d+$/.test(name)) return "must be a host name without port";
+  if (/:\d+$/.test(name) || checkHost(name) !== undefined)
+    return "must be a host in lower case, without scheme, port and path";
   const problem = checkReachableHost(name, rules);
   if (problem !== undefined || name === host) return problem;
   return isPublicSuffix(name) || /^[\d.]+$|^\[/.test(name)

@@ -106,7 +106,7 @@ describe("a hosted server's environment is refused", () => {
       { VENDOR_API_HOSTS: "api.example.com:443" },
       "VENDOR_API_HOSTS has an entry that must be a host",
     ],
-    ["a host with a scheme", { VENDOR_API_HOSTS: "https://api.example.com" }, "VENDOR_API_HOSTS has an entry"],
+    ["a host with a scheme", { VENDOR_API_HOSTS: "https://api.example.com" }, "without scheme, port and path"],
     ["a URL that begins with a placeholder", { VENDOR_TOKEN_URL: "{host}/token" }, "VENDOR_TOKEN_URL must be an"],
     ["a host in capitals", { VENDOR_API_HOSTS: "API.example.com" }, "VENDOR_API_HOSTS has an entry"],
     ["every host there is", { VENDOR_API_HOSTS: ".com" }, "VENDOR_API_HOSTS has an entry that must"],
