@@ -19,6 +19,8 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   /** Addresses that the page visited, redirects included. */
   let visited: URL[];
   let complaints: string[];
+  /** At the platform alone. */
+  let signedIn: Awaited<ReturnType<BrowserContext["storageState"]>> = { cookies: [], origins: [] };
 
   beforeAll(async () => {
     broker = await startInProcessSandbox();
@@ -31,7 +33,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   });
 
   beforeEach(async () => {
-    context = await browser.newContext({ viewport: { width: 1000, height: 900 } });
+    context = await browser.newContext({ viewport: { width: 1000, height: 900 }, storageState: signedIn });
     visited = [];
     complaints = [];
     context.on("request", (request) => {
@@ -56,34 +58,28 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await context.close();
   });
 
-  const shot = (name: string, of: Page = page): Promise<void> => takeScreenshot(of, `sandbox/${name}`);
-  const click = (name: string, of: Page = page): Promise<void> => of.getByRole("button", { name, exact: true }).click();
+  const shot = (name: string): Promise<void> => takeScreenshot(page, `sandbox/${name}`);
+  const click = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).click();
   /** The user may be connected already, in another browser. */
-  const clickConnect = (of: Page = page): Promise<void> => of.getByRole("button", { name: /^Connect/ }).click();
-  const signIn = (of: Page = page): Promise<void> =>
-    of.getByRole("button", { name: "Continue as Sample user" }).click();
+  const clickConnect = (): Promise<void> => page.getByRole("button", { name: /^Connect/ }).click();
+  const signIn = (): Promise<void> => page.getByRole("button", { name: "Continue as Sample user" }).click();
   const sees = (text: string, of: Page = page): Promise<void> => of.getByText(text).first().waitFor();
 
-  /** The platform's page about the vendor; a browser chooses a user the first time. */
-  async function openVendor(of: Page = page): Promise<void> {
-    await of.goto(vendorPage());
-    if (new URL(of.url()).pathname !== "/") return;
-    await click("First user", of);
-    await of.goto(vendorPage());
+  /** The platform's page about the vendor; the first browser chooses a user. */
+  async function openVendor(): Promise<void> {
+    await page.goto(vendorPage());
+    if (new URL(page.url()).pathname !== "/") return;
+    await click("First user");
+    signedIn = await context.storageState();
+    await page.goto(vendorPage());
   }
 
   /** From the platform's page up to the vendor's consent page. */
-  async function toConsent(of: Page = page): Promise<void> {
-    await openVendor(of);
-    await clickConnect(of);
-    await signIn(of);
-    await of.getByRole("button", { name: "Allow" }).waitFor();
-  }
-
-  async function connect(of: Page = page): Promise<void> {
-    await toConsent(of);
-    await click("Allow", of);
-    await sees("Real tokens of Sandbox vendor", of);
+  async function toConsent(): Promise<void> {
+    await openVendor();
+    await clickConnect();
+    await signIn();
+    await page.getByRole("button", { name: "Allow" }).waitFor();
   }
 
   const vendorPage = (): string => `${home}/connectors/sandbox`;
@@ -93,6 +89,14 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     if (found === undefined) throw new Error(`${path} was not visited`);
     return found;
   };
+
+  async function onTelephone(): Promise<void> {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.emulateMedia({ colorScheme: "dark" });
+  }
+
+  const fits = async (): Promise<void> =>
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
 
   /** Expects a page of the broker that says what happened and links to the platform. */
   async function expectWayBack(name: string, text: string): Promise<void> {
@@ -167,7 +171,9 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await page.getByRole("button", { name: "Continue as Sample user" }).waitFor();
     await page.goBack();
     await sees("Your connection");
-    await connect();
+    await toConsent();
+    await click("Allow");
+    await sees("Real tokens of Sandbox vendor");
     await page.goBack();
     await sees("This sign-in has expired or belongs to another browser");
     await shot("09-back-after-the-end");
@@ -176,7 +182,8 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     expect(visited.filter(({ pathname }) => pathname === "/v1/authorize")).toHaveLength(2);
   });
 
-  it("survives a reload of the broker's start address, before and after the end", async () => {
+  it("fits a telephone in the dark, and survives a reload of each address of a flow, or leads back", async () => {
+    await onTelephone();
     await openVendor();
     await clickConnect();
     await page.getByRole("button", { name: "Continue as Sample user" }).waitFor();
@@ -185,27 +192,23 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await signIn();
     await click("Allow");
     await sees("Real tokens of Sandbox vendor");
+    await shot("10-telephone-connected");
+    await fits();
+    const callback = lastVisit("/v1/callback").href;
+    const own = visited.findLast(({ pathname }) => pathname === "/oauth/callback");
     await page.goto(start);
-    await expectWayBack("10-start-address-again", "This link was already used");
-  });
-
-  it("leads back from a reload of the callback", async () => {
-    await connect();
-    await page.goto(lastVisit("/v1/callback").href);
-    await expectWayBack("11-callback-again", "This sign-in was already finished");
-    await sees("Connected");
-  });
-
-  it("leads back from a callback without anything, and from the platform's own callback again", async () => {
-    await connect();
-    const own = visited.findLast((url) => url.pathname === "/oauth/callback");
+    await expectWayBack("11-start-address-again", "This link was already used");
     await page.goto(own?.href ?? "");
     await sees("This sign-in was already finished");
     await shot("12-platform-callback-again");
     await page.getByRole("link", { name: "To the connectors" }).click();
     await sees("Connected");
+    await page.goto(callback);
+    await expectWayBack("13-callback-again", "This sign-in was already finished");
+    await sees("Connected");
     await page.goto(`${broker.url}/v1/callback`);
-    await expectWayBack("13-callback-without-state", "This sign-in");
+    await fits();
+    await expectWayBack("14-callback-without-state", "This sign-in");
   });
 
   it("leads a stranger's browser back too, and does the flow no harm", async () => {
@@ -228,30 +231,18 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   });
 
   it("has a home page that links to the sandbox", async () => {
+    await context.clearCookies();
     await page.goto(broker.url);
     await shot("15-broker-home");
+    await onTelephone();
+    await shot("16-telephone-broker-home");
+    await fits();
     await page.getByRole("link", { name: "Try a whole flow in the sandbox" }).click();
     await sees("Choose a user");
+    await shot("17-telephone-start");
     await page.goto(`${broker.url}/nothing-here`);
     await sees("There is no such page");
     expect(visited.every(({ hostname }) => hostname === "127.0.0.1")).toBe(true);
-    await shot("16-not-found");
-  });
-
-  it("fits a telephone, and is dark where that is wanted", async () => {
-    const small = await browser.newContext({ viewport: { width: 360, height: 740 }, colorScheme: "dark" });
-    const telephone = await small.newPage();
-    await telephone.goto(home);
-    await shot("17-telephone-start", telephone);
-    await connect(telephone);
-    await shot("18-telephone-connected", telephone);
-    expect(await telephone.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
-    await telephone.goto(`${broker.url}/v1/callback`);
-    await shot("19-telephone-dead-end", telephone);
-    expect(await telephone.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
-    await telephone.goto(broker.url);
-    await shot("20-telephone-broker-home", telephone);
-    expect(await telephone.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
-    await small.close();
+    await shot("18-not-found");
   });
 });

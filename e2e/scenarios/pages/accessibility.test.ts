@@ -57,6 +57,7 @@ describe.skipIf(CHROMIUM === undefined)("pages under axe", () => {
     browser = await connectChromium();
     page = await (await browser.newContext()).newPage();
     page.setDefaultTimeout(BROWSER_MS);
+    await page.evaluate(AXE);
   });
   afterAll(() => browser.close());
 
@@ -65,12 +66,12 @@ describe.skipIf(CHROMIUM === undefined)("pages under axe", () => {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
     await page.setContent(html);
-    if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE);
     // What stands behind a choice is part of the page.
     await page.evaluate("for (const closed of document.querySelectorAll('details')) closed.open = true");
     await takeScreenshot(page, `pages/${language}-${colorScheme}-${size.width}-${name.replaceAll(/\W+/g, "-")}`);
-    const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
-    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+    const [{ violations }, wide] = await page.evaluate<[AxeResults, number]>(
+      "axe.run({ resultTypes: ['violations'] }).then((found) => [found, document.documentElement.scrollWidth])",
+    );
     return [
       ...violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`)),
       ...(wide > size.width ? [`${wide} px wide`] : []),
