@@ -137,7 +137,6 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       ["rfc6749#3.1 with iss twice", "malformed", (sent) => sent.append("iss", "https://attacker.example")],
       ["rfc6749#3.1 with state twice", "malformed", (sent) => sent.append("state", "x")],
       ["rfc6749#3.1 with code twice", "malformed", (sent) => sent.append("code", "x")],
-      ["bar#CB-11 with an empty code", "malformed", (sent) => sent.set("code", "")],
       ["bar#CB-11 with code and error", "malformed", (sent) => sent.append("error", "access_denied")],
     ])("%s is refused, and its code goes nowhere", async (_what, reason, change) => {
       const { session, callback } = await returnFromVendor(harness.client);

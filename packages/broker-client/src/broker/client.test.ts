@@ -189,6 +189,7 @@ describe("finish", () => {
 
   it.each<[string, Record<string, string>]>([
     ["neither code nor error", {}],
+    ["an empty code", { code: "" }],
     ["both", { code: "one-time-code", error: "access_denied" }],
   ])("bar#CB-11 refuses a callback with %s, and spends nothing", async (_, members) => {
     await expect(finish(members)).rejects.toMatchObject({
