@@ -5,7 +5,7 @@
 import { type Clock, defined, type Fetch, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { isOwnHost } from "@oauth-broker/oauth-core/server";
-import { errorPageWith, foreignHostDetail, mount } from "@oauth-broker/service/http";
+import { ENGLISH_ERRORS, errorPageWith, type ErrorTexts, foreignHostDetail, mount } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
 import { createLinkEvents, type EventSettings, startLinkEvents } from "@oauth-broker/service/events";
 import { Hono } from "hono";
@@ -53,6 +53,17 @@ export interface Platform {
 
 /** A tool may take a while. */
 const TIMEOUT_MS = 30_000;
+
+/** Most pages here are not part of a sign-in. */
+const ERRORS: ErrorTexts = {
+  ...ENGLISH_ERRORS,
+  titlesByReason: {
+    ...ENGLISH_ERRORS.titlesByReason,
+    form_refused: "This form was not accepted",
+    not_signed_in: "You are not signed in",
+    not_administrator: "This is for administrators",
+  },
+};
 
 /** Opens no port. */
 export function createPlatform(
@@ -103,7 +114,10 @@ export function createPlatform(
     [...pageRoutes(deps), ...connectRoutes(deps), ...settingsRoutes(deps), ...tryRoutes(deps), ...tokenRoutes(deps)],
     {
       log,
-      errorPage: errorPageWith(async () => ({ href: "/connectors", label: "To the connectors" })),
+      errorPage: errorPageWith(async () => ({ href: "/connectors", label: "To the connectors" }), {
+        texts: ERRORS,
+        frame: { language: "en", direction: "ltr" },
+      }),
       browserPaths: /^\//,
       isHttps,
     },

@@ -40,9 +40,6 @@ export const ENGLISH_ERRORS: ErrorTexts = {
     state_replayed: "This sign-in was already finished",
     request_uri_used: "This link was already used",
     state_missing: "This sign-in did not start at an application",
-    form_refused: "This form was not accepted",
-    not_signed_in: "You are not signed in",
-    not_administrator: "This is for administrators",
   },
   startAgain: "Close this page and start again from the application that sent you here.",
   startAgainByReason: {
