@@ -4,6 +4,7 @@
  */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { SIMULATORS } from "../testing/replay-fixture.ts";
 import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
 import { flowOf } from "./testing/flow.ts";
 import { CALLBACK, goThrough, OTHER_VERIFIER, postForm, type Members } from "./testing/http.ts";
@@ -65,12 +66,12 @@ const VENDORS: Readonly<Record<string, Row>> = {
       grantType: "200 invalid_grant_type",
     },
   },
-  google: {
+  "google-workspace": {
     start: startGoogleWorkspace,
     asked: { scope: "openid" },
     refusals: { ...STANDARD, callback: "400 redirect_uri_mismatch" },
   },
-  microsoft: {
+  "microsoft-agent365": {
     start: startMicrosoftAgent365,
     asked: { scope: "openid offline_access" },
     refusals: {
@@ -113,6 +114,10 @@ async function open({ start, endpoints, app, asked }: Row) {
   };
   return { vendor, flow, newCode, redeem, now };
 }
+
+it("every vendor with a simulator has a row", () => {
+  expect(Object.keys(VENDORS).toSorted()).toEqual(Object.keys(SIMULATORS).toSorted());
+});
 
 describe.each(Object.entries(VENDORS))("%s", (_, row) => {
   const { unknown, callback = unknown, verifier = unknown, spent = unknown, expired = unknown } = row.refusals;
@@ -163,7 +168,7 @@ describe.each(Object.entries(VENDORS))("%s", (_, row) => {
   });
 });
 
-it.each(["github", "slack", "google", "microsoft", "atlassian"])(
+it.each(["github", "slack", "google-workspace", "microsoft-agent365", "atlassian"])(
   "%s refuses a verifier for a code without challenge",
   async (name) => {
     const row = VENDORS[name]!;
