@@ -20,7 +20,8 @@ export function answerAuthorization(request: VendorRequest, decision: Decision, 
   const facts = namesOfPage(state.facts);
   const { responseType = "code" } = facts;
   const parameters = readParameters(withoutEndpointQuery(request, state), facts);
-  parameters.requireFixed(mapValues(facts.authorizationParams, state.fill));
+  const fixed = Object.entries(facts.authorizationParams).map(([name, value]) => [name, state.fill(value)]);
+  parameters.requireFixed(Object.fromEntries(fixed) as Record<string, string>);
   if (facts.parameterNames["response_type"] !== "" && parameters.require("response_type") !== responseType) {
     throw refusal("unsupported_response_type", `response_type is not ${responseType}`);
   }
@@ -36,11 +37,11 @@ export function answerAuthorization(request: VendorRequest, decision: Decision, 
   const code: IssuedCode = {
     scope: takesScopes(facts) ? requireScope(parameters.take(facts.scopeParameter) ?? "", state) : SAMPLE_SCOPES,
     expiresAt: state.now() + codeLifetimeSeconds(state),
-    ...(redirectUri === undefined ? {} : { redirectUri }),
-    ...(facts.repeatsState === true ? { state: clientState } : {}),
-    ...takeChallenge(parameters, state),
-    ...takeResource(parameters, state),
-    ...optional("nonce", parameters.take("nonce")),
+    redirectUri,
+    state: facts.repeatsState === true ? clientState : undefined,
+    codeChallenge: takeChallenge(parameters, facts),
+    resource: takeResource(parameters, facts),
+    nonce: parameters.take("nonce"),
   };
   const callback = new URLSearchParams({ state: clientState });
   parameters.requireNoOther();
@@ -61,13 +62,6 @@ function namesOfPage(facts: Facts): Facts {
 /** @returns `false`: the app has its scopes, and a request names none */
 export function takesScopes(facts: Facts): boolean {
   return namesOfPage(facts).parameterNames[facts.scopeParameter] !== "";
-}
-
-function mapValues(
-  record: Readonly<Record<string, string>>,
-  map: (value: string) => string,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }
 
 /** A query that the endpoint itself has comes with every request. */
@@ -98,26 +92,20 @@ export function requireScope(text: string, { facts }: VendorState): readonly str
   throw refusal("invalid_scope", `the app has no scope "${unknown}" (they are separated by "${facts.scopeSeparator}")`);
 }
 
-function takeChallenge(parameters: Parameters, { facts }: VendorState): Pick<IssuedCode, "codeChallenge"> {
-  if (facts.pkce === "none") return {};
+function takeChallenge(parameters: Parameters, { pkce }: Facts): string | undefined {
+  if (pkce === "none") return undefined;
   const codeChallenge = parameters.require("code_challenge");
   const method = parameters.take("code_challenge_method") ?? "plain";
-  if (method !== facts.pkce) throw refusal("invalid_request", `code_challenge_method is ${method}, not ${facts.pkce}`);
-  return { codeChallenge };
+  if (method !== pkce) throw refusal("invalid_request", `code_challenge_method is ${method}, not ${pkce}`);
+  return codeChallenge;
 }
 
-function takeResource(parameters: Parameters, { facts }: VendorState): Pick<IssuedCode, "resource"> {
-  if (facts.resource === "omit") return {};
+function takeResource(parameters: Parameters, facts: Facts): string | undefined {
+  if (facts.resource === "omit") return undefined;
   const resource = parameters.take("resource");
-  if (facts.defaultResource === undefined && resource === undefined) return {};
-  if (resource !== SAMPLE_RESOURCE && resource !== facts.defaultResource) {
-    throw refusal("invalid_target", `the resource is ${resource ?? "missing"}`);
-  }
-  return optional("resource", resource);
-}
-
-function optional<Name extends string>(name: Name, value: string | undefined): { readonly [N in Name]?: string } {
-  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: string };
+  const isKnown = resource === SAMPLE_RESOURCE || resource === facts.defaultResource;
+  if (!isKnown) throw refusal("invalid_target", `the resource is ${resource ?? "missing"}`);
+  return resource;
 }
 
 function sendBack(isPosted: boolean, redirectUri: string, callback: URLSearchParams): Response {

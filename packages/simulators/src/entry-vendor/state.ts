@@ -21,16 +21,16 @@ export interface EntryClient {
 /** What a user has allowed our client. */
 export interface Grant {
   readonly scope: readonly string[];
-  readonly resource?: string;
-  readonly nonce?: string;
+  readonly resource: string | undefined;
+  readonly nonce: string | undefined;
 }
 
 /** A code that was issued and not redeemed. */
 export interface IssuedCode extends Grant {
-  readonly redirectUri?: string;
-  /** Present if the token request must repeat it. */
-  readonly state?: string;
-  readonly codeChallenge?: string;
+  readonly redirectUri: string | undefined;
+  /** Given if the token request must repeat it. */
+  readonly state: string | undefined;
+  readonly codeChallenge: string | undefined;
   readonly expiresAt: number;
 }
 

@@ -129,8 +129,9 @@ async function refresh(request: VendorRequest, parameters: Parameters, state: Ve
     throw refusal("invalid_scope", "a refresh asks for more than was granted");
   }
   if (facts.rotatesRefreshTokens === true) tokens.delete(value);
-  const { nonce: _, ...rest } = grant;
-  return issue(rest, request, state, { keepsRefreshToken: facts.rotatesRefreshTokens !== true });
+  return issue({ ...grant, nonce: undefined }, request, state, {
+    keepsRefreshToken: facts.rotatesRefreshTokens !== true,
+  });
 }
 
 async function issue(
