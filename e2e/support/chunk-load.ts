@@ -16,19 +16,15 @@ export interface ChunkLoad {
   readonly untilEnded: boolean;
 }
 
-export interface ChunkCost {
-  /** Resident memory at its highest since the process began. */
-  readonly peakBytes: number;
-  /** How many of the sockets the other side ended. */
-  readonly ended: number;
-}
-
 /** The same bytes in one chunk. */
 export const inOneChunk = (bytes: number): string => `${bytes.toString(16)}\r\n${"a".repeat(bytes)}\r\n`;
 export const byteByByte = (bytes: number): string => "1\r\na\r\n".repeat(bytes);
 
-/** Probes until all has been sent, or ended by the other side. */
-export async function sendChunks({ port, pid, sockets, head, body, probe, untilEnded }: ChunkLoad): Promise<ChunkCost> {
+/**
+ * Probes until all has been sent, or ended by the other side.
+ * @returns resident memory at its highest since the process began, and how many of the sockets the other side ended
+ */
+export async function sendChunks({ port, pid, sockets, head, body, probe, untilEnded }: ChunkLoad) {
   let ended = 0;
   const load = Array.from({ length: sockets }, () => {
     const socket = connect(port, "127.0.0.1").resume();

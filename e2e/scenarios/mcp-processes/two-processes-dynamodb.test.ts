@@ -6,7 +6,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
-import { openTable } from "../../support/aws/mcp.ts";
+import { type Item, openTable } from "../../support/aws/mcp.ts";
 import { type Answer, send } from "../../support/broker/platform.ts";
 import { freePort } from "../../support/free-port.ts";
 import { postAt, postWhoami, postWhoamiAt } from "../../support/mcp/client.ts";
@@ -180,26 +180,20 @@ it("a key service that is away at the start is a 503 there, and nothing elsewher
 describe("bar#TS-3 bar#TS-7 a record that cannot be read", () => {
   const flip = (value = ""): string => `${value.slice(0, -3)}${value.endsWith("AAA") ? "BBB" : "AAA"}`;
 
-  it.each<[string, (theirs: Record<string, { S?: string }>) => Record<string, (value: string) => string>]>([
-    ["changed", () => ({ sealed_access_token: flip })],
+  it.each<[string, (theirs: Item, own: Item) => object]>([
+    ["changed", (_, { sealed_access_token: own }) => ({ sealed_access_token: { S: flip(own?.S) } })],
     [
       "another user's",
-      (theirs) =>
-        Object.fromEntries(
-          ["sealed_access_token", "sealed_details", "data_key"].map((name) => [name, () => theirs[name]?.S ?? ""]),
-        ),
+      ({ sealed_access_token, sealed_details, data_key }) => ({ sealed_access_token, sealed_details, data_key }),
     ],
   ])("(%s) is 503 token_unreadable and no account, and readable again it serves", async (_, changesOf) => {
     const table = openTable(aws);
     const [whole, theirs] = [await table.tokensOf("1"), await table.tokensOf("2")];
-    for (const [attribute, change] of Object.entries(changesOf(theirs as Record<string, { S?: string }>))) {
-      await table.change(whole, attribute, change);
-    }
+    await table.put({ ...whole, ...changesOf(theirs, whole) });
     expectOutage(await whoami(0, user), "token_unreadable");
     expect((await whoami(0, operator)).text).toContain("sample-operator");
     await table.put(whole);
     expect((await whoami(0, user)).text).toContain("sample-user");
-    table.close();
   });
 });
 

@@ -1,55 +1,28 @@
 /** Direct access to the table of an MCP server. */
-import {
-  DynamoDBClient,
-  PutItemCommand,
-  ScanCommand,
-  type AttributeValue,
-  UpdateItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { callAwsJson } from "../../../packages/simulators/src/aws/aws-json.ts";
 import type { AwsHarness } from "./aws.ts";
 
-type Item = Record<string, AttributeValue>;
+export type Item = Readonly<Record<string, { readonly S?: string }>>;
 
-export type TableHand = ReturnType<typeof openTable>;
 /** Bypasses the proxy, as an attacker with write access or a broken migration would. */
 export function openTable({
-  engine,
+  engine: { endpoint, region },
   table,
 }: {
   readonly engine: Pick<AwsHarness["engine"], "endpoint" | "region">;
   readonly table: string;
 }) {
-  const client = new DynamoDBClient({
-    endpoint: engine.endpoint,
-    region: engine.region,
-    credentials: { accessKeyId: "test", secretAccessKey: "test" },
-  });
+  const call = (operation: string, input: object) =>
+    callAwsJson({ endpoint, region, service: "dynamodb", operation, input: { TableName: table, ...input } });
   return {
     /** The item of a user's tokens, at any vendor. */
     tokensOf: async (user: string): Promise<Item> => {
-      const { Items: items = [] } = await client.send(new ScanCommand({ TableName: table, ConsistentRead: true }));
+      const { Items: items } = (await call("Scan", { ConsistentRead: true })) as { readonly Items: readonly Item[] };
       const found = items.find(({ pk, sk }) => pk?.S === `USER#${user}` && sk?.S?.startsWith("VENDOR#") === true);
       if (found === undefined) throw new Error("the user has no tokens in the table");
       return found;
     },
-    /** Changes a text attribute of it. */
-    change: async (
-      { pk, sk, ...attributes }: Item,
-      attribute: string,
-      change: (value: string) => string,
-    ): Promise<void> => {
-      await client.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: { pk: pk!, sk: sk! },
-          UpdateExpression: "SET #attribute = :value",
-          ExpressionAttributeNames: { "#attribute": attribute },
-          ExpressionAttributeValues: { ":value": { S: change(attributes[attribute]?.S ?? "") } },
-        }),
-      );
-    },
-    /** Restores it. */
-    put: async (item: Item) => void (await client.send(new PutItemCommand({ TableName: table, Item: item }))),
-    close: () => client.destroy(),
+    /** In the place of the item of that key. */
+    put: async (item: object) => call("PutItem", { Item: item }),
   };
 }

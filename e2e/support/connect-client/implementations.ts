@@ -25,25 +25,14 @@ export async function openThroughBroker(): Promise<ConnectHarness> {
   const gate = createGate(port, harness.vendor.port);
   await gate.open();
   const { baseUrl: issuer, now, secrets, vendor } = harness;
-  const make = () =>
-    createBrokerClient({
-      issuer,
-      clientId: "platform",
-      clientSecret: secrets.platform,
-      redirectUri: REDIRECT_URI,
-      now,
-    });
+  const make = (clientId: "platform" | "other" = "platform") => {
+    const redirectUri = clientId === "other" ? OTHER_REDIRECT_URI : REDIRECT_URI;
+    return createBrokerClient({ issuer, clientId, clientSecret: secrets[clientId], redirectUri, now });
+  };
   return {
     client: make(),
-    again: make,
-    other: () =>
-      createBrokerClient({
-        issuer,
-        clientId: "other",
-        clientSecret: secrets.other,
-        redirectUri: OTHER_REDIRECT_URI,
-        now,
-      }),
+    again: () => make(),
+    other: () => make("other"),
     vendor,
     gated: { client: make(), vendor: "gated", gate },
     now,
@@ -61,13 +50,8 @@ export async function openDirectly(): Promise<ConnectHarness> {
   const vendor = await startOpenIdProvider({ clients });
   const { issuer } = vendor;
   const now = fixedClock(Math.floor(Date.now() / 1000));
-  const entry = defineVendor({
-    id: "op",
-    name: "OpenID Provider",
-    issuer,
-    defaultScopes: ["openid", "api:read"],
-    rotatesRefreshTokens: true,
-  });
+  const scopes = { defaultScopes: ["openid", "api:read"], rotatesRefreshTokens: true };
+  const entry = defineVendor({ id: "op", name: "OpenID Provider", issuer, ...scopes });
   const make = (clientId = "deployment", of = entry): DirectClient => {
     const credentials = { clientId, clientSecret };
     return direct({ vendor: of, credentials, redirectUri: REDIRECT_URI, egress: { allowLoopback: true }, now });

@@ -3,8 +3,9 @@
  * around it. browser-client.ts bundles and serves it. `/` begins, the server sends the browser back
  * to `/callback`, and the page shows the outcome.
  */
-import { Client, type OAuthClientProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { BrowserOutcome } from "./browser-client.ts";
+import { type Kept, oauthProvider } from "./oauth-provider.ts";
 
 /** What the page uses of the browser; the rest of this workspace runs on Node. */
 declare const location: {
@@ -17,61 +18,31 @@ declare const document: { readonly body: { textContent: string; dataset: Record<
 declare const sessionStorage: {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
-  clear(): void;
 };
-
-/** Survives the redirect to the server and back. */
-interface Kept {
-  readonly mcp: string;
-  readonly era: string;
-  readonly discovered: Parameters<NonNullable<OAuthClientProvider["saveDiscoveryState"]>>[0];
-  readonly registered: Parameters<NonNullable<OAuthClientProvider["saveClientInformation"]>>[0];
-  readonly tokens: Parameters<OAuthClientProvider["saveTokens"]>[0];
-  readonly codeVerifier: string;
-}
-
-function kept<Key extends keyof Kept>(key: Key): Kept[Key] | undefined {
-  const text = sessionStorage.getItem(key);
-  return text === null ? undefined : (JSON.parse(text) as Kept[Key]);
-}
-
-function keep<Key extends keyof Kept>(key: Key, value: Kept[Key]): void {
-  sessionStorage.setItem(key, JSON.stringify(value));
-}
 
 const isBack = location.pathname === "/callback";
 const query = new URLSearchParams(location.search);
-if (!isBack) {
-  sessionStorage.clear();
-  keep("mcp", query.get("mcp") ?? "");
-  keep("era", query.get("era") ?? "");
-}
-const mcp = kept("mcp") ?? "";
-const callback = `${location.origin}/callback`;
+/** Survives the redirect to the server and back. */
+const kept = (isBack ? JSON.parse(sessionStorage.getItem("kept") ?? "{}") : Object.fromEntries(query)) as Kept & {
+  readonly mcp: string;
+  readonly era: string;
+};
+const { mcp, era } = kept;
 let hasLeft = false;
 
-const authProvider: OAuthClientProvider = {
-  redirectUrl: callback,
-  clientMetadata: { client_name: "Client in a browser", redirect_uris: [callback] },
-  discoveryState: () => kept("discovered"),
-  saveDiscoveryState: (discovered) => keep("discovered", discovered),
-  clientInformation: () => kept("registered"),
-  saveClientInformation: (registered) => keep("registered", registered),
-  tokens: () => kept("tokens"),
-  saveTokens: (tokens) => keep("tokens", tokens),
-  saveCodeVerifier: (codeVerifier) => keep("codeVerifier", codeVerifier),
-  codeVerifier: () => kept("codeVerifier") ?? "",
-  state: () => "state-of-the-page",
+const authProvider = oauthProvider(kept, `${location.origin}/callback`, {
+  name: "Client in a browser",
   redirectToAuthorization: (url) => {
     hasLeft = true;
+    sessionStorage.setItem("kept", JSON.stringify(kept));
     location.assign(url.href);
   },
-};
+});
 
 async function connect(): Promise<BrowserOutcome> {
   const open = () => new StreamableHTTPClientTransport(new URL(mcp), { authProvider });
   if (isBack) await open().finishAuth(query);
-  const negotiation = kept("era") === "modern" ? { versionNegotiation: { mode: "auto" as const } } : {};
+  const negotiation = era === "modern" ? { versionNegotiation: { mode: "auto" as const } } : {};
   const client = new Client({ name: "browser", version: "1.0.0" }, negotiation);
   await client.connect(open());
   const { tools } = await client.listTools();

@@ -8,11 +8,8 @@ import { createClient, type Era } from "./client.ts";
 import type { PlatformTokens } from "./platform.ts";
 import { PLATFORM_CALLBACK } from "./process.ts";
 import { consent } from "./vendor.ts";
+import { type Kept, oauthProvider } from "./oauth-provider.ts";
 import { plantSecret } from "../secrets.ts";
-
-type Tokens = Parameters<OAuthClientProvider["saveTokens"]>[0];
-type Discovered = Parameters<NonNullable<OAuthClientProvider["saveDiscoveryState"]>>[0];
-type Registered = Parameters<NonNullable<OAuthClientProvider["saveClientInformation"]>>[0];
 
 export interface StockClient {
   readonly era: Era;
@@ -21,7 +18,7 @@ export interface StockClient {
   /** Its redirect URI; default the platform's. */
   readonly callback?: string;
   /** Its pre-registered client, or the URL of its metadata document. */
-  readonly known?: Pick<OAuthClientProvider, "clientMetadataUrl"> & { readonly registered?: Registered };
+  readonly known?: Pick<OAuthClientProvider, "clientMetadataUrl"> & { readonly registered?: Kept["registered"] };
   readonly fetch?: typeof fetch;
   /** Its user's browser, up to the redirect URI; by default a fresh one. */
   readonly visit?: (url: URL) => Promise<URL>;
@@ -54,31 +51,17 @@ export async function authorizeClient(
   readonly tokens: Pick<PlatformTokens, "accessToken" | "refreshToken">;
   readonly clientId: string | undefined;
 }> {
-  const kept: {
-    discovered?: Discovered;
-    tokens?: Tokens;
-    registered?: Registered;
-    codeVerifier?: string;
-    sentTo?: URL;
-  } = registered === undefined ? {} : { registered };
-  const authProvider: OAuthClientProvider = {
+  const kept: Kept = registered === undefined ? {} : { registered };
+  let sentTo: URL | undefined;
+  const authProvider = oauthProvider(kept, callback, {
     ...known,
-    redirectUrl: callback,
-    clientMetadata: { client_name: "Stock client", redirect_uris: [callback] },
-    discoveryState: () => kept.discovered,
-    saveDiscoveryState: (discovered) => void (kept.discovered = discovered),
-    clientInformation: () => kept.registered,
-    saveClientInformation: (registered) => void (kept.registered = registered),
-    tokens: () => kept.tokens,
-    saveTokens: (tokens) => void (kept.tokens = tokens),
-    redirectToAuthorization: (url) => void (kept.sentTo = url),
+    name: "Stock client",
+    redirectToAuthorization: (url) => void (sentTo = url),
     saveCodeVerifier: (codeVerifier) => {
       plantSecret("stock client's verifier", codeVerifier);
       kept.codeVerifier = codeVerifier;
     },
-    codeVerifier: () => kept.codeVerifier ?? "",
-    state: () => "state-of-the-stock-client",
-  };
+  });
   const open = () => new StreamableHTTPClientTransport(new URL(mcp), { authProvider, ...options });
   const connect = async (transport: StreamableHTTPClientTransport): Promise<Client> => {
     const client = create();
@@ -87,8 +70,8 @@ export async function authorizeClient(
   };
   const refused = open();
   await connect(refused).catch(() => undefined);
-  if (kept.sentTo === undefined) throw new Error("the client was not sent to an authorization server");
-  const back = await visit(kept.sentTo);
+  if (sentTo === undefined) throw new Error("the client was not sent to an authorization server");
+  const back = await visit(sentTo);
   plantSecret("code", back.searchParams.get("code"));
   if (vendorIssuer !== undefined && back.searchParams.get("iss") === vendorIssuer) back.searchParams.delete("iss");
   await refused.finishAuth(back.searchParams);
