@@ -30,11 +30,11 @@ describe.each(Object.keys(RECORD_STORES))("the server key over %s", (kind) => {
   it("is the same for all processes, also when ten start at once", async () => {
     const keys = wrapper();
     const records = [await stores.fresh(now), stores.again(now)];
-    const derived = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        createServerKey({ records: records[index % 2] as RecordStore, keys, context }).derive("token-tag"),
-      ),
+    const all = Array.from({ length: 10 }, (_, index) =>
+      createServerKey({ records: records[index % 2] as RecordStore, keys, context }),
     );
+    const derived = await Promise.all(all.map((key) => key.derive("token-tag")));
+    expect(new Set(await Promise.all(all.map((key) => key.reload())))).toEqual(new Set(["unchanged"]));
     expect(new Set(derived.map((key) => key.toString("hex"))).size).toBe(1);
     expect(derived[0]).toHaveLength(32);
     const later = createServerKey({ records: stores.again(now), keys, context });
