@@ -9,7 +9,7 @@ import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
 import type { Random } from "../../support/seeded.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { DistanceParts } from "./distance.ts";
 
 export const VENDOR_ORIGIN = "https://acme.example";
 export const VENDOR_CLIENT = { id: "ours", secret: "the broker's own secret at acme" };
@@ -100,13 +100,10 @@ export interface VendorClient {
   readonly secrets: readonly string[];
 }
 
-interface VendorParts {
+interface VendorParts extends DistanceParts {
   /** Beside the broker's own, or in its place. */
   readonly clients: readonly VendorClient[];
-  readonly scheduler: Scheduler;
-  readonly faults: (() => Random | undefined) | undefined;
   readonly promises: Promises;
-  readonly tell: (line: string) => void;
   /** Default: the broker's vendor. */
   readonly name?: string;
   readonly lifetimeSeconds?: number;
