@@ -14,6 +14,7 @@ import { tableEnvironment } from "../../../support/aws/environment.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { startEngines } from "../../engines.ts";
 import { configureBroker, mcpEnvironment } from "../../services.ts";
+import { alignTable } from "../../report.ts";
 import { onStage, type Stage } from "../../stage.ts";
 import { benchParties, brokerLanes, STORES, WORKS } from "../broker/part.ts";
 import { mcpLanes, PRE_REGISTERED } from "../mcp/part.ts";
@@ -118,15 +119,12 @@ async function countEach(counts: Counts, operation: () => Promise<unknown>): Pro
 
 /** A line per subject and operation. */
 export function countLines(table: CountTable): string {
+  const heads = ["per operation", "hashes", "record MACs", "JSON", "Buffer.from", "promises", "bytes of log", ""];
   const rows = Object.entries(table).flatMap(([work, subjects]) =>
-    Object.entries(subjects).map(([subject, counts]) => {
-      const { hashes, recordMacs, json, bufferFrom, promises, logBytes } = counts;
-      return [`${work}, ${subject}`, hashes, recordMacs, json, bufferFrom, promises, logBytes].join(" | ");
+    Object.entries(subjects).map(([subject, { hashes, recordMacs, json, bufferFrom, promises, logBytes }]) => {
+      const counts = [hashes, recordMacs, json, bufferFrom, promises, logBytes];
+      return [`${work}, ${subject}`, ...counts.map(String), ""];
     }),
   );
-  return [
-    "| per operation | hashes | record MACs | JSON | Buffer.from | promises | bytes of log |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
-    ...rows.map((row) => `| ${row} |`),
-  ].join("\n");
+  return alignTable([heads, ...rows]);
 }

@@ -7,7 +7,7 @@ import { startVendor } from "../../services.ts";
 import { spreadOf } from "../../spread.ts";
 import { onStage } from "../../stage.ts";
 import { type Brokers, startDriven } from "../fixture/brokers.ts";
-import { createMemoryReader, mebibytes } from "../fixture/memory.ts";
+import { mebibytes, startWithMemory } from "../fixture/memory.ts";
 import { compareWithFirst, type Found, grouped, growthLine, lastRatio, pageLines } from "../section.ts";
 import type { Size } from "../size.ts";
 
@@ -22,9 +22,8 @@ export async function measureConnections(size: Size, say: (line: string) => void
     const memory: MemoryOf[] = [];
     for (let start = 1; start <= starts; start += 1) {
       // A new process each time: memory that once was used may stay with the process.
-      const { options, read } = createMemoryReader();
-      const brokers = await startDriven({ ...broker, ...options }, stage);
-      const one = await measureMemory(brokers, async () => (await read(brokers.pid)).residentBytes, size);
+      const brokers = await startWithMemory(broker, stage);
+      const one = await measureMemory(brokers, async () => (await brokers.memory()).residentBytes, size);
       await brokers.stop();
       memory.push(one);
       say(`start ${start}/${starts}  ${mebibytes(one.few)} with ${FEW}, ${mebibytes(one.many)} with ${many}`);

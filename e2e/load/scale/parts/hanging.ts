@@ -9,8 +9,8 @@ import { type Measurement, measureCpu } from "../../machine.ts";
 import { startVendor } from "../../services.ts";
 import { quantileOf, spreadOf } from "../../spread.ts";
 import { onStage } from "../../stage.ts";
-import { type Brokers, startDriven } from "../fixture/brokers.ts";
-import { createMemoryReader, kibibytes, mebibytes, type Memory } from "../fixture/memory.ts";
+import type { Brokers } from "../fixture/brokers.ts";
+import { kibibytes, mebibytes, type Memory, startWithMemory } from "../fixture/memory.ts";
 import { compareWithFirst, type Found, growthLine, lastRatio, pageLines } from "../section.ts";
 import type { Size } from "../size.ts";
 
@@ -30,14 +30,13 @@ export async function measureHanging(size: Size, say: (line: string) => void): P
     const { url: good } = await startVendor("any", stage);
     const hung = stage.addBehind(await startScriptedVendor({ "/token": () => undefined }, { keepsRequests: false }));
     const subject = async (name: string, tenth: string) => {
-      const { options, read } = createMemoryReader();
       const vendorUrl = [...Array<string>(VENDORS - 1).fill(good), tenth];
       const store = "sqlite:./broker.sqlite";
-      const brokers = await startDriven({ store, vendorUrl, entries: VENDORS, ...options }, stage);
+      const brokers = await startWithMemory({ store, vendorUrl, entries: VENDORS }, stage);
       const seen: Seen[] = [];
       const measure = async (flows: number): Promise<Measurement> => {
         const { atTenth, milliseconds, measured } = await measureFlows(brokers, flows, size.atOnce);
-        const one = { milliseconds, hanging: atTenth.size, memory: await read(brokers.pid) };
+        const one = { milliseconds, hanging: atTenth.size, memory: await brokers.memory() };
         await Promise.all(atTenth);
         seen.push(one);
         say(`${name.padEnd(28)} ${milliseconds.toFixed(1)} ms a flow of the others, ${one.hanging} hang`);

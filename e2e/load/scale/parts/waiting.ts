@@ -6,8 +6,8 @@ import { inLanes, LANES } from "../../lanes.ts";
 import { startVendor } from "../../services.ts";
 import { spreadOf } from "../../spread.ts";
 import { onStage } from "../../stage.ts";
-import { type Brokers, startDriven } from "../fixture/brokers.ts";
-import { createMemoryReader, kibibytes, mebibytes, type Memory } from "../fixture/memory.ts";
+import type { Brokers } from "../fixture/brokers.ts";
+import { kibibytes, mebibytes, type Memory, startWithMemory } from "../fixture/memory.ts";
 import { type Found, grouped, type PageLine, pageLines } from "../section.ts";
 import type { Size } from "../size.ts";
 
@@ -23,12 +23,11 @@ export async function measureWaiting({ waiting, starts }: Size, say: (line: stri
       // A new process each time: memory that once was used may stay with the process.
       const [none, many] = await onStage(async (stage) => {
         const { url: vendorUrl } = await startVendor("any", stage);
-        const { options, read } = createMemoryReader();
-        const brokers = await startDriven({ store, vendorUrl, ...options }, stage);
+        const brokers = await startWithMemory({ store, vendorUrl }, stage);
         await brokers.measure(Math.min(FLOWS_BEFORE, waiting), LANES);
-        const before = await read(brokers.pid);
+        const before = await brokers.memory();
         await leaveMany(brokers, waiting);
-        return [before, await read(brokers.pid)] as const;
+        return [before, await brokers.memory()] as const;
       });
       const grownBy = (what: keyof Memory): number => (many[what] - none[what]) / waiting;
       grown.push({ heapBytes: grownBy("heapBytes"), residentBytes: grownBy("residentBytes") });
