@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { OAuthError, systemClock, systemTimer } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import {
   openKeys,
@@ -26,8 +26,9 @@ import { audit } from "./audit.ts";
 import { fileCheckpoint, noCheckpoint } from "./checkpoint.ts";
 import { migrate } from "./migrate.ts";
 import { RUN_AGAIN } from "./advice.ts";
-import { type CommandDeps, detailOf, isOutage } from "./walk.ts";
+import { type CommandDeps, detailOf, isOutage, SURVEY_PAGE } from "./walk.ts";
 import { createProgress, type Ending, type Result, resultText } from "./report.ts";
+import { knownRow, type RowKind } from "./row-kinds.ts";
 import { strip } from "./strip.ts";
 
 export type { Program } from "./arguments.ts";
@@ -154,13 +155,27 @@ function needsKeys(command: Work): boolean {
 async function openDataKeys(settings: TokenStoreSettings, rows: TokenRows): Promise<CommandDeps["dataKeys"]> {
   const { keys: place } = settings;
   // A key made now would open nothing here, and stand where the lost key belongs.
-  if (place?.kind === "file" && !existsSync(place.path))
+  if (place?.kind === "file" && !existsSync(place.path) && (await hasSealedRows(rows)))
     throw new TokenStoreError("settings_invalid", { detail: `the key file ${place.path} is missing: restore it` });
   const keys = await openKeys(settings, rows.table);
   if (keys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });
   const context = dataKeyContext({ environment: settings.environment, table: rows.table });
   return createDataKeys({ keys, context, now: systemClock, timer: systemTimer });
 }
+
+/** Where an older build left only plaintext, migrate is the first to need a key. */
+async function hasSealedRows(rows: TokenRows): Promise<boolean> {
+  let cursor: string | undefined;
+  do {
+    // oxlint-disable-next-line no-await-in-loop
+    const page = await rows.scan({ limit: SURVEY_PAGE, ...defined({ cursor }) });
+    if (page.rows.some((row) => SEALED.has(knownRow(row, 0).kind))) return true;
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return false;
+}
+
+const SEALED: ReadonlySet<RowKind> = new Set<RowKind>(["both", "ciphertext_only", "broken"]);
 
 function show(result: Result, command: Work, { stdout, stderr, signal }: RunDeps): number {
   const { ending, next } = result;
