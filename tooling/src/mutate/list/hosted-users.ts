@@ -73,7 +73,8 @@ export const HOSTED_USERS_DEFENCES: Defences = {
   "hosted/pages/sign-ins.ts": {
     "restored-rows: A sign-in at another vendor counts nowhere else":
       "if (!isSameSource(signIn, [-source-]{+signIn+}) ||",
-    "The operator ends a user's sign-ins": "{ v: 1, [-since: randomToken(16), -]endedAt }",
+    "The operator ends a user's sign-ins":
+      "{ v: 1, [-since: randomToken(16), endedAt-]{+...present, seenAt: endedAt+} }",
     "sign-in-source: A cookie of the pages counts only in the generation it began in":
       '[-!(await isOfPresentSignIn(signIn, deps)-]{+(!(await isOfPresentSignIn(signIn, deps)) && signIn.user === ""+}',
   },
