@@ -12,23 +12,12 @@ import { pipeline } from "node:stream";
  * @param target the port of the server on 127.0.0.1
  * @returns `use` sets the token; before, requests to `/mcp` are forwarded without one
  */
-export async function startBearerProxy(
-  port: number,
-  target: number,
-): Promise<{ use(accessToken: string): void; close(): Promise<void> }> {
+export async function startBearerProxy(port: number, target: number) {
   let bearer: string | undefined;
   const server = createServer((incoming, answer) => {
     const { method, url: path, headers } = incoming;
-    const outgoing = request({
-      host: "127.0.0.1",
-      port: target,
-      method,
-      path,
-      headers: {
-        ...headers,
-        ...(bearer === undefined || path !== "/mcp" ? {} : { authorization: `Bearer ${bearer}` }),
-      },
-    });
+    const added = bearer === undefined || path !== "/mcp" ? {} : { authorization: `Bearer ${bearer}` };
+    const outgoing = request({ host: "127.0.0.1", port: target, method, path, headers: { ...headers, ...added } });
     outgoing.on("response", (response) => {
       answer.writeHead(response.statusCode ?? 502, response.rawHeaders);
       answer.flushHeaders();
@@ -42,7 +31,7 @@ export async function startBearerProxy(
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return {
-    use: (accessToken) => void (bearer = accessToken),
+    use: (accessToken: string) => void (bearer = accessToken),
     close: async () => {
       const closed = once(server, "close");
       server.close();

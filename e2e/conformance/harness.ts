@@ -17,24 +17,23 @@ export const CLIENT_ID = "conformance";
 /** rfc8252#7.3: on loopback the client chooses the port. */
 const REDIRECT_URI = "http://127.0.0.1/callback";
 
-export interface Harness {
-  /** The issuer and the base of all URLs. */
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-export interface HarnessOptions {
-  /** `several`: with `VENDORS`, of which one signs users in and no tool needs another. */
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
+/**
+ * @param vendors `several`: with `VENDORS`, of which one signs users in and no tool needs another
+ * @param start starts what serves the fixture, with these variables; default: this process
+ */
+export async function openHarness({
+  vendors = "one",
+  start,
+}: {
   readonly vendors?: "one" | "several";
-  /** Starts what serves the fixture, with these variables. Default: this process. */
   readonly start?: (env: Environment) => Promise<{ stop(): Promise<void> }>;
-}
-
-export async function openHarness({ vendors = "one", start }: HarnessOptions = {}): Promise<Harness> {
+} = {}) {
   const port = await freePort();
   const proxyPort = await freePort();
   const url = `http://127.0.0.1:${proxyPort}`;
   const vendor = await startOpenIdVendor({ redirectUri: `${url}/callback` });
+  const client = { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] };
   const environment = {
     OAUTH_MODE: "hosted",
     OAUTH_CALLBACK: "server",
@@ -42,9 +41,7 @@ export async function openHarness({ vendors = "one", start }: HarnessOptions = {
     PORT: String(port),
     DATA_DIR: temporaryFolder(),
     ...(vendors === "one" ? vendor.env : amongOthers(vendor.env)),
-    OAUTH_CLIENTS: JSON.stringify([
-      { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] },
-    ]),
+    OAUTH_CLIENTS: JSON.stringify([client]),
     // No client uses one, but the suite warns when the metadata does not offer it.
     OAUTH_CLIENT_METADATA_HOSTS: "client.example",
   };
@@ -52,6 +49,7 @@ export async function openHarness({ vendors = "one", start }: HarnessOptions = {
   const proxy = await startBearerProxy(proxyPort, port);
   proxy.use(await connect(url));
   return {
+    /** The issuer and the base of all URLs. */
     url,
     close: async () => {
       await proxy.close();

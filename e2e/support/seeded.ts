@@ -4,21 +4,9 @@
  */
 import { seededNumbers } from "../../packages/simulators/src/aws/seeded.ts";
 
-export interface Random {
-  /** A whole number from 0 up to, not including, `count`. */
-  below(count: number): number;
-  /** True in about `percent` of a hundred calls. */
-  happens(percent: number): boolean;
-  pick<T>(list: readonly T[]): T;
-}
-
-export interface Seeded extends Random {
-  shuffled<T>(values: readonly T[]): T[];
-  /** @returns `length` characters of `alphabet` */
-  text(alphabet: string, length: number): string;
-}
-
-export function createSeeded(seed: number): Seeded {
+export type Seeded = ReturnType<typeof createSeeded>;
+export type Random = Pick<Seeded, "below" | "happens" | "pick">;
+export function createSeeded(seed: number) {
   const next = seededNumbers(seed);
   const below = (count: number): number => Math.floor(next() * count);
   const pick = <T>(list: readonly T[]): T => {
@@ -27,10 +15,12 @@ export function createSeeded(seed: number): Seeded {
     return one;
   };
   return {
+    /** A whole number from 0 up to, not including, `count`. */
     below,
-    happens: (percent) => next() * 100 < percent,
+    /** True in about `percent` of a hundred calls. */
+    happens: (percent: number) => next() * 100 < percent,
     pick,
-    shuffled: (values) => {
+    shuffled: <T>(values: readonly T[]): T[] => {
       const mixed = [...values];
       for (let last = mixed.length - 1; last > 0; last -= 1) {
         const other = below(last + 1);
@@ -38,7 +28,8 @@ export function createSeeded(seed: number): Seeded {
       }
       return mixed;
     },
-    text: (alphabet, length) => {
+    /** @returns `length` characters of `alphabet` */
+    text: (alphabet: string, length: number) => {
       const characters = Array.from(alphabet);
       return Array.from({ length }, () => pick(characters)).join("");
     },

@@ -13,13 +13,7 @@ export function awsEnvironment({ kmsEndpoint }: { readonly kmsEndpoint: string }
   };
 }
 
-export interface TableAddress {
-  readonly table: string;
-  readonly region: string;
-  readonly endpoint: string;
-  readonly kmsEndpoint: string;
-  readonly keyArn: string;
-}
+export type TableAddress = Readonly<Record<"table" | "region" | "endpoint" | "kmsEndpoint" | "keyArn", string>>;
 
 /** For a hosted server on a table. */
 export function tableEnvironment(at: TableAddress): Readonly<Record<string, string>> {

@@ -9,12 +9,10 @@ import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { listen } from "@oauth-broker/service";
 import { keepLog, temporaryFolder } from "../service-process.ts";
 
-type Deps = Partial<Pick<Parameters<typeof createBroker>[1], "now" | "egress">>;
-
-export interface OpenBrokerOptions extends Deps {
-  /** Variables over the file, e.g. another PORT. */
+/** `env`: variables over the file, e.g. another PORT. */
+type OpenBrokerOptions = Partial<Pick<Parameters<typeof createBroker>[1], "now" | "egress">> & {
   readonly env?: Readonly<Record<string, string>>;
-}
+};
 
 /** Without a port. @returns `folder` of broker.yaml */
 export async function openBroker(yaml: string, { env = {}, ...deps }: OpenBrokerOptions = {}) {

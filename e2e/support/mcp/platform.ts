@@ -12,13 +12,6 @@ import { plantSecret } from "../secrets.ts";
 const http = { [oauth.allowInsecureRequests]: true };
 const NONE = oauth.None();
 
-export interface PlatformTokens {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly scope: string | undefined;
-  readonly expiresIn: number | undefined;
-}
-
 /** A user who is back from the vendor. */
 export interface Returned {
   readonly url: URL;
@@ -107,7 +100,8 @@ async function register(as: oauth.AuthorizationServer, callback: string): Promis
   return oauth.processDynamicClientRegistrationResponse(answer);
 }
 
-function planted(answer: oauth.TokenEndpointResponse): PlatformTokens {
+export type PlatformTokens = ReturnType<typeof planted>;
+function planted(answer: oauth.TokenEndpointResponse) {
   const { access_token: accessToken, refresh_token: refreshToken = "", scope, expires_in: expiresIn } = answer;
   plantSecret("our access token", accessToken);
   plantSecret("our refresh token", refreshToken);

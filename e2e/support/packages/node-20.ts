@@ -7,15 +7,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export interface OldNode {
-  readonly path: string;
-  /** e.g. `20.20.2` */
-  readonly version: string;
-}
-
 const MAJOR = 20;
 const USUAL = ["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"];
 
+export type OldNode = ReturnType<typeof versionOf>[number];
 /** There is always one: the pinned one when the machine has none older. */
 export function oldestNode(): OldNode {
   const named = process.env["NODE_20_PATH"] ?? "";
@@ -26,11 +21,12 @@ export function oldestNode(): OldNode {
   return oldest ?? { path: process.execPath, version: process.versions.node };
 }
 
-export function majorOf({ version }: OldNode): number {
+export function majorOf({ version }: { readonly version: string }): number {
   return Number(version.split(".", 1)[0]);
 }
 
-function versionOf(path: string): OldNode[] {
+/** `version`, e.g. `20.20.2` */
+function versionOf(path: string) {
   const { stdout, status } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
   const version = stdout?.trim().replace(/^v/, "") ?? "";
   const one = { path, version };

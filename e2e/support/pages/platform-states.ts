@@ -46,36 +46,23 @@ const withoutServer: Connector = {
     request: {},
   },
 };
-const failure = {
-  error: "access_denied",
-  description: "The user cancelled",
-  flowId: "flow",
-  vendorError: "V1",
-  at: AT,
-};
+const about = { error: "access_denied", description: "The user cancelled", flowId: "flow", vendorError: "V1" };
+const failure = { ...about, at: AT };
 const connected: ConnectionStatus = { state: "connected", connectedAt: AT, scope: `read ${LONG}` };
 
 /** @returns by the function that makes the page */
 export function statesOfPlatform(): readonly [by: string, name: string, html: string][] {
   const one = (name: string, page: Partial<ConnectorPage>, notice?: ReturnType<typeof html>) =>
-    ["connectorPage", name, connectorPage({ connector, status: { state: "none" }, ...page }, session, notice)] as [
-      string,
-      string,
-      string,
-    ];
+    shown("connectorPage", name, connectorPage({ connector, status: { state: "none" }, ...page }, session, notice));
+  const expired = { connector, status: { state: "reauthorize", reason: "expired" } } as const;
+  const problems = ["clientId", "scopes", "registration"].map((path) => ({ path, problem: "is wrong" }));
   return [
     ["signInPage", "users", signInPage(USERS, session.cookie)],
     ["connectorsPage", "none", connectorsPage([], session)],
     [
       "connectorsPage",
       "of both kinds",
-      connectorsPage(
-        [
-          { connector, status: { state: "reauthorize", reason: "expired" } },
-          { connector: withoutServer, status: connected },
-        ],
-        session,
-      ),
+      connectorsPage([expired, { connector: withoutServer, status: connected }], session),
     ],
     one("not connected", {}),
     one("a draft", { connector: { ...undeployed, state: "draft" } }),
@@ -95,20 +82,13 @@ export function statesOfPlatform(): readonly [by: string, name: string, html: st
       statusNotice("Refreshed"),
     ),
     ["settingsPage", "saved", settingsPage({ ...settingsOf(connector), isSaved: true }, session)],
-    [
-      "settingsPage",
-      "with problems",
-      settingsPage(
-        { ...settingsOf(withoutServer), problems: ["clientId", "scopes", "registration"].map(wrong) },
-        session,
-      ),
-    ],
-    ...triedPages().map(([name, page]) => ["tryPage", name, page] as [string, string, string]),
+    ["settingsPage", "with problems", settingsPage({ ...settingsOf(withoutServer), problems }, session)],
+    ...triedPages().map(([name, page]) => shown("tryPage", name, page)),
   ];
 }
 
 const settingsOf = (of: Connector) => ({ connector: of, settings: of.settings, platformUrl: PLATFORM_URL });
-const wrong = (path: string) => ({ path, problem: "is wrong" });
+const shown = (...page: [by: string, name: string, html: string]) => page;
 
 function tokens() {
   const held = {
