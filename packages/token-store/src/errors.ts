@@ -14,7 +14,7 @@ const SENTENCE = {
   too_large: "The value is larger than an envelope may be",
   key_invalid: "The key does not have the right shape",
   key_file_invalid: "The key file is not one of ours",
-  key_file_unavailable: "The key file is missing, or cannot be read or made",
+  key_file_unavailable: "The key file is missing (restore it), or cannot be read or made",
   store_foreign: "The store file belongs to something else",
   key_id_invalid: "The configured key id cannot be used",
   key_service_refused: "The key service refuses the configured key",

@@ -94,6 +94,12 @@ it("documents the refusals of the list of vendors, and answers with them (#29)",
   await close();
 });
 
+it("gives what a vendor answers to a registration no shape of ours", () => {
+  const { responses = {} } = document.paths["/register"]?.["post"] ?? {};
+  expect(Object.keys(responses)).toEqual(["201", "431", "default"]);
+  expect(responses["default"]).toMatchObject({ content: { "*/*": {} } });
+});
+
 it("describes everything, with an example of each body (#29)", () => {
   const descriptions = [...JSON.stringify(document).matchAll(/"description":"((?:[^"\\]|\\.)*)"/g)].map(
     ([, one]) => one,

@@ -353,9 +353,9 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             ),
             default: {
               description:
-                "The vendor's own refusal, with its status and Content-Type, or ours, which has the members of Error.",
+                "The vendor's own answer, with its status and Content-Type, or our refusal, which has the members of Error.",
+              content: { "*/*": {} },
             },
-            ...ERRORS,
             ...TOO_LARGE,
           },
         },

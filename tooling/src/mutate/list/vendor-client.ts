@@ -119,7 +119,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
   "vendor-client/userinfo/userinfo.ts": {
     "bar#UI-1 Userinfo names the subject of the ID token": 'subject [-??-]{+=== "" ? subject :+} skipSubjectCheck,',
     "bar#UI-2 Userinfo that is not a JSON object is refused, a JWT included":
-      '[-answer = await readObject(response, CALL)-]{+text = await response.text();\n  const answer = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString() || text) as JsonObject+}',
+      '[-answer = withoutNulls(await readObject(response, CALL))-]{+text = await response.text();\n  const answer = JSON.parse(Buffer.from(text.split(".")[1] ?? "", "base64url").toString() || text) as JsonObject+}',
     "access-token/check: Only a 403 that names the scope says that a token is live":
       'return [-error.extras.vendorError === "insufficient_scope"-]{+true+}',
   },

@@ -187,7 +187,12 @@ describe("by an account call that the entry takes for userinfo", () => {
   const named = (): Partial<Vendor> => ({ ...userinfo(), issuesIdTokens: false });
 
   it("a success in names of its own says nothing, a refusal that the token is dead", async () => {
-    for (const body of [{ resource: { uri: "https://vendor.example/users/1" } }, { error: "token_expired" }, {}]) {
+    for (const body of [
+      { resource: { uri: "https://vendor.example/users/1" } },
+      { error: "token_expired" },
+      {},
+      { sub: null },
+    ]) {
       lab.vendor.answers.set("/me", { body });
       expect(await check(named())).toEqual({ active: null, checkedBy: "none" });
     }

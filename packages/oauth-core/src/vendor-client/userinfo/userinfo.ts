@@ -5,7 +5,7 @@
 import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest } from "oauth4webapi";
 import type { JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import { isJsonObject } from "../../protocol/strict-json.ts";
+import { isJsonObject, withoutNulls } from "../../protocol/strict-json.ts";
 import type { AccountEndpoint, IdentityMembers } from "../../registry/account.ts";
 import type { ResolvedVendor, Vendor } from "../../registry/vendor.ts";
 import type { Deadline } from "../deadline.ts";
@@ -124,7 +124,7 @@ async function askUserinfo(
   // A signed response is not a JSON object. None is requested, so none is accepted, whatever it
   // contains.
   //= bar#UI-2
-  const answer = await readObject(response, CALL);
+  const answer = withoutNulls(await readObject(response, CALL));
   if (saysInvalidToken(response, answer)) return undefined;
   if (acceptsOwnNames && response.status === 200 && answer.sub === undefined && !hasIdTokens(vendor))
     return { account: answer, scope: undefined };
