@@ -160,6 +160,8 @@ describe("deploy run", () => {
     const environment = readStolen(fixture.folder);
     expect(environment).toContain("HARMLESS=canary-of-the-deployer");
     for (const other of ["canary-2", "AWS_SECRET_ACCESS_KEY="]) expect(environment).not.toContain(other);
+    expect(fixture.said()).toContain("--env OTHER: no variable of service.yaml says env:OTHER");
+    expect(fixture.said()).not.toContain("says env:AWS_SECRET_ACCESS_KEY");
   });
 
   it("a server that does not start is reported with the end of its output", async () => {

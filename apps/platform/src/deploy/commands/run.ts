@@ -36,6 +36,10 @@ export async function runDeploy(folder: string, context: RunContext): Promise<nu
   const { environment, allowed, storage, now, isAlive = isProcessAlive } = context;
   const project = readProject(folder, context, { variables: environment, allowed });
   const { name } = project.service;
+  // As they are written, the references are not filled in yet.
+  const written = Object.values(readProject(folder, context).service.environment);
+  for (const unused of allowed.filter((variable) => !written.includes(`env:${variable}`)))
+    context.say(`--env ${unused}: no variable of service.yaml says env:${unused}, so the server does not get it.`);
   const taken = await takeLease(name, process.pid, { records: storage.records, now, isAlive });
   if ("holder" in taken) {
     context.say(heldBy(name, taken.holder));
