@@ -61,10 +61,12 @@ export function virtualTime(start: number): VirtualTime {
 
 /**
  * Files are read and written in real time: virtual time stands still in the meantime. Counted by
- * hook, because `process.getActiveResourcesInfo` does not name pending `node:fs/promises` work.
+ * hook, because `process.getActiveResourcesInfo` does not name pending `node:fs/promises` work. The
+ * hook outlives the file in its worker, so it leaves promises alone.
  */
 const fileRequests = new Set<number>();
 createHook({
+  trackPromises: false,
   init: (id, type) => void (/^FSREQ|^FILEHANDLECLOSE/.test(type) && fileRequests.add(id)),
   after: (id) => void fileRequests.delete(id),
   destroy: (id) => void fileRequests.delete(id),

@@ -1,0 +1,3 @@
+import { testConfig } from "../../scripts/vitest-config.ts";
+
+export default testConfig();
