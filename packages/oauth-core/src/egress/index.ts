@@ -186,8 +186,10 @@ function createRealm(
   deps: ConnectorDeps,
   limits: Limits,
 ): { fetch: Fetch; close: () => Promise<void> } {
+  // `max` would set aside memory for all entries from the start; a size of one each does not.
   const origins = new LRUCache<string, Origin>({
-    max: MAX_POOLS,
+    maxSize: MAX_POOLS,
+    sizeCalculation: () => 1,
     dispose: (origin, _, reason) => {
       if (reason === "evict") void closeOrigin(origin);
     },
@@ -203,7 +205,7 @@ function createRealm(
   };
 
   // What a text means does not change; addresses are checked at each connection.
-  const passed = new LRUCache<string, URL>({ max: MAX_URLS });
+  const passed = new LRUCache<string, URL>({ maxSize: MAX_URLS, sizeCalculation: () => 1 });
 
   /** @throws EgressError refused */
   const requirePlain = (input: string | URL): URL => {
