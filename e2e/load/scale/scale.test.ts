@@ -97,8 +97,10 @@ describe.each(RUNS)("%s", () => {
     expect(figures(found, "users who had to sign in again")).toEqual(["0; 0"]);
   });
 
-  it("is charged the same on a table of another size", async () => {
-    const [, ...rows] = (await run("units")).more ?? [];
+  it("is charged the same on a table of another size, and what the page says", async () => {
+    const { page, more } = await run("units");
+    for (const line of page) expect(PAGE).toContain(line);
+    const [, ...rows] = more ?? [];
     const named = (what: string) => rows.filter(([name]) => name === what);
     const [few, many] = named("flow");
     expect([few?.[1], many?.[1]]).toEqual(["50", "500"]);

@@ -14,8 +14,8 @@ export function linesToBuy(sqliteMs: number, tableMs: number): string[] {
   const processes = rates.map((rate) => Math.round(cores(rate, onTable)) + 1);
   const short = (value: number): string => value.toFixed(value < 9.95 ? 1 : 0);
   return [
-    `CPU per flow: ${onFile} ms on SQLite; ${onTable} ms on a table, most of it the AWS SDK. It signed seven`,
-    "requests when this was measured; ten since each record has a MAC, so expect more.",
+    `CPU per flow: ${onFile} ms on SQLite; ${onTable} ms on a table, most of it the AWS SDK. It signs seven`,
+    "requests, and one more for each leg that another process serves.",
     "",
     pageLine(["on a table", "100 flows a second", "1,000", "10,000"]),
     pageLine(["---", "---", "---", "---"]),

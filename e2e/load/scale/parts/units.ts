@@ -124,10 +124,10 @@ function createCharging(count: number, { charged }: CountingProxy, kmsCalls: Eng
     const [before, kmsBefore] = [charged(), kmsCalls()];
     for (let at = 0; at < count; at += 1) await work(at);
     const after = charged();
-    /** By name, without those of which there was none. */
+    /** By name, without those of which there was none. Now and then a process reads its keys again: no operation did. */
     const each = (from: Readonly<Record<string, number>>, to: Readonly<Record<string, number>>): string =>
       Object.entries(to)
-        .map(([name, all]) => [Math.round(((all - (from[name] ?? 0)) / count) * 10) / 10, name] as const)
+        .map(([name, all]) => [Math.round((all - (from[name] ?? 0)) / count), name] as const)
         .filter(([more]) => more !== 0)
         .map(([more, name]) => `${more} ${name}`)
         .join(", ");
