@@ -15,7 +15,7 @@ export {
 export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./contracts/key-wrapper.ts";
 export { describeRecordStore } from "./contracts/record-store.ts";
-export { type RanExample, readmeBlock, runReadmeExample } from "./readme-example.ts";
+export { readmeBlock, testReadmeExample } from "./readme-example.ts";
 export { MISFITS } from "./vendor-witnesses/misfits.ts";
 export { temporaryFolder } from "./temporary-folder.ts";
 export { patience, soonerThan } from "./time-limits.ts";

@@ -6,12 +6,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-
-export interface RanExample {
-  readonly printed: string;
-  /** The output that the page shows, in the format of `printed`. */
-  readonly promised: string;
-}
+import { expect, it } from "vitest";
 
 /**
  * The first code block of a language in the README of a package.
@@ -26,19 +21,25 @@ export function readmeBlock(folder: string, language: string): string {
 }
 
 /**
- * @param folder of the package
- * @param environment the whole of it, with the cache of compiled files
- * @throws Error when the example fails
+ * The test of an example.
+ *
+ * @param sources the folder `src` of the package
+ * @param environment called in the test; the whole of it, with the cache of compiled files
  */
-export async function runReadmeExample(
-  folder: string,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<RanExample> {
-  const example = readmeBlock(folder, "ts");
-  const promised = [...example.matchAll(/console\.log\(.*\); \/\/ (.*)/g)].map(([, text = ""]) => `${text}\n`).join("");
-  const run = promisify(execFile)(process.execPath, ["--input-type=module-typescript", "--eval", example], {
-    cwd: folder,
-    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...environment },
+export function testReadmeExample(
+  sources: string,
+  environment: () => Readonly<Record<string, string>> = () => ({}),
+): void {
+  it("the README's example runs as it stands, and prints what it says", async () => {
+    const folder = join(sources, "..");
+    const example = readmeBlock(folder, "ts");
+    const said = [...example.matchAll(/console\.log\(.*\); \/\/ (.*)/g)].map(([, text = ""]) => `${text}\n`).join("");
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--input-type=module-typescript", "--eval", example],
+      { cwd: folder, env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...environment() } },
+    );
+    expect(stdout).toBe(said);
+    expect(said).not.toBe("");
   });
-  return { printed: (await run).stdout, promised };
 }
