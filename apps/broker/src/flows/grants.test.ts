@@ -123,11 +123,12 @@ describe("refresh", () => {
     expect((await refresh({ connection })).body["access_token"]).toBe("at-3");
   });
 
-  it("bar#RF-1 calls separately for each client of one token, and for another scope", async () => {
+  it("rfc6749#3.3 bar#RF-1 calls separately for each client of one token, and for another scope", async () => {
     const { refresh } = await connected();
     expect((await refresh({ vendor: "acme" })).body["access_token"]).toBe("at-2");
     expect((await refresh({ vendor: "acme" }, "other")).body["access_token"]).toBe("at-3");
-    expect((await refresh({ vendor: "acme", scope: "less" })).body["access_token"]).toBe("at-4");
+    for (const scope of ["read write", "write read", " read write  read"])
+      expect((await refresh({ vendor: "acme", scope })).body["access_token"]).toBe("at-4");
   });
 
   it("bar#RF-6 compares the subject for each caller of one vendor call", async () => {

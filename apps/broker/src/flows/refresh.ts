@@ -28,7 +28,8 @@ export async function refresh(
   trace: Trace,
 ): Promise<TokenAnswer> {
   const presented = parameters.require("refresh_token");
-  const scope = parameters.get("scope");
+  const written = parameters.get("scope");
+  const scope = written === undefined ? undefined : parseScope(written);
   // 1. the vendor, endpoints and credentials that minted it
   const grant = await readSealedGrant(presented, client.clientId, deps, unreadable);
   const token: PresentedToken | undefined = grant === undefined ? { value: presented, kinds: ["refresh"] } : undefined;
@@ -40,11 +41,7 @@ export async function refresh(
   // 3. one vendor call for all equal requests
   const expected = firstSubject(connection);
   const id = requestId(refreshToken, scope, client, context);
-  const request = {
-    refreshToken,
-    ...(scope === undefined ? {} : { scope: parseScope(scope) }),
-    ...defined({ expected, callbackData: connection.callbackData }),
-  };
+  const request = { refreshToken, ...defined({ scope, expected, callbackData: connection.callbackData }) };
   const clientSecret = credentials.source === "byoc" ? credentials.clientSecret?.reveal() : undefined;
   const equal = { id, clientId: client.clientId, refreshToken, clientSecret };
   const tokens = await singleFlight.run(equal, () => vendorClient.refreshTokens(vendor, credentials, request));
@@ -65,16 +62,19 @@ function unreadable(): OAuthError {
 
 /**
  * Requests are equal when the same client refreshes the same token, at the same endpoints, as the
- * same vendor client (with the same secret, which is not part of the id), for the same scope.
+ * same vendor client (with the same secret, which is not part of the id), for the same scope in any
+ * order.
  */
 function requestId(
   refreshToken: string,
-  scope: string | undefined,
+  scope: readonly string[] = [],
   client: ClientConfig,
   { vendor, credentials }: GrantContext,
 ): string {
   const { id, tokenEndpoint, refreshEndpoint = "" } = vendor;
-  const parts = [client.clientId, id, tokenEndpoint, refreshEndpoint, credentials.clientId, scope ?? "", refreshToken];
+  //= rfc6749#3.3
+  const scopeId = scope.toSorted().join(" ");
+  const parts = [client.clientId, id, tokenEndpoint, refreshEndpoint, credentials.clientId, scopeId, refreshToken];
   return singleFlightId(parts);
 }
 
