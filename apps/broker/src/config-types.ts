@@ -99,7 +99,7 @@ export interface ClientConfig extends Client {
 }
 
 /**
- * A vendor as the registry knows it, before the operator's file adds to it. the operator's own
+ * A vendor as the registry knows it, before the operator's file adds to it. The operator's own
  * vendor has fewer fields.
  */
 export type VendorTemplate = Pick<RegistryEntry, "vendor" | "placeholders" | "setup" | "byoc" | "serverUrl"> &

@@ -163,7 +163,7 @@ export function vendorChoices(search = ""): readonly VendorChoice[] {
     .map(({ vendor: { id, name } }) => ({ id, name }));
 }
 
-/** the author's own vendor identifies its users by an ID token, unless the author changes it. */
+/** The author's own vendor identifies its users by an ID token, unless the author changes it. */
 function defaultScopes(vendor: string): readonly string[] {
   return REGISTRY.has(vendor) ? (REGISTRY.get(vendor)?.vendor.defaultScopes ?? []) : ["openid"];
 }

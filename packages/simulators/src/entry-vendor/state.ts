@@ -9,7 +9,7 @@ import { fill, sampleValues } from "./placeholders.ts";
 /** Our client at the vendor, as on its developer pages. */
 export interface EntryClient {
   readonly clientId: string;
-  /** even if the vendor takes none: then it must not come. */
+  /** Even if the vendor takes none: then it must not come. */
   readonly clientSecret: string;
   readonly redirectUri: string;
   /** The public half of the key that signs secrets, if the vendor requires those. */

@@ -56,7 +56,7 @@ function grant(parameters: Parameters, client: HostedClient, deps: TokenDeps, tr
 }
 
 /**
- * New our tokens, as long as the user's link to the vendor is alive. A dead link is an error
+ * New access and refresh tokens, as long as the user's link to the vendor is alive. A dead link is an error
  * here too, so that clients stop and send the user through a new authorization. With `VENDORS` no
  * link ends a session: the user is asked for it when a tool needs it.
  *
