@@ -282,6 +282,12 @@ describe("bar#RF-6 an ID token at a refresh that is merely old", () => {
     });
   });
 
+  it("bar#ID-4 is refused where the entry does not list its alg", async () => {
+    await lab.vendor.grant({ claims: OLD });
+    const entry = { idTokenAlgs: ["ES256"] };
+    await expect(lab.refresh({ entry, request: { expected: expected() } })).rejects.toMatchObject(REFUSED);
+  });
+
   it("is refused at the first answer", async () => {
     for (const claims of [OLD, STALE_HASH]) {
       await lab.vendor.grant({ claims });
