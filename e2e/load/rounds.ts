@@ -36,7 +36,7 @@ export interface Comparison {
 
 export type Figure = Exclude<keyof Measurement, "byProcess">;
 
-/** Of one subject, over all rounds. */
+/** The figures of one subject, over all rounds. */
 export interface Outcome {
   readonly name: string;
   readonly figures: Readonly<Partial<Record<Figure, Spread>>>;

@@ -23,7 +23,7 @@ export interface Stage {
   add<T extends Ending>(server: T): T;
   /** Adds what servers have connections to, to be stopped after them; returns it. */
   addBehind<T extends Ending>(one: T): T;
-  /** Of this process, until the end: the token store and the SDK of AWS read them there. */
+  /** What this process opens, until the end: the token store and the SDK of AWS read them there. */
   setVariables(variables: Readonly<Record<string, string>>): void;
 }
 

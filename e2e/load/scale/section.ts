@@ -41,7 +41,7 @@ export async function compareWithFirst(
   return (await measureRounds(compared, { count: flows, rounds, warmUp }, say)).outcomes;
 }
 
-/** Of the last subject: to the first, or the comparison at this place. */
+/** The ratio of the last subject: to the first, or the comparison at this place. */
 export function lastRatio(outcomes: readonly Outcome[], at = 0): Spread {
   return outcomes.at(-1)!.comparisons[at]!.ratio;
 }

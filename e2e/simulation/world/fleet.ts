@@ -31,7 +31,7 @@ export interface Fleet<P extends Program> {
 }
 
 interface FleetParts<P> {
-  /** Of one process: `broker`. */
+  /** What each process is called: `broker`. */
   readonly name: string;
   readonly count: number;
   readonly tell: (line: string) => void;

@@ -76,7 +76,7 @@ export function begin(choose: Choose, random: Random | undefined): Beginning {
 }
 
 interface NetworkParts extends Beginning {
-  /** Of one process: `broker`. */
+  /** What each process is called: `broker`. */
   readonly name: string;
   readonly processes: Pick<Fleet<Program>, "count" | "fetch">;
   /** Of virtual time. */

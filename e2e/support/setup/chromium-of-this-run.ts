@@ -5,7 +5,7 @@ import { CHROMIUM } from "../chromium.ts";
 
 /**
  * The first two are Playwright's own, whose list this replaces. The others save a fifth of the CPU of a page: the
- * network gets no process of its own, and a page of the same site is loaded into the frame of the last.
+ * network gets no separate process, and a page of the same site is loaded into the frame of the last.
  */
 const FEATURES =
   "CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies,NetworkServiceInProcess2,RenderDocument:level/crashed-frame";

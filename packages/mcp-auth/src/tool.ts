@@ -128,8 +128,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Id extends string
   readonly description: string;
   readonly input: Input;
   /**
-   * Of the JSON that `run` returns, which is then `structuredContent` too, or of that member of a
-   * result. What is not of it fails the call.
+   * The schema of the JSON that `run` returns, which is then `structuredContent` too, or of that
+   * member of a result. An answer of another shape fails the call.
    */
   readonly outputSchema?: z.ZodObject;
   readonly icons?: readonly Icon[];

@@ -183,7 +183,7 @@ const FACT_TABLE: Readonly<Record<string, FactRow>> = {
     ...GONE,
     ...members(template, { claim: "of_another", pattern: "of-another", placeholder: "of_another" }),
   })),
-  // leaves `iss` out where it may (authorize.ts)
+  // leaves `iss` out if it may (authorize.ts)
   issRequired: row("issuer", opposite),
   // sends one of its own kind (token.ts)
   issuesIdTokens: row("ID tokens", opposite, {

@@ -154,7 +154,7 @@ function needsKeys(command: Work): boolean {
 /** @throws TokenStoreError when no key is configured, or it may not be used */
 async function openDataKeys(settings: TokenStoreSettings, rows: TokenRows): Promise<CommandDeps["dataKeys"]> {
   const { keys: place } = settings;
-  // A key made now would open nothing here, and stand where the lost key belongs.
+  // A key made now would open nothing here, and take the place of the lost key.
   if (place?.kind === "file" && !existsSync(place.path) && (await hasSealedRows(rows)))
     throw new TokenStoreError("settings_invalid", { detail: `the key file ${place.path} is missing: restore it` });
   const keys = await openKeys(settings, rows.table);

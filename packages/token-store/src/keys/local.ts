@@ -48,8 +48,8 @@ export interface LocalKeyWrapper extends KeyWrapper {
 }
 
 /**
- * Data keys under a key file. Only what seals makes the file: something to open was sealed under a
- * file that was there, and a file made now would take the place of that one. Methods throw
+ * Data keys under a key file. Only what seals makes the file: something to open was sealed under an
+ * earlier file, and a file made now would take the place of that one. Methods throw
  * TokenStoreError: `key_file_unavailable` (retried at the next call), `key_file_invalid` (not one of
  * our key files, wrong length), and `unreadable` for a wrapped key of another file or context.
  */

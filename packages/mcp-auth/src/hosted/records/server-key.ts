@@ -53,8 +53,8 @@ export interface ServerKey {
 
 export interface StoredServerKey extends ServerKey {
   /**
-   * Reads the record again. One that another process wrote is used from now on; if there is
-   * none, the key of this process is stored again.
+   * Reads the record again. One that another process wrote is used from now on; if the
+   * record is missing, the key of this process is stored again.
    *
    * @throws OAuthError as derive; the key stays as it was
    */

@@ -164,7 +164,7 @@ function settled(db: DatabaseSync, operation: () => unknown): PromiseSettledResu
   }
 }
 
-/** Of the file and of its log, which is there from the first statement to the last close. */
+/** The inodes of the file and of its log, which is there from the first statement to the last close. */
 function inodesOf(path: string): string {
   return [path, `${path}-wal`].map((file) => statSync(file, { bigint: true }).ino).join();
 }
