@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SeveralVendors, startSeveralVendors } from "../support/several-vendors/harness.ts";
 import { asksToSignIn, openTextBrowser } from "../support/several-vendors/browser.ts";
 import { connectLinkingClient, type LinkingClient } from "../support/several-vendors/client.ts";
-import { callModern, type RawCall } from "../support/several-vendors/raw.ts";
+import { modernCall, rawRequest } from "../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
 
 let harness: SeveralVendors;
 let victim: LinkingClient;
@@ -22,11 +22,26 @@ afterAll(async () => {
   await harness.close();
 });
 
+/** A call of 2026-07-28 as it is on the wire. @param params replace those of a client that shows URLs */
+async function callModern(accessToken: string, tool: string, params: object = {}) {
+  const sent = await fetch(harness.mcp, rawRequest(accessToken, ...modernCall(tool, params)));
+  const answer = await harness.keep("raw client", "POST", sent);
+  const text = await answer.text();
+  const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
+  const { result: { requestState, inputRequests = {} } = {}, error } = JSON.parse(json) as {
+    readonly result?: { readonly requestState?: string; readonly inputRequests?: InputRequests };
+    readonly error?: { readonly code: number };
+  };
+  const asked = Object.entries(inputRequests).map(([vendor, { params: given }]) => [vendor, given?.url ?? ""]);
+  /** `urls`: what the user is asked, by vendor. */
+  return { status: answer.status, urls: Object.fromEntries(asked) as Record<string, string>, error, requestState };
+}
+type InputRequests = Readonly<Record<string, { readonly params?: { readonly url?: string } }>>;
+
 describe("bar#LK-4 a requestState", () => {
   it("of one user's call is none of another user, tool or arguments, and asks nothing", async () => {
     const attacker = await connectLinkingClient(harness, "attacker", { era: "modern", account: "operator" });
-    const at = (who: LinkingClient, tool: string, params: object = {}): Promise<RawCall> =>
-      callModern(harness, who.accessToken, tool, params);
+    const at = (who: LinkingClient, tool: string, params: object = {}) => callModern(who.accessToken, tool, params);
     const { requestState } = await at(victim, "chat_post", { arguments: { text: "a" } });
     expect(requestState).toMatch(/^[\w.-]{40,}$/);
     const open = (await at(victim, "chat_post", { arguments: { text: "a" }, requestState })).urls;
@@ -49,12 +64,12 @@ describe("bar#LK-6 another sign-in vendor", () => {
     expect((await victim.call("github_account")).value).toMatchObject({ account: { login: "sample-user" } });
     expect(await ofVictim()).toHaveLength(1);
     const { browser, accessToken } = victim;
-    const ticket = (await callModern(harness, accessToken, "chat_account")).urls["chat"] ?? "";
+    const ticket = (await callModern(accessToken, "chat_account")).urls["chat"] ?? "";
     expect((await browser.open("/connections")).html).toContain("Disconnect GitHub");
 
     await harness.restart({ SIGN_IN: "chat", ADOPT_SIGN_IN: "true" });
 
-    expect((await callModern(harness, accessToken, "github_account")).status).toBe(401);
+    expect((await callModern(accessToken, "github_account")).status).toBe(401);
     expect(asksToSignIn(await (await browser.request("/connections")).text())).toBe(true);
     // `user` at the chat is another user than `user` at home.
     const namesake = await connectLinkingClient(harness, "namesake", { era: "modern" });
@@ -73,7 +88,7 @@ describe("bar#LK-6 another sign-in vendor", () => {
 
     await harness.restart({ SIGN_IN: "home" });
     // Back at the first one: what began there before the operator left is not what it was.
-    expect((await callModern(harness, accessToken, "github_account")).status).toBe(401);
+    expect((await callModern(accessToken, "github_account")).status).toBe(401);
     expect(asksToSignIn(await (await browser.request("/connections")).text())).toBe(true);
     const again = await connectLinkingClient(harness, "victim again", { era: "modern" });
     again.onUrl = async () => "decline";
@@ -92,7 +107,7 @@ it("bar#LK-5 a cookie of the pages opens nothing at /mcp, and a planted one is n
       .find((pair) => pair.startsWith("sign-in-"))
       ?.split("=") ?? [];
   expect(value).toMatch(/^[\w-]{43}$/);
-  expect((await callModern(harness, value, "nothing")).status).toBe(401);
+  expect((await callModern(value, "nothing")).status).toBe(401);
   const chosen = "A".repeat(43);
   planted.jar.store(new URL(harness.url), [`${name}=${chosen}; Path=/`]);
   await planted.open("/connections");

@@ -8,23 +8,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../support/paths.ts";
 
-export interface OtherBuild {
-  /** The full hash. */
-  readonly commit: string;
-  /** Path of its broker's dist/main.js. */
-  readonly bundle: string;
-  /** Path of its MCP server's dist/main.js. */
-  readonly mcpBundle: string;
-  /** Removes the checkout. */
-  remove(): void;
-}
-
+export type OtherBuild = ReturnType<typeof buildAt>;
 /**
  * @param commit a revision that git knows here
  * @param say prints a line of progress
+ * @returns the full hash, the paths of the built files, and what removes the checkout
  * @throws Error when git does not know the revision, or the build of that commit fails
  */
-export function buildAt(commit: string, say: (line: string) => void): OtherBuild {
+export function buildAt(commit: string, say: (line: string) => void) {
   const run = (file: string, args: readonly string[], cwd: string): string =>
     execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   const hash = run("git", ["rev-parse", "--verify", "--end-of-options", `${commit}^{commit}`], ROOT).trim();
@@ -41,5 +32,5 @@ export function buildAt(commit: string, say: (line: string) => void): OtherBuild
     throw error;
   }
   const bundleOf = (app: string): string => join(folder, "apps", app, "dist", "main.js");
-  return { commit: hash, bundle: bundleOf("broker"), mcpBundle: bundleOf("mcp-template"), remove };
+  return { commit: hash, broker: bundleOf("broker"), mcp: bundleOf("mcp-template"), remove };
 }

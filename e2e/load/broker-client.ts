@@ -8,22 +8,6 @@ import { fakeCode } from "@oauth-broker/simulators";
 import type { Connection, Reply } from "./connection.ts";
 import type { Parties } from "./services.ts";
 
-export interface Actor {
-  /**
-   * The four wire steps; the vendor's page is skipped.
-   * @throws Error at the first wrong answer
-   */
-  flow(connection: Connection): Promise<Tokens>;
-  /** Presents the refresh token of the answer before, so that no answer is a replay. */
-  refresh(connection: Connection, granted: Tokens): Promise<Tokens>;
-  /** The legs of a flow one by one. */
-  push(connection: Connection): Promise<Pushed>;
-  leave(connection: Connection, pushed: Pushed): Promise<AtVendor>;
-  comeBack(connection: Connection, at: AtVendor): Promise<Reply>;
-  readCode(pushed: Pushed, reply: Reply): string;
-  redeem(connection: Connection, code: string, codeVerifier: string, secret?: string): Promise<Reply>;
-}
-
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -31,13 +15,13 @@ export interface Tokens {
   readonly connection?: string;
 }
 
-export interface Pushed {
+interface Pushed {
   readonly requestUri: string;
   readonly state: string;
   readonly codeVerifier: string;
 }
 
-export interface AtVendor {
+interface AtVendor {
   readonly state: string;
   /** Only at a vendor that issues ID tokens. */
   readonly nonce?: string;
@@ -46,15 +30,20 @@ export interface AtVendor {
 
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 
-/** @param url the address of the subject */
-export function createActor(url: string, { clientId, clientSecret, redirectUri, vendor }: Parties): Actor {
+export type Actor = ReturnType<typeof createActor>;
+/**
+ * What it does throws an Error at the first wrong answer.
+ * @param url the address of the subject
+ */
+export function createActor(url: string, { clientId, clientSecret, redirectUri, vendor }: Parties) {
   const basic = (secret: string) => ({
     authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`,
   });
   const credentials = basic(clientSecret);
 
-  const actor: Actor = {
-    async push(connection) {
+  const actor = {
+    /** The legs of a flow one by one. */
+    async push(connection: Connection): Promise<Pushed> {
       const state = random();
       const codeVerifier = random();
       const form = {
@@ -73,7 +62,7 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
         throw unexpected(reply);
       return { requestUri, state, codeVerifier };
     },
-    async leave(connection, { requestUri }) {
+    async leave(connection: Connection, { requestUri }: Pushed): Promise<AtVendor> {
       const query = new URLSearchParams({ client_id: clientId, request_uri: requestUri });
       const reply = expectStatus(303, await connection.get(`/v1/authorize?${query.toString()}`));
       const asked = redirectedTo(vendor.authorizationEndpoint, reply);
@@ -91,30 +80,32 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
       if (!isWhole || state.length < 43 || !/^flow-[\w-]+=[\w-]{43}$/.test(cookie)) throw unexpected(reply);
       return { state, cookie, ...(nonce === undefined ? {} : { nonce }) };
     },
-    async comeBack(connection, { state, cookie, nonce }) {
+    async comeBack(connection: Connection, { state, cookie, nonce }: AtVendor): Promise<Reply> {
       const anyCode = nonce === undefined ? random() : `${nonce}.${random()}`;
       const code = vendor.codes === "named" ? fakeCode(random()) : anyCode;
       return connection.get(`/v1/callback?${new URLSearchParams({ code, state }).toString()}`, { cookie });
     },
-    readCode({ state }, reply) {
+    readCode({ state }: Pushed, reply: Reply): string {
       const answered = redirectedTo(redirectUri, expectStatus(303, reply));
       const code = answered.get("code");
       if (code === null || answered.get("state") !== state || answered.get("iss") !== url) throw unexpected(reply);
       return code;
     },
-    redeem: async (connection, code, codeVerifier, secret) =>
+    redeem: async (connection: Connection, code: string, codeVerifier: string, secret?: string) =>
       connection.post(
         "/v1/token",
         { grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: codeVerifier },
         secret === undefined ? credentials : basic(secret),
       ),
-    async flow(connection) {
+    /** The four wire steps; the vendor's page is skipped. */
+    async flow(connection: Connection): Promise<Tokens> {
       const pushed = await actor.push(connection);
       const at = await actor.leave(connection, pushed);
       const code = actor.readCode(pushed, await actor.comeBack(connection, at));
       return readTokens(await actor.redeem(connection, code, pushed.codeVerifier), vendor);
     },
-    async refresh(connection, granted) {
+    /** Presents the refresh token of the answer before, so that no answer is a replay. */
+    async refresh(connection: Connection, granted: Tokens): Promise<Tokens> {
       const { connection: named, refreshToken } = granted;
       const what = named === undefined ? { vendor: vendor.id } : { connection: named };
       const form = { grant_type: "refresh_token", refresh_token: refreshToken, ...what };

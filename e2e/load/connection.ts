@@ -14,21 +14,16 @@ export interface Reply {
 export interface Request {
   readonly method: "GET" | "POST";
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Fields;
   readonly body: string | null;
 }
 
-export interface Connection {
-  send(request: Request): Promise<Reply>;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
-  post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<Reply>;
-  close(): Promise<void>;
-}
+type Fields = Readonly<Record<string, string>>;
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
 /** @param always headers of each request */
-export function openConnection(url: string, always: Readonly<Record<string, string>> = {}): Connection {
+export function openConnection(url: string, always: Fields = {}): Connection {
   const client = new Client(url, { pipelining: 1 });
   const send = ({ headers, ...request }: Request): Promise<Reply> =>
     new Promise((resolve, reject) => {
@@ -59,12 +54,13 @@ export function openConnection(url: string, always: Readonly<Record<string, stri
   return connectionOf(send, () => client.close());
 }
 
+export type Connection = ReturnType<typeof connectionOf>;
 /** A connection whose requests go another way. */
-export function connectionOf(send: Connection["send"], close: Connection["close"]): Connection {
+export function connectionOf(send: (request: Request) => Promise<Reply>, close: () => Promise<void>) {
   return {
     send,
-    get: (path, headers = {}) => send({ method: "GET", path, headers, body: null }),
-    post: (path, form, headers) =>
+    get: (path: string, headers: Fields = {}) => send({ method: "GET", path, headers, body: null }),
+    post: (path: string, form: Fields, headers: Fields) =>
       send({ method: "POST", path, headers: { ...headers, ...FORM }, body: new URLSearchParams(form).toString() }),
     close,
   };

@@ -136,8 +136,6 @@ export interface BrokersOptions
   extends
     Pick<BrokerPlace, "keys" | "limits" | "trustedProxies">,
     Partial<Pick<Service, "name" | "file" | "flags" | "env" | "onLine">> {
-  /** Default: a new folder. */
-  readonly folder?: string;
   /** As in broker.yaml: one of all processes, or one of each. */
   readonly store: string | readonly string[];
   readonly parties: readonly Parties[];
@@ -150,29 +148,29 @@ export interface BrokersOptions
  * that have one base URL, that of the first.
  */
 export async function startBrokers(
-  options: BrokersOptions,
-  stage: Pick<Stage, "folder" | "start">,
+  {
+    name = "broker",
+    file = BROKER_BUNDLE,
+    processes = 1,
+    store,
+    parties,
+    env,
+    flags,
+    onLine,
+    ...place
+  }: BrokersOptions,
+  stage: Stage,
 ): Promise<readonly [ServiceProcess, ...ServiceProcess[]]> {
-  const { name = "broker", file = BROKER_BUNDLE, processes = 1, parties, flags, env, onLine } = options;
-  const { folder = stage.folder(name), store, ...place } = options;
+  const folder = stage.folder(name);
   const stores = typeof store === "string" ? Array<string>(processes).fill(store) : store;
-  const ports: number[] = [];
-  for (let number = 0; number < processes; number += 1) ports.push(await freePort());
-  const [baseUrl, first = ""] = [`http://127.0.0.1:${ports[0]}`, stores[0]];
-  configureBroker(folder, { ...place, baseUrl, store: first }, parties);
   const servers: ServiceProcess[] = [];
-  for (const [number, port] of ports.entries()) {
-    const own = { ...env, PORT: String(port), STORE: stores[number] ?? first };
-    const started = await stage.start({
-      name,
-      file,
-      folder,
-      env: own,
-      ...(flags && { flags }),
-      ...(onLine && { onLine }),
-    });
+  for (const STORE of stores) {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    if (servers.length === 0) configureBroker(folder, { ...place, baseUrl: url, store: STORE }, parties);
+    const own = { ...env, PORT: String(port), STORE };
     // It prints the base URL.
-    servers.push({ ...started, url: `http://127.0.0.1:${port}` });
+    servers.push({ ...(await stage.start({ name, file, folder, flags, onLine, env: own })), url });
   }
   return servers as [ServiceProcess, ...ServiceProcess[]];
 }

@@ -19,7 +19,7 @@ export interface Service {
   /** The file that Node runs. */
   readonly file: string;
   /** Of Node, before the file. */
-  readonly flags?: readonly string[];
+  readonly flags?: readonly string[] | undefined;
   /** Arguments for the start. */
   readonly args?: readonly string[];
   /** The folder it starts in, where relative paths start; a fresh one by default. Several may share one. */
@@ -37,7 +37,7 @@ export interface Service {
    */
   readonly isMeasured?: boolean;
   /** Of a measured one: called with each line of its stdout, after it listens. */
-  readonly onLine?: (line: string) => void;
+  readonly onLine?: ((line: string) => void) | undefined;
 }
 
 export interface Ended {

@@ -26,7 +26,7 @@ async function run(commandLine: CommandLine): Promise<void> {
     buildBroker();
   }
   for (const part of parts) {
-    const text = count ? await countPart(part) : await measurePart(part, commandLine);
+    const text = count ? await countPart(part) : (await measurePart(part, commandLine)).text;
     process.stdout.write(`${text}\n\n`);
     if (part !== "broker" || !profile) continue;
     process.stdout.write(`${["memory", "sqlite"].map(describeProfile).join("\n\n")}\n\n`);
@@ -42,25 +42,17 @@ async function countPart(part: Part): Promise<string> {
   return countLines(await COUNTS[part]());
 }
 
-async function measurePart(part: Part, commandLine: CommandLine): Promise<string> {
-  const { rounds, flows: count, profile, against: commit } = commandLine;
+async function measurePart(
+  part: Part,
+  { rounds, flows: count, warmUp, profile, against: commit }: CommandLine,
+): Promise<{ readonly text: string }> {
   const profiles = profile ? PROFILES : undefined;
-  const asked = (mostWarmUp: number): Rounds => ({ count, rounds, warmUp: commandLine.warmUp ?? mostWarmUp });
-  switch (part) {
-    case "broker": {
-      const against = commit === undefined ? undefined : buildAt(commit, say);
-      const { text } = await benchBroker({ against, profiles }, asked(30_000), say).finally(() => against?.remove());
-      return text;
-    }
-    case "store":
-      return (await benchStore(asked(15_000), say)).text;
-    case "mcp":
-      return (await benchMcp({ profiles, mixedCalls: count }, asked(15_000), say)).text;
-    case "registry":
-      return benchRegistry(15, say).text;
-    default:
-      return part satisfies never;
-  }
+  const asked = (mostWarmUp: number): Rounds => ({ count, rounds, warmUp: warmUp ?? mostWarmUp });
+  if (part === "registry") return benchRegistry(15, say);
+  if (part === "store") return benchStore(asked(15_000), say);
+  if (part === "mcp") return benchMcp({ profiles, mixedCalls: count }, asked(15_000), say);
+  const against = commit === undefined ? undefined : buildAt(commit, say);
+  return benchBroker({ against, profiles }, asked(30_000), say).finally(() => against?.remove());
 }
 
 function describeProfile(name: string): string {

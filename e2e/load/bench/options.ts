@@ -31,23 +31,10 @@ Prints tables and ratios with their quartiles. How cost grows: npm run scale.
 
 The machine should have nothing else to do. Linux or macOS.`;
 
-export const PARTS = ["broker", "store", "mcp", "registry"] as const;
+const PARTS = ["broker", "store", "mcp", "registry"] as const;
 /** The four scenarios; the registry runs only when it is named. */
 const DEFAULT_PARTS: readonly Part[] = ["broker", "store", "mcp"];
 export type Part = (typeof PARTS)[number];
-
-export interface CommandLine {
-  readonly parts: readonly Part[];
-  readonly rounds: number;
-  readonly flows: number;
-  /** Default: by part. */
-  readonly warmUp: number | undefined;
-  /** A revision of git. */
-  readonly against: string | undefined;
-  readonly profile: boolean;
-  /** Counts instead of times. */
-  readonly count: boolean;
-}
 
 export const OPTIONS = {
   only: { type: "string" },
@@ -59,10 +46,15 @@ export const OPTIONS = {
   count: { type: "boolean", default: false },
 } as const;
 
-/** @throws Error with a sentence for the user */
-export function commandLineOf({ values }: Extract<Read<typeof OPTIONS>, { readonly kind: "given" }>): CommandLine {
+export type CommandLine = ReturnType<typeof commandLineOf>;
+/**
+ * @returns `warmUp` is undefined by default, which depends on the part
+ * @throws Error with a sentence for the user
+ */
+export function commandLineOf({ values }: Extract<Read<typeof OPTIONS>, { readonly kind: "given" }>) {
   const { only, against, profile, count, "warm-up": warmUp } = values;
-  const parts = only === undefined ? DEFAULT_PARTS : [part(only)];
+  const parts = only === undefined ? DEFAULT_PARTS : PARTS.filter((part) => part === only);
+  if (parts.length === 0) throw new Error(`--only takes ${PARTS.join(", ")}, not '${only}'`);
   if (against !== undefined && !parts.includes("broker")) {
     throw new Error("--against measures the broker: leave --only out, or say --only broker");
   }
@@ -75,10 +67,4 @@ export function commandLineOf({ values }: Extract<Read<typeof OPTIONS>, { readon
     profile,
     count,
   };
-}
-
-function part(name: string): Part {
-  const found = PARTS.find((part) => part === name);
-  if (found === undefined) throw new Error(`--only takes ${PARTS.join(", ")}, not '${name}'`);
-  return found;
 }

@@ -4,7 +4,7 @@
  */
 import { patience, volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { THIS_BUILD } from "./deployment.ts";
+import { THIS_BUILD } from "./fleet.ts";
 import { type DrillSize, FULL, runDrill, runRestoreDrill } from "./drill.ts";
 import { report, type Seen, type Tally, tally, type Window } from "./ledger.ts";
 

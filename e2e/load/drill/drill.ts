@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startAws } from "../../support/aws/aws.ts";
 import { runBrokerCommand } from "../../support/broker/process.ts";
 import { onStage } from "../stage.ts";
-import { type Bundles, startBrokers, startServers, THIS_BUILD } from "./deployment.ts";
+import { type Bundles, startBrokers, startServers, THIS_BUILD } from "./fleet.ts";
 import { type Operation, type Promised, type Tally, tally, type Window } from "./ledger.ts";
 import { startLoad, type Targets } from "./load.ts";
 

@@ -1,20 +1,55 @@
-/** The processes of one service behind a balancer: rolled to another build one by one, killed, or all down for a time. */
+/**
+ * The processes of one service behind a balancer, on one table and one KMS key, or a broker on a
+ * SQLite file: rolled to another build one by one, killed, or all down for a time.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AwsHarness } from "../../support/aws/aws.ts";
 import { freePort } from "../../support/free-port.ts";
-import type { ServiceProcess } from "../../support/service-process.ts";
-import type { Balancer } from "./balancer.ts";
+import { BROKER_BUNDLE, MCP_BUNDLE } from "../../support/paths.ts";
+import { type ServiceProcess, startService } from "../../support/service-process.ts";
+import { type BrokerPlace, configureBroker, createParties, mcpEnvironment } from "../services.ts";
+import type { Stage } from "../stage.ts";
+import { startBalancer } from "./balancer.ts";
 
-export interface Fleet {
-  /**
-   * Replaces each process by one of this build, which is ready before the old process gets SIGTERM.
-   */
-  rollTo(bundle: string): Promise<void>;
-  /** SIGKILL to the first process. @returns starts another in its place */
-  kill(): Promise<() => Promise<void>>;
-  /** Stops all, which start again after `act`. The balancer cuts connections in the meantime. */
-  whileDown(act: () => void): Promise<void>;
-  /** Ends the processes by SIGTERM, and leaves none. */
-  stop(): Promise<void>;
+/** Paths of the built files of one commit. */
+export type Bundles = Readonly<Record<"broker" | "mcp", string>>;
+export const THIS_BUILD: Bundles = { broker: BROKER_BUNDLE, mcp: MCP_BUNDLE };
+
+/** TLS ends at the balancer. */
+const DEPLOYMENT_URL = "https://mcp.example";
+
+/** How many of which build, and the vendor behind them. */
+interface FleetOptions {
+  readonly processes: number;
+  readonly bundle: string;
+  readonly vendorUrl: string;
+}
+type BrokersOptions = Omit<BrokerPlace, "baseUrl"> & Partial<Pick<AwsHarness, "env">> & FleetOptions;
+
+/** @returns also their folder, with a broker.yaml of all: the port of each is in its environment */
+export async function startBrokers({ processes, bundle, vendorUrl, env, ...place }: BrokersOptions, stage: Stage) {
+  const folder = stage.folder("brokers");
+  const parties = createParties(vendorUrl, "", { codes: "named", scope: "read" });
+  const { url, fleet } = await startFleet({ processes, bundle }, stage, (at) => {
+    configureBroker(folder, { ...place, baseUrl: at }, [parties]);
+    return (file, port) =>
+      startService({ name: "broker", file, folder, env: { ...env, HOST: "127.0.0.1", PORT: String(port) } });
+  });
+  return { target: { url, parties }, folder, fleet };
+}
+
+/** @returns `at`: where requests go; `host`: what the deployment calls itself */
+export async function startServers(
+  { processes, bundle, vendorUrl }: FleetOptions,
+  { tableEnv }: AwsHarness,
+  stage: Stage,
+) {
+  const folder = stage.folder("servers");
+  const { url, fleet } = await startFleet({ processes, bundle }, stage, () => (file, port) => {
+    const env = mcpEnvironment(vendorUrl, String(port), { DEPLOYMENT_URL, ...tableEnv });
+    return startService({ name: "MCP server", file, folder, env });
+  });
+  return { target: { at: url, host: new URL(DEPLOYMENT_URL).host }, fleet };
 }
 
 interface Member {
@@ -23,13 +58,16 @@ interface Member {
 }
 
 /**
- * @param start a process of this build on this port
+ * @param startAt gets the URL of the balancer, and gives what starts a process of a build on a port
  * @throws Error when a process does not become ready
  */
-export async function startFleet(
-  { balancer, processes, bundle }: { readonly balancer: Balancer; readonly processes: number; readonly bundle: string },
-  start: (bundle: string, port: number) => Promise<ServiceProcess>,
-): Promise<Fleet> {
+async function startFleet(
+  { processes, bundle }: Pick<FleetOptions, "processes" | "bundle">,
+  stage: Stage,
+  startAt: (url: string) => (bundle: string, port: number) => Promise<ServiceProcess>,
+) {
+  const balancer = stage.addBehind(await startBalancer());
+  const start = startAt(balancer.url);
   let current = bundle;
   let members: Member[] = [];
   const add = async (): Promise<void> => {
@@ -52,8 +90,9 @@ export async function startFleet(
     members = [];
   };
   await addAll();
-  return {
-    rollTo: async (next) => {
+  const fleet = stage.add({
+    /** Replaces each process by one of this build, which is ready before the old process gets SIGTERM. */
+    rollTo: async (next: string) => {
       current = next;
       for (const old of members) {
         await add();
@@ -61,6 +100,7 @@ export async function startFleet(
         members = members.filter((member) => member !== old);
       }
     },
+    /** SIGKILL to the first process. @returns starts another for it */
     kill: async () => {
       const [first, ...others] = members;
       if (first === undefined) throw new Error("There is no process to kill");
@@ -72,11 +112,14 @@ export async function startFleet(
         await add();
       };
     },
-    whileDown: async (act) => {
+    /** Stops all, which start again after `act`. The balancer cuts connections until then. */
+    whileDown: async (act: () => void) => {
       await stop();
       act();
       await addAll();
     },
+    /** Ends the processes by SIGTERM, and leaves none. */
     stop,
-  };
+  });
+  return { url: balancer.url, fleet };
 }

@@ -17,28 +17,10 @@ class StartAnew extends Error {}
 /** A later answer is taken as lost. */
 const PATIENCE_MS = 60_000;
 
-export interface Load {
-  /** What the clients have seen so far. */
-  readonly seen: readonly Seen[];
-  /** Lets each client finish its operation. */
-  stop(): Promise<void>;
-}
-
-export interface BrokerTarget {
-  readonly url: string;
-  readonly parties: Parties;
-}
-
-export interface McpTarget {
-  /** Where requests go. */
-  readonly at: string;
-  /** What the deployment calls itself. */
-  readonly host: string;
-}
-
 export interface Targets {
-  readonly broker: BrokerTarget;
-  readonly mcp?: McpTarget;
+  readonly broker: { readonly url: string; readonly parties: Parties };
+  /** Where requests go, and what the deployment calls itself. */
+  readonly mcp?: { readonly at: string; readonly host: string };
 }
 
 /**
@@ -48,7 +30,7 @@ export interface Targets {
 export function startLoad(
   { broker, mcp }: Targets,
   { clients, pauseMs }: { readonly clients: Readonly<Record<Operation, number>>; readonly pauseMs: number },
-): Load {
+) {
   const seen: Seen[] = [];
   const stopped = new AbortController();
   const actor = createActor(broker.url, broker.parties);
@@ -63,11 +45,9 @@ export function startLoad(
     const connection = open(operation);
     const once = operations[operation](createPatient(connection, operation, seen));
     while (!stopped.signal.aborted) {
-      try {
-        await once();
-      } catch (error) {
+      await once().catch((error: unknown) => {
         if (!(error instanceof StartAnew)) throw error;
-      }
+      });
       await sleep(pauseMs);
     }
     await connection.close();
@@ -78,7 +58,9 @@ export function startLoad(
   const ended = Promise.all(all);
   ended.catch(() => undefined);
   return {
-    seen,
+    /** What the clients have seen so far. */
+    seen: seen as readonly Seen[],
+    /** Lets each client finish its operation. */
     stop: async () => {
       stopped.abort();
       await ended;

@@ -5,8 +5,8 @@
 import { buildAt } from "../against.ts";
 import { setup } from "../../support/setup/built-services.ts";
 import { readProgram, runProgram, say } from "../../support/program.ts";
-import { THIS_BUILD } from "./deployment.ts";
 import { FULL, runDrill, runRestoreDrill } from "./drill.ts";
+import { THIS_BUILD } from "./fleet.ts";
 import { report, type Tally } from "./ledger.ts";
 
 /** The first commit whose records of the broker carry MACs: flows do not pass to it from earlier ones. */
@@ -27,16 +27,15 @@ Takes some 5 minutes. Exits with 1 when a promise was broken.`;
 async function run(before: string): Promise<readonly Tally[]> {
   say("building what is older than its sources");
   setup();
-  const { bundle, mcpBundle, remove } = buildAt(before, say);
+  const previous = buildAt(before, say);
   try {
-    const previous = { broker: bundle, mcp: mcpBundle };
     const drilled = await runDrill({ previous, current: THIS_BUILD, size: FULL }, say);
     process.stdout.write(`${report(drilled)}\n\n`);
     const restored = await runRestoreDrill(FULL, say);
     process.stdout.write(`${report(restored)}\n`);
     return [...drilled, ...restored];
   } finally {
-    remove();
+    previous.remove();
   }
 }
 

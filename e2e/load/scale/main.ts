@@ -6,7 +6,7 @@
 import { buildBroker } from "../../support/setup/built-services.ts";
 import { readProgram, runProgram, say } from "../../support/program.ts";
 import { describeMachine } from "../machine.ts";
-import { PARTS, type Part, partNamed } from "./parts.ts";
+import { measurePart, PARTS, type Part, partNamed } from "./parts.ts";
 import { foundText } from "./section.ts";
 import { FULL, type Size, SMALL } from "./size.ts";
 
@@ -33,7 +33,7 @@ async function run(parts: readonly Part[], size: Size): Promise<void> {
   process.stdout.write(`${describeMachine()}${size === SMALL ? ", --small: no figures" : ""}\n`);
   for (const part of parts) {
     const startedAt = performance.now();
-    const found = await PARTS[part].measure(size, (line) => say(`${part}  ${line}`));
+    const found = await measurePart(part, size, (line) => say(`${part}  ${line}`));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`\n${foundText(found)}\n  (npm run scale -- ${part}: ${seconds} s)\n`);
     process.stdout.write(`\nIts lines of docs/capacity.md:\n\n${found.page.join("\n")}\n`);

@@ -5,19 +5,16 @@ import { measureDue } from "./parts/due.ts";
 import { measureHanging } from "./parts/hanging.ts";
 import { measureProcesses } from "./parts/processes.ts";
 import { measureRecords } from "./parts/records.ts";
-import type { Found } from "./section.ts";
-import type { Size } from "./size.ts";
 import { measureUnits } from "./parts/units.ts";
 import { measureWaiting } from "./parts/waiting.ts";
+import { onStage, type Stage } from "../stage.ts";
+import type { Found } from "./section.ts";
+import type { Size } from "./size.ts";
 
 interface PartOfRun {
   /** One line for the help. */
   readonly about: string;
-  /**
-   * @param say prints a line of progress
-   * @throws Error when a process ends, or an answer is wrong
-   */
-  readonly measure: (size: Size, say: (line: string) => void) => Promise<Found>;
+  readonly measure: (size: Size, say: (line: string) => void, stage: Stage) => Promise<Found>;
 }
 
 export const PARTS = {
@@ -40,6 +37,14 @@ export const PARTS = {
   units: { about: "what DynamoDB and KMS charge for a flow, a refresh and a call of /mcp", measure: measureUnits },
 } as const satisfies Readonly<Record<string, PartOfRun>>;
 export type Part = keyof typeof PARTS;
+
+/**
+ * @param say prints a line of progress
+ * @throws Error when a process ends, or an answer is wrong
+ */
+export async function measurePart(part: Part, size: Size, say: (line: string) => void): Promise<Found> {
+  return onStage((stage) => PARTS[part].measure(size, say, stage));
+}
 
 /** @throws Error with a sentence for the user */
 export function partNamed(name: string): Part {

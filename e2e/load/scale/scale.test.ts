@@ -8,14 +8,14 @@ import { volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { spreadOf } from "../spread.ts";
 import { ROOT } from "../../support/paths.ts";
-import { partNamed, PARTS, type Part } from "./parts.ts";
+import { measurePart, type Part, partNamed } from "./parts.ts";
 import { compareWithFirst, type Found, foundText, growthLine, pageLines, range } from "./section.ts";
 import { SMALL } from "./size.ts";
 import { linesToBuy } from "./to-buy.ts";
 
 async function run(part: Part): Promise<Found> {
   const lines: string[] = [];
-  const found = await PARTS[part].measure(SMALL, (line) => lines.push(line));
+  const found = await measurePart(part, SMALL, (line) => lines.push(line));
   expect(lines.length).toBeGreaterThan(0);
   const shapes = PAGE.split("\n").map(shapeOf);
   expect(found.page.map(shapeOf).filter((shape) => !shapes.includes(shape))).toEqual([]);

@@ -3,7 +3,8 @@
  * than the same bytes in one chunk, which go first.
  */
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,7 +12,6 @@ import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts
 import { FORM } from "../../support/broker/http.ts";
 import { basic } from "../../support/broker/platform.ts";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
-import { byteByByte, inOneChunk, peakOf, sendChunks } from "../../support/chunk-load.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type McpServer, startMcpServer } from "../../support/mcp/process.ts";
 
@@ -22,19 +22,60 @@ const { sockets, bytes, answers } = volume({
 });
 const ANSWER_BYTES = 200_000;
 
+/** The same bytes in one chunk. */
+const inOneChunk = (count: number): string => `${count.toString(16)}\r\n${"a".repeat(count)}\r\n`;
+const byteByByte = (count: number): string => "1\r\na\r\n".repeat(count);
+
 interface Target {
   readonly port: number;
   readonly pid: number;
+  /** Of a request with `Transfer-Encoding: chunked`, with the empty line. */
   readonly head: string;
 }
 
 /** @returns by how much the peak of one-byte chunks is above that of one chunk */
 async function growth(target: Target): Promise<number> {
-  const load = { ...target, sockets, probe: "/healthz" };
-  const control = await sendChunks({ ...load, body: inOneChunk(bytes), untilEnded: false });
-  const attack = await sendChunks({ ...load, body: byteByByte(bytes), untilEnded: true });
+  const control = await sendChunks(target, inOneChunk(bytes), false);
+  const attack = await sendChunks(target, byteByByte(bytes), true);
   expect([control.ended, attack.ended]).toEqual([0, sockets]);
   return attack.peakBytes - control.peakBytes;
+}
+
+/**
+ * On many sockets at once, while a path is asked for that is answered: until all has been sent, or
+ * the other side has ended the sockets. The body is not ended.
+ */
+async function sendChunks({ port, pid, head }: Target, body: string, untilEnded: boolean) {
+  let [ended, isSent] = [0, false];
+  const load = Array.from({ length: sockets }, () => {
+    const socket = connect(port, "127.0.0.1").resume();
+    const { promise: sent, resolve } = Promise.withResolvers<void>();
+    socket.on("close", () => {
+      ended += 1;
+      resolve();
+    });
+    socket.on("error", () => undefined);
+    socket.write(head + body, () => (untilEnded ? undefined : resolve()));
+    return { socket, sent };
+  });
+  const allSent = Promise.all(load.map(({ sent }) => sent)).then(() => (isSent = true));
+  // Once more after the last byte: what was sent is handled before that.
+  for (let rounds = 0; rounds < 2; rounds += isSent ? 1 : 0) {
+    await (await fetch(`http://127.0.0.1:${port}/healthz`)).arrayBuffer();
+  }
+  await allSent;
+  const found = { peakBytes: peakOf(pid), ended };
+  for (const { socket } of load) socket.destroy();
+  return found;
+}
+
+/** @returns resident memory at its highest since the process began; 0 on systems that do not say it */
+function peakOf(pid: number): number {
+  try {
+    return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
 }
 
 const secrets = createSecrets();

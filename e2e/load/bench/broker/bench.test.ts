@@ -24,7 +24,7 @@ const RUNS = volume<readonly string[]>({ test: [], soak: ["a run"] });
 describe.each(RUNS)("%s", () => {
   it("measures the floor, and two builds of the broker on both stores, in the same rounds", async () => {
     const lines: string[] = [];
-    const against = { commit: "0".repeat(40), bundle: BROKER_BUNDLE, mcpBundle: "", remove: () => undefined };
+    const against = { commit: "0".repeat(40), broker: BROKER_BUNDLE, mcp: "", remove: () => undefined };
     const size = { count: 8, rounds: 1, warmUp: 0 };
     const { outcomes } = await benchBroker({ against }, size, (line) => lines.push(line));
     expect(lines).toHaveLength(18);
@@ -213,7 +213,7 @@ describe("a profile", () => {
   ].join("\n");
   const node = (id: number, functionName: string, url: string, lineNumber: number, children: number[] = []) => ({
     id,
-    callFrame: { functionName, url, lineNumber },
+    callFrame: { functionName, url, lineNumber, scriptId: "1", columnNumber: 0 },
     children,
   });
   const MAIN = "file:///broker/dist/main.js";

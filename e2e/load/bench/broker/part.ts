@@ -13,7 +13,7 @@ import { LANES } from "../../lanes.ts";
 import type { Rounds, Subject } from "../../rounds.ts";
 import { type BrokersOptions, createParties, type Parties, startBrokers, startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
-import { measurePart, type PartResults } from "../part.ts";
+import { measurePart } from "../part.ts";
 import { type Lane, servedSubject, watched } from "../served.ts";
 import type { FloorOptions } from "./floor.ts";
 import { requireChecks } from "./probe.ts";
@@ -49,15 +49,17 @@ const NO_LIMITS_IN_0_1_0 = { par_per_minute: 0 };
 const FLOOR = join(import.meta.dirname, "floor.ts");
 
 /** A client at a vendor without ID tokens, and one at a vendor with them. */
-type BenchParties = Readonly<Record<"plain" | "openid", Parties>>;
-
-export function benchParties(vendorUrl: string): BenchParties {
+export function benchParties(vendorUrl: string): Readonly<Record<"plain" | "openid", Parties>> {
   const openid = { scope: "openid read write", issuer: vendorUrl };
   return { plain: createParties(vendorUrl), openid: createParties(vendorUrl, "-openid", openid) };
 }
 
 /** Connections to the subject at `url`, each of which repeats one of `WORKS`. */
-export function brokerLanes(work: string, url: string, { plain, openid }: BenchParties): () => Promise<Lane> {
+export function brokerLanes(
+  work: string,
+  url: string,
+  { plain, openid }: ReturnType<typeof benchParties>,
+): () => Promise<Lane> {
   const actor = createActor(url, plainOf(work) === work ? plain : openid);
   const seen = new Set<string>();
   return async () => {
@@ -105,7 +107,7 @@ export async function benchBroker(
   { against, profiles }: { readonly against?: OtherBuild | undefined; readonly profiles?: string | undefined },
   asked: Rounds,
   say: (line: string) => void,
-): Promise<PartResults> {
+) {
   return onStage(async (stage) => {
     const vendor = await startVendor("any", stage);
     const parties = benchParties(vendor.url);
@@ -122,7 +124,7 @@ export async function benchBroker(
     for (const [name, store] of Object.entries(STORES)) await start(name, { store });
     if (against !== undefined) {
       for (const [name, store] of Object.entries(STORES)) {
-        const before = { store, file: against.bundle };
+        const before = { store, file: against.broker };
         const started = start(`${name} before`, before);
         await started.catch(() => start(`${name} before`, { ...before, limits: NO_LIMITS_IN_0_1_0 }));
       }

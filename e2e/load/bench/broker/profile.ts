@@ -2,26 +2,10 @@
  * Where the CPU of a profile went, by the package or folder of the bundle whose code ran, or for
  * which Node ran.
  */
+import type { Profiler } from "node:inspector";
 
-/** A profile as `node --cpu-prof` writes it. */
-export interface CpuProfile {
-  readonly nodes: readonly {
-    readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
-    readonly children?: readonly number[];
-  }[];
-  /** Ids of nodes. */
-  readonly samples: readonly number[];
-  /** Microseconds, one for each sample. */
-  readonly timeDeltas: readonly number[];
-}
-
-export interface PartOfProfile {
-  readonly part: string;
-  /** The share of the time in which the process was not idle. */
-  readonly share: number;
-}
-
+/** As `node --cpu-prof` writes it. */
+export type CpuProfile = Pick<Profiler.Profile, "nodes" | "samples" | "timeDeltas">;
 type Node = CpuProfile["nodes"][number];
 
 /** The line above each module in a bundle of Rolldown. */
@@ -30,21 +14,25 @@ const SOCKET_WRITES = new Set(["writeUtf8String", "writeLatin1String", "writeBuf
 
 /**
  * @param bundle the text of the file that ran, named `main.js`
- * @returns the largest first
+ * @returns the share of each part of the time in which the process was not idle, the largest first
  */
-export function partsOf({ nodes, samples, timeDeltas }: CpuProfile, bundle: string): readonly PartOfProfile[] {
+export function partsOf({ nodes, samples = [], timeDeltas = [] }: CpuProfile, bundle: string) {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)));
   const modules = modulesOf(bundle);
-  const moduleOf = ({ callFrame: { url, lineNumber } }: Node): string | undefined =>
-    url.endsWith("/main.js") ? modules[lineNumber] : undefined;
+  /** Of the node, or of the nearest that called it. */
+  const moduleOf = (node: Node): string | undefined => {
+    const { url, lineNumber } = node.callFrame;
+    const parent = parents.get(node.id);
+    return (url.endsWith("/main.js") ? modules[lineNumber] : undefined) ?? (parent && moduleOf(parent));
+  };
   const times = new Map<string, number>();
   let busy = 0;
   for (const [index, id] of samples.entries()) {
     const node = byId.get(id);
     const time = timeDeltas[index] ?? 0;
     if (node === undefined || node.callFrame.functionName === "(idle)") continue;
-    const part = partOfNode(node) ?? partOfModule(nearest(node, parents, moduleOf));
+    const part = partOfNode(node) ?? partOfModule(moduleOf(node));
     times.set(part, (times.get(part) ?? 0) + time);
     busy += time;
   }
@@ -52,7 +40,7 @@ export function partsOf({ nodes, samples, timeDeltas }: CpuProfile, bundle: stri
 }
 
 /** Parts of one percent and more. */
-export function partsTable(name: string, parts: readonly PartOfProfile[]): string {
+export function partsTable(name: string, parts: ReturnType<typeof partsOf>): string {
   const shown = parts.filter(({ share }) => share >= 0.01);
   const rest = parts.reduce((sum, { share }) => (share < 0.01 ? sum + share : sum), 0);
   const lines = [...shown, { part: "the rest", share: rest }].map(
@@ -76,18 +64,6 @@ function partOfNode({ callFrame: { functionName, url } }: Node): string | undefi
   if (url === "" && SOCKET_WRITES.has(functionName)) return "writing to sockets";
   if (functionName === "(garbage collector)") return "garbage collection";
   if (url.startsWith("node:internal/crypto/")) return "hashes, ciphers, random values";
-  return undefined;
-}
-
-function nearest(
-  node: Node,
-  parents: ReadonlyMap<number, Node>,
-  moduleOf: (node: Node) => string | undefined,
-): string | undefined {
-  for (let at: Node | undefined = node; at !== undefined; at = parents.get(at.id)) {
-    const found = moduleOf(at);
-    if (found !== undefined) return found;
-  }
   return undefined;
 }
 

@@ -15,9 +15,9 @@ import { callTool, connect, connectAtVendor, refresh, userName } from "../../mcp
 import type { Rounds } from "../../rounds.ts";
 import { startMcpServer, startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
-import { measurePart, type PartResults } from "../part.ts";
+import { measurePart } from "../part.ts";
 import { type Lane, servedSubject, watched } from "../served.ts";
-import { type Mixed, mixedLine, runMixed } from "./mixed.ts";
+import { mixedLine, runMixed } from "./mixed.ts";
 
 const LABELS = {
   open: "without auth",
@@ -83,7 +83,7 @@ export async function benchMcp(
   { profiles, mixedCalls }: { readonly profiles?: string | undefined; readonly mixedCalls: number },
   asked: Rounds,
   say: (line: string) => void,
-): Promise<PartResults & { readonly mixed: Mixed }> {
+) {
   return onStage(async (stage) => {
     const aws = await (await startEngines(stage)).open();
     const { url: vendorUrl } = await startVendor("named", stage);

@@ -9,7 +9,7 @@ import { measureCpu } from "../../machine.ts";
 import { aimText } from "../../report.ts";
 import type { Rounds } from "../../rounds.ts";
 import { onStage } from "../../stage.ts";
-import { measurePart, type PartResults } from "../part.ts";
+import { measurePart } from "../part.ts";
 import { openOperations } from "./operations.ts";
 import { keyOf, openStore, readerName, readUser, TOKEN_LENGTHS } from "./tokens.ts";
 
@@ -23,25 +23,11 @@ export const COMPARED: Readonly<Record<string, readonly string[]>> = {
 /** The aim for each. */
 export const LIMIT = 1.25;
 
-export interface KmsFigures {
-  readonly reads: number;
-  /**
-   * Calls to KMS for a number of reads of rows under one data key, by a store just opened, and by
-   * the same store once more.
-   */
-  readonly cold: number;
-  readonly warm: number;
-}
-
 /** Calls for 10,000 warm reads, at most. */
 const KMS_LIMIT = 1;
 
 /** @param kmsReads whose calls to KMS are counted, cold and warm */
-export async function benchStore(
-  asked: Rounds,
-  say: (line: string) => void,
-  kmsReads = 10_000,
-): Promise<PartResults & { readonly kms: KmsFigures; readonly rowBytes: number }> {
+export async function benchStore(asked: Rounds, say: (line: string) => void, kmsReads = 10_000) {
   return onStage(async (stage) => {
     const servers = await startEngines(stage);
     const engines = await servers.open();
@@ -72,7 +58,8 @@ async function countKms({ kmsCalls }: EngineServers, read: () => Promise<void>):
   return kmsCalls() - before;
 }
 
-export function kmsLine({ reads, cold, warm }: KmsFigures): string {
+/** @param kms calls for `reads` of rows under one data key, by a store just opened, and by the same store once more */
+export function kmsLine({ reads, cold, warm }: Readonly<Record<"reads" | "cold" | "warm", number>>): string {
   const calls = `KMS calls for ${reads} warm reads: ${warm}, from a cold start ${cold}`;
   return `${calls}, ${aimText((warm * 10_000) / reads <= KMS_LIMIT, `at most ${KMS_LIMIT} for 10000`)}`;
 }

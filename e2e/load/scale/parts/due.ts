@@ -5,14 +5,14 @@
  * answer is neither a result nor a 503 with Retry-After.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
+import { startFakeVendor } from "@oauth-broker/simulators";
 import { type Connection, openConnection } from "../../connection.ts";
 import { connect, type Session, tryTool, userName } from "../../mcp-client.ts";
 import { inLanes } from "../../lanes.ts";
 import { startMcpServer } from "../../services.ts";
 import { type Found, grouped, type PageLine, pageLines, range } from "../section.ts";
 import type { Size } from "../size.ts";
-import { onStage, type Stage } from "../../stage.ts";
+import type { Stage } from "../../stage.ts";
 
 type DueSize = Size["due"];
 
@@ -23,14 +23,6 @@ const SIGN_IN_LANES = 16;
 /** Times what the limit allows: users come back in whole seconds, and not evenly. */
 const LIMIT = 1.25;
 
-/** One vendor, its server, its users. */
-interface Place {
-  readonly vendor: FakeVendorServer;
-  readonly users: readonly User[];
-  readonly connections: readonly Connection[];
-  readonly figures: Figures;
-}
-
 interface User {
   readonly session: Session;
   readonly connection: Connection;
@@ -38,48 +30,44 @@ interface User {
   readonly expiresAtMs: number;
 }
 
-interface Figures {
+const FIGURES = {
   /** From the first token that is due until the last was refreshed. */
-  seconds: number;
-  passed: number;
+  seconds: 0,
+  passed: 0,
   /** 503 with Retry-After. */
-  later: number;
+  later: 0,
   /** Of those, with a token that was still valid: must stay 0. */
-  laterThoughValid: number;
+  laterThoughValid: 0,
   /** Of the calls that passed while the vendor's first token was valid and due. */
-  slowestMs: number;
+  slowestMs: 0,
   /** By the `refresh_backlog` lines of the server's log. */
-  mostInQueue: number;
+  mostInQueue: 0,
+};
+
+export async function measureDue({ due }: Size, say: (line: string) => void, stage: Stage): Promise<Found> {
+  const places: Place[] = [];
+  for (let number = 0; number < due.vendors; number += 1) places.push(await open(number, due, stage));
+  say(`${due.users} users signed in at each of ${due.vendors} vendors`);
+  await Promise.all(places.map((place, number) => run(place, due, (line) => say(`vendor ${number + 1}  ${line}`))));
+  const heads = ["vendor", "s", "429", "passed", "503", "though valid", "slowest valid, ms", "most in queue", ""];
+  return {
+    sections: [],
+    more: [heads, ...places.map((place, number) => cellsOf(`vendor ${number + 1}`, place))],
+    ...pageLines("due", linesOf(places, due)),
+  };
 }
 
-export async function measureDue({ due }: Pick<Size, "due">, say: (line: string) => void): Promise<Found> {
-  return onStage(async (stage) => {
-    const places: Place[] = [];
-    for (let number = 0; number < due.vendors; number += 1) places.push(await open(number, due, stage));
-    say(`${due.users} users signed in at each of ${due.vendors} vendors`);
-    await Promise.all(places.map((place, number) => run(place, due, (line) => say(`vendor ${number + 1}  ${line}`))));
-    const heads = ["vendor", "s", "429", "passed", "503", "though valid", "slowest valid, ms", "most in queue", ""];
-    return {
-      sections: [],
-      more: [heads, ...places.map((place, number) => cellsOf(`vendor ${number + 1}`, place))],
-      ...pageLines("due", linesOf(places, due)),
-    };
-  });
-}
-
-async function open(number: number, due: DueSize, stage: Stage): Promise<Place> {
+type Place = Awaited<ReturnType<typeof open>>;
+/** One vendor, its server, its users. */
+async function open(number: number, due: DueSize, stage: Stage) {
   const { lifetimeSeconds: firstLifetimeSeconds, perSecond: refreshesPerSecond } = due;
   const vendor = stage.addBehind(await startFakeVendor({ codes: "named", firstLifetimeSeconds, refreshesPerSecond }));
-  const figures = { seconds: 0, passed: 0, later: 0, laterThoughValid: 0, slowestMs: 0, mostInQueue: 0 };
-  const server = {
-    name: `server ${number}`,
-    vendorUrl: vendor.url,
-    onLine: (line: string) => {
-      if (!line.includes('"refresh_backlog"')) return;
-      figures.mostInQueue = Math.max(figures.mostInQueue, (JSON.parse(line) as { count: number }).count);
-    },
+  const figures = { ...FIGURES };
+  const onLine = (line: string): void => {
+    if (!line.includes('"refresh_backlog"')) return;
+    figures.mostInQueue = Math.max(figures.mostInQueue, (JSON.parse(line) as { count: number }).count);
   };
-  const { url } = await startMcpServer(server, stage);
+  const { url } = await startMcpServer({ name: `server ${number}`, vendorUrl: vendor.url, onLine }, stage);
   const connections = Array.from({ length: Math.min(CONNECTIONS, due.users) }, () => openConnection(url));
   const users: User[] = [];
   await inLanes(SIGN_IN_LANES, due.users, async (_, number) => {
@@ -136,7 +124,7 @@ async function run(
 /** @returns how long the user waits before the next call, in ms */
 async function callOnce(
   { session, connection, expiresAtMs }: User,
-  figures: Figures,
+  figures: typeof FIGURES,
   { pauseMs }: DueSize,
 ): Promise<number> {
   const startedAt = performance.now();
@@ -153,31 +141,22 @@ async function callOnce(
 }
 
 function linesOf(places: readonly Place[], { users, vendors, perSecond }: DueSize): PageLine[] {
-  const each = `${grouped(users)} users at each of ${vendors} vendors due together`;
+  const each = `${grouped(users)} users at each of ${vendors} vendors due together, ${perSecond} refreshes a second each`;
   const allowed = users / perSecond;
+  const seconds = places.map(({ figures }) => figures.seconds);
   const refused = places.map(({ figures }) => figures.laterThoughValid);
+  const throttled = places.map(({ vendor }) => vendor.counts().throttled);
   return [
     {
-      cells: [
-        `${each}, ${perSecond} refreshes a second each: all refreshed after`,
-        `${range(places.map(({ figures }) => figures.seconds))} s`,
-      ],
-      aim: {
-        text: `the limit allows ${allowed.toFixed(0)} s`,
-        isMet: places.every(({ figures }) => figures.seconds <= allowed * LIMIT),
-      },
+      cells: [`${each}: all refreshed after`, `${range(seconds)} s`],
+      aim: { text: `the limit allows ${allowed.toFixed(0)} s`, isMet: Math.max(...seconds) <= allowed * LIMIT },
     },
     {
       // A user who has to sign in again ends the run with an error.
       cells: ["users who had to sign in again; calls refused although their token was valid", `0; ${range(refused)}`],
       aim: { text: "0; 0", isMet: refused.every((count) => count === 0) },
     },
-    {
-      cells: [
-        "refreshes that a vendor refused with 429",
-        `${range(places.map(({ vendor }) => vendor.counts().throttled))} each`,
-      ],
-    },
+    { cells: ["refreshes that a vendor refused with 429", `${range(throttled)} each`] },
   ];
 }
 

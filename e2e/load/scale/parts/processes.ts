@@ -11,7 +11,7 @@ import type { Outcome, Subject } from "../../rounds.ts";
 import { startVendor } from "../../services.ts";
 import { onStage, type Stage } from "../../stage.ts";
 import { type DrivenOptions, startDriven } from "../fixture/brokers.ts";
-import { compareWithFirst, type Found, growthLine, lastRatio, type PageLine, pageLines } from "../section.ts";
+import { compareWithFirst, type Found, growthLine, lastRatio, pageLines } from "../section.ts";
 import type { Size } from "../size.ts";
 import { linesToBuy } from "../to-buy.ts";
 
@@ -26,7 +26,7 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
       const folder = stage.folder("sqlite");
       return { stores: Array.from({ length: count }, (_, number) => `sqlite:${join(folder, `${number}.sqlite`)}`) };
     };
-    return compareCounts({ processes: size.processes, open, size }, stage, (line) => say(`SQLite file  ${line}`));
+    return compareCounts(open, size, stage, (line) => say(`SQLite file  ${line}`));
   });
   const onDynamoDb = await onStage(async (stage) => {
     const engines = await startEngines(stage);
@@ -39,13 +39,15 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
       }
       return { stores, keys: `kms:${keyArn}`, env: awsEnvironment({ kmsEndpoint }) };
     };
-    const asked = { processes: size.processes, open, size: size.onEngine };
-    return compareCounts(asked, stage, (line) => say(`table  ${line}`));
+    return compareCounts(open, { ...size, ...size.onEngine }, stage, (line) => say(`table  ${line}`));
   });
   const found = { "SQLite file": onSqlite, table: onDynamoDb };
-  const lines = Object.entries(found).flatMap(([store, [, apart, shared]]) =>
-    growthLines(store, size, apart!, shared!),
-  );
+  const many = String(size.processes);
+  const lines = Object.entries(found).flatMap(([store, outcomes]) => [
+    growthLine([`processes with a ${store} each`, "1", many], lastRatio(outcomes.slice(0, 2))),
+    growthLine([`processes on one ${store}`, "1", many], lastRatio(outcomes)),
+    growthLine([`what sharing the ${store} costs`, "one each", "one for all"], lastRatio(outcomes, 1), LIMIT),
+  ]);
   const { page, ...rest } = pageLines("processes", lines);
   const [sqliteMs = 0, tableMs = 0] = Object.values(found).map(
     ([alone]) => (alone?.figures.cpuMicroseconds?.median ?? Number.NaN) / 1000,
@@ -58,7 +60,8 @@ export async function measureProcesses(size: Size, say: (line: string) => void):
 
 /** @returns one process; as many with a store each; as many on one store, compared with both */
 async function compareCounts(
-  { processes, open, size }: { readonly processes: number; readonly open: OpenStores; readonly size: Size["onEngine"] },
+  open: OpenStores,
+  { processes, ...size }: Size,
   stage: Stage,
   say: (line: string) => void,
 ): Promise<Outcome[]> {
@@ -69,20 +72,9 @@ async function compareCounts(
     const { measure } = await startDriven({ store, vendorUrl, processes: count, ...more }, stage);
     return { name, processes: count, measure: (flows) => measure(flows, count * size.atOnce) };
   };
+  const alone = await subject("1 process", 1, 1);
   const apart = await subject(`${processes} processes, a store each`, processes, processes);
   const shared = await subject(`${processes} processes, one store`, processes, 1);
-  const subjects = [
-    await subject("1 process", 1, 1),
-    apart,
-    { ...shared, comparisons: [{ to: apart.name, limit: LIMIT }] },
-  ];
-  return compareWithFirst(subjects, size, say);
-}
-
-function growthLines(store: string, { processes }: Size, apart: Outcome, shared: Outcome): PageLine[] {
-  return [
-    growthLine([`processes with a ${store} each`, "1", `${processes}`], lastRatio([apart])),
-    growthLine([`processes on one ${store}`, "1", `${processes}`], lastRatio([shared])),
-    growthLine([`what sharing the ${store} costs`, "one each", "one for all"], lastRatio([shared], 1), LIMIT),
-  ];
+  const comparisons = [{ to: apart.name, limit: LIMIT }];
+  return compareWithFirst([alone, apart, { ...shared, comparisons }], size, say);
 }

@@ -4,16 +4,16 @@
  * because a request that scanned would be charged for its size.
  */
 import { startFakeVendor } from "@oauth-broker/simulators";
+import { startFaultProxy } from "@oauth-broker/simulators/aws";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { awsEnvironment, tableEnvironment } from "../../../support/aws/environment.ts";
 import { openConnection } from "../../connection.ts";
-import { type Engines, type EngineServers, startEngines } from "../../engines.ts";
+import { type Engines, startEngines } from "../../engines.ts";
 import { callTool, connect, refresh, type Session, userName } from "../../mcp-client.ts";
 import { startMcpServer, startVendor } from "../../services.ts";
-import { onStage, type Stage } from "../../stage.ts";
+import type { Stage } from "../../stage.ts";
 import { startDriven } from "../fixture/brokers.ts";
-import { type CountingProxy, startCountingProxy } from "../fixture/counting-proxy.ts";
 import { fill } from "../fixture/fill.ts";
 import { type Found, pageLine } from "../section.ts";
 import type { Size } from "../size.ts";
@@ -22,51 +22,45 @@ import type { Size } from "../size.ts";
 const LIFETIME_SECONDS = 4;
 const DEADLINE_MS = 30_000;
 const MOST_ON_ENGINE = 10_000;
+/** A write whose condition fails is charged too, by the size of the item; ours are below 1 KB. */
+const REFUSED_UNITS = 1;
+const READS: ReadonlySet<string> = new Set(["GetItem", "Query", "Scan", "BatchGetItem"]);
 
-/** What one operation is charged. */
-interface Charge {
-  readonly what: string;
-  readonly requests: string;
-  readonly units: string;
-  /** The calls of all repetitions. */
-  readonly kmsCalls: number;
-}
+/** What one operation is charged, and the calls to KMS of all repetitions. */
+type Charge = Readonly<Record<"what" | "requests" | "units" | "kmsCalls", string>>;
 
 /** @returns makes an operation so often, and says what each was charged */
 type Charging = (what: string, work: (at: number) => Promise<unknown>) => Promise<Charge>;
 
-export async function measureUnits(size: Size, say: (line: string) => void): Promise<Found> {
+export async function measureUnits(size: Size, say: (line: string) => void, stage: Stage): Promise<Found> {
   const [few = 0, many = 0] = size.records;
-  return onStage(async (stage) => {
-    const { open, kmsCalls } = await startEngines(stage);
-    const { url: vendorUrl } = await startVendor("any", stage);
-    const onNewTable = async (charge: typeof chargeBroker, records: number, url: string): Promise<Charge[]> => {
-      const engines = await open();
-      const proxy = stage.addBehind(await startCountingProxy(engines.endpoint));
-      const charging = createCharging(size.charged, proxy, kmsCalls);
-      return charge({ ...engines, endpoint: proxy.endpoint }, charging, { records, vendorUrl: url, stage });
-    };
-    const onFew = await onNewTable(chargeBroker, few, vendorUrl);
-    const most = Math.min(many, MOST_ON_ENGINE);
-    say(`the broker on a table with ${most} records`);
-    const onMany = await onNewTable(chargeBroker, most, vendorUrl);
-    say("a hosted server");
-    const vendor = stage.addBehind(await startFakeVendor({ codes: "named", firstLifetimeSeconds: LIFETIME_SECONDS }));
-    const ofServer = await onNewTable(chargeServer, 0, vendor.url);
-    const cellsOf = (table: string, charges: readonly Charge[]): string[][] =>
-      charges.map(({ what, requests, units, kmsCalls: calls }) => [what, table, units, String(calls), requests]);
-    return {
-      sections: [],
-      more: [
-        ["charged for each, as the engine counts it", "records", "units", "KMS, for all", "requests"],
-        ...cellsOf(String(few), onFew),
-        ...cellsOf(String(most), onMany),
-        ...cellsOf("", ofServer),
-      ],
-      // Once for both tables: what is charged is the same.
-      page: [...onMany, ...ofServer].map(({ what, requests, units }) => pageLine([what, requests, units])),
-    };
-  });
+  const { open, kmsCalls } = await startEngines(stage);
+  const { url: vendorUrl } = await startVendor("any", stage);
+  const onNewTable = async (charge: typeof chargeBroker, records: number, url: string): Promise<Charge[]> => {
+    const engines = await open();
+    const { endpoint, charging } = await startCharging(engines.endpoint, size.charged, kmsCalls, stage);
+    return charge({ ...engines, endpoint }, charging, { records, vendorUrl: url, stage });
+  };
+  const onFew = await onNewTable(chargeBroker, few, vendorUrl);
+  const most = Math.min(many, MOST_ON_ENGINE);
+  say(`the broker on a table with ${most} records`);
+  const onMany = await onNewTable(chargeBroker, most, vendorUrl);
+  say("a hosted server");
+  const vendor = stage.addBehind(await startFakeVendor({ codes: "named", firstLifetimeSeconds: LIFETIME_SECONDS }));
+  const ofServer = await onNewTable(chargeServer, 0, vendor.url);
+  const cellsOf = (table: string, charges: readonly Charge[]): string[][] =>
+    charges.map(({ what, requests, units, kmsCalls: calls }) => [what, table, units, calls, requests]);
+  return {
+    sections: [],
+    more: [
+      ["charged for each, as the engine counts it", "records", "units", "KMS, for all", "requests"],
+      ...cellsOf(String(few), onFew),
+      ...cellsOf(String(most), onMany),
+      ...cellsOf("", ofServer),
+    ],
+    // Once for both tables: what is charged is the same.
+    page: [...onMany, ...ofServer].map(({ what, requests, units }) => pageLine([what, requests, units])),
+  };
 }
 
 interface On {
@@ -119,23 +113,44 @@ async function chargeServer(engines: Engines, charging: Charging, { vendorUrl, s
   return charges;
 }
 
-function createCharging(count: number, { charged }: CountingProxy, kmsCalls: EngineServers["kmsCalls"]): Charging {
-  return async (what, work) => {
-    const [before, kmsBefore] = [charged(), kmsCalls()];
+/**
+ * A proxy before the engine adds up what requests are charged: it asks for the capacity that each of
+ * them consumes, which the engine counts by DynamoDB's own rules.
+ */
+async function startCharging(target: string, count: number, kmsCalls: () => number, stage: Stage) {
+  /** Write units of 1 KB, and consistent reads of 4 KB. */
+  const units = { W: 0, R: 0 };
+  const { endpoint, counts } = stage.addBehind(
+    await startFaultProxy({
+      target,
+      rewrite: (body) =>
+        Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), ReturnConsumedCapacity: "TOTAL" })),
+      onAnswer: (operation, body) => {
+        const answered = body.toString();
+        const { ConsumedCapacity: consumed } = JSON.parse(answered) as {
+          readonly ConsumedCapacity?: { readonly CapacityUnits: number };
+        };
+        const isRefused = answered.includes("ConditionalCheckFailedException");
+        units[READS.has(operation) ? "R" : "W"] += consumed?.CapacityUnits ?? (isRefused ? REFUSED_UNITS : 0);
+      },
+    }),
+  );
+  /** By name, without those of which there was none. Now and then a process reads its keys again: no operation did. */
+  const each = (from: Readonly<Record<string, number>>, to: Readonly<Record<string, number>>): string =>
+    Object.entries(to)
+      .map(([name, all]) => [Math.round((all - (from[name] ?? 0)) / count), name] as const)
+      .filter(([more]) => more !== 0)
+      .map(([more, name]) => `${more} ${name}`)
+      .join(", ");
+  const charging: Charging = async (what, work) => {
+    const [requests, before, kmsBefore] = [counts().calls, { ...units }, kmsCalls()];
     for (let at = 0; at < count; at += 1) await work(at);
-    const after = charged();
-    /** By name, without those of which there was none. Now and then a process reads its keys again: no operation did. */
-    const each = (from: Readonly<Record<string, number>>, to: Readonly<Record<string, number>>): string =>
-      Object.entries(to)
-        .map(([name, all]) => [Math.round((all - (from[name] ?? 0)) / count), name] as const)
-        .filter(([more]) => more !== 0)
-        .map(([more, name]) => `${more} ${name}`)
-        .join(", ");
     return {
       what,
-      requests: each(before.requests, after.requests),
-      units: each(before.units, after.units),
-      kmsCalls: kmsCalls() - kmsBefore,
+      requests: each(requests, counts().calls),
+      units: each(before, units),
+      kmsCalls: String(kmsCalls() - kmsBefore),
     };
   };
+  return { endpoint, charging };
 }

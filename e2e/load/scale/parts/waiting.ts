@@ -5,7 +5,7 @@
 import { inLanes, LANES } from "../../lanes.ts";
 import { startVendor } from "../../services.ts";
 import { spreadOf } from "../../spread.ts";
-import { onStage } from "../../stage.ts";
+import type { Stage } from "../../stage.ts";
 import type { Brokers } from "../fixture/brokers.ts";
 import { kibibytes, mebibytes, type Memory, startWithMemory } from "../fixture/memory.ts";
 import { type Found, grouped, type PageLine, pageLines } from "../section.ts";
@@ -15,20 +15,23 @@ const STORES = { memory: "memory:", SQLite: "sqlite:./broker.sqlite" } as const;
 /** Flows from begin to end before: what a process keeps once, it has then. */
 const FLOWS_BEFORE = 1_000;
 
-export async function measureWaiting({ waiting, starts }: Size, say: (line: string) => void): Promise<Found> {
+export async function measureWaiting(
+  { waiting, starts }: Size,
+  say: (line: string) => void,
+  stage: Stage,
+): Promise<Found> {
+  const { url: vendorUrl } = await startVendor("any", stage);
   const lines: PageLine[] = [];
   for (const [name, store] of Object.entries(STORES)) {
     const grown: Memory[] = [];
     for (let start = 1; start <= starts; start += 1) {
       // A new process each time: memory that once was used may stay with the process.
-      const [none, many] = await onStage(async (stage) => {
-        const { url: vendorUrl } = await startVendor("any", stage);
-        const brokers = await startWithMemory({ store, vendorUrl }, stage);
-        await brokers.measure(Math.min(FLOWS_BEFORE, waiting), LANES);
-        const before = await brokers.memory();
-        await leaveMany(brokers, waiting);
-        return [before, await brokers.memory()] as const;
-      });
+      const brokers = await startWithMemory({ store, vendorUrl }, stage);
+      await brokers.measure(Math.min(FLOWS_BEFORE, waiting), LANES);
+      const none = await brokers.memory();
+      await leaveMany(brokers, waiting);
+      const many = await brokers.memory();
+      await brokers.stop();
       const grownBy = (what: keyof Memory): number => (many[what] - none[what]) / waiting;
       grown.push({ heapBytes: grownBy("heapBytes"), residentBytes: grownBy("residentBytes") });
       const [from, to] = [mebibytes(none.residentBytes), mebibytes(many.residentBytes)];
