@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { REGISTRY, type RegistryEntry } from "../../../packages/oauth-core/src/registry/registry.ts";
+import { REGISTRY, type RegistryEntry } from "../../../packages/oauth-core/src/registry/index.ts";
 import type { SourcedFact } from "../../../packages/oauth-core/src/testing/vendor-witnesses/sources-of-facts.ts";
 import { renderVendors } from "./vendor-docs.ts";
 

@@ -3,12 +3,12 @@ export {
   capabilitiesOf,
   type EndpointVerification,
   type FactCheck,
-  REGISTRY,
   type RegistryEntry,
   type VendorCapabilities,
   type VendorSetup,
   type Verification,
-} from "./registry.ts";
+} from "./entry/registry-entry.ts";
+export { REGISTRY } from "./registry.ts";
 export type { ScopeRefusal } from "./account.ts";
 export { type ClientsOf, tenantPlaceholders, usualClientsOf } from "./entry/clients-of.ts";
 export { TOKEN_ERROR_CODES } from "./fields/answers.ts";

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { expandTemplate, fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
 import { defined } from "../mechanics/defined.ts";
 import { checkScope, checkSentence } from "./fields/checks.ts";
-import { capabilitiesOf, REGISTRY } from "./registry.ts";
+import { capabilitiesOf } from "./entry/registry-entry.ts";
+import { REGISTRY } from "./registry.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
 const entries = [...REGISTRY.values()].filter(({ verification }) => verification.status === "first-class");

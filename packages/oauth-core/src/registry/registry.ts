@@ -8,16 +8,6 @@ import { FIRST_CLASS } from "./first-class/first-class.ts";
 import { lazyMap } from "./lazy-map.ts";
 import type { RegistryEntry } from "./entry/registry-entry.ts";
 
-export {
-  capabilitiesOf,
-  type EndpointVerification,
-  type FactCheck,
-  type RegistryEntry,
-  type VendorCapabilities,
-  type VendorSetup,
-  type Verification,
-} from "./entry/registry-entry.ts";
-
 /**
  * By `vendor.id`, in the order they are listed; an alias of an entry finds it as well. A catalogue
  * entry is created when it is first requested.

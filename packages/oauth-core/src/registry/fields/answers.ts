@@ -10,15 +10,9 @@ import {
   OWN_CALLBACK_PARAMETERS,
 } from "./checks.ts";
 import { ENDPOINT_FIELDS, EXPIRY, IDENTITY_MEMBERS, PARAMETERS, type Rows, TEXT, TEXTS } from "./endpoints.ts";
-import type { ChoiceShape, NumberShape, OptionalText } from "./shape.ts";
+import type { ChoiceShape, NumberShape } from "./shape.ts";
+import { choice, flag, path, text } from "./words.ts";
 
-const text = (description: string, example: string): OptionalText => ({
-  is: "text",
-  optional: true,
-  type: "text",
-  description,
-  example,
-});
 const API_STATUS = { is: "number", least: 200, most: 599 } as const satisfies NumberShape;
 /** All of them, for the schema of the operators' file. */
 export const TOKEN_ERROR_CODES: readonly [TokenErrorCode, ...TokenErrorCode[]] = [
@@ -32,14 +26,11 @@ const OF_ACCOUNT = ENDPOINT_FIELDS.account.members;
 const SEPARATOR = { is: "choice", values: [" ", ","] } as const satisfies ChoiceShape;
 
 export const ANSWER_FIELDS = {
-  tokenResponseMember: {
-    is: "text",
-    type: "member, or a path to it",
-    description: "The member of a token answer that holds the tokens, when they are not at its top.",
-    example: "data.0",
-    check: checkMemberPath,
-    by: ["catalogue", "file"],
-  },
+  tokenResponseMember: path(
+    "The member of a token answer that holds the tokens, when they are not at its top.",
+    "data.0",
+    { by: ["catalogue", "file"] },
+  ),
   tokenResponseNames: { ...PARAMETERS, by: ["catalogue"] },
   tokenExpiry: { ...EXPIRY, by: ["catalogue"] },
   defaultLifetimeSeconds: { is: "number", least: 1, most: 31_536_000, by: ["catalogue"] },
@@ -50,14 +41,11 @@ export const ANSWER_FIELDS = {
     members: { member: TEXT, success: { is: "list", of: { is: "json" }, mayBeEmpty: true } },
   },
   readTokenResponse: { is: "code", by: [] },
-  errorMember: {
-    is: "text",
-    type: "member, or a path to it",
-    description: "The member of a refusal that holds the vendor's error code, when that is not `error`.",
-    example: "error.code",
-    check: checkMemberPath,
-    by: ["catalogue", "file"],
-  },
+  errorMember: path(
+    "The member of a refusal that holds the vendor's error code, when that is not `error`.",
+    "error.code",
+    { by: ["catalogue", "file"] },
+  ),
   tokenErrors: {
     is: "map",
     name: checkErrorCode,
@@ -76,28 +64,19 @@ export const ANSWER_FIELDS = {
         is: "object",
         members: {
           status: {
-            is: "number",
-            least: 200,
-            most: 599,
+            ...API_STATUS,
             optional: true,
             type: "status",
             description: "The HTTP status of the answer.",
             example: "400",
           },
-          member: {
-            ...text("The member of the answer that `value` and `prefix` are about.", "error_description"),
-            type: "member, or a path to it",
+          member: path("The member of the answer that `value` and `prefix` are about.", "error_description", {
+            optional: true,
             default: "error_description",
-            check: checkMemberPath,
-          },
-          value: text("The whole value of the member.", "Token revoked"),
-          prefix: text("How the value of the member begins.", "Rate limit exceeded"),
-          means: {
-            is: "choice",
-            values: TOKEN_ERROR_CODES,
-            description: "Our code for it.",
-            example: "temporarily_unavailable",
-          },
+          }),
+          value: text("The whole value of the member.", "Token revoked", { optional: true }),
+          prefix: text("How the value of the member begins.", "Rate limit exceeded", { optional: true }),
+          means: choice(TOKEN_ERROR_CODES, "Our code for it.", { example: "temporarily_unavailable" }),
         },
       },
     },
@@ -105,35 +84,24 @@ export const ANSWER_FIELDS = {
   },
   callbackErrors: { is: "map", of: TEXT, by: ["catalogue"] },
   classifyError: { is: "code", by: [] },
-  issRequired: {
-    is: "flag",
-    description: "Whether its callbacks must carry `iss`.",
-    example: "true",
-    default: "as its metadata says",
-    by: ["file"],
-  },
+  issRequired: flag("Whether its callbacks must carry `iss`.", { default: "as its metadata says", by: ["file"] }),
   issuesIdTokens: { is: "flag", by: ["catalogue"] },
   idTokenAlgs: {
     is: "list",
-    of: {
-      is: "choice",
-      values: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
-      description: "A signature algorithm.",
-      example: "RS256",
-    },
+    of: choice(
+      ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+      "A signature algorithm.",
+    ),
     type: "list of asymmetric algorithms",
     description: "Accepted signatures of ID tokens.",
     example: "[RS256]",
     default: "[RS256, ES256, PS256, EdDSA, Ed25519]",
     by: ["file"],
   },
-  additionalAudiences: {
-    is: "flag",
-    description: "Whether its ID tokens name further audiences; then `azp` has to be ours.",
-    example: "true",
+  additionalAudiences: flag("Whether its ID tokens name further audiences; then `azp` has to be ours.", {
     default: "false",
     by: ["catalogue", "file"],
-  },
+  }),
   identity: {
     is: "one of",
     type: "section, or unknown",
@@ -145,12 +113,7 @@ export const ANSWER_FIELDS = {
       {
         is: "object",
         members: {
-          from: {
-            is: "choice",
-            values: ["id_token", "token_response"],
-            description: "What names the user.",
-            example: "token_response",
-          },
+          from: choice(["id_token", "token_response"], "What names the user.", { example: "token_response" }),
           members: IDENTITY_MEMBERS,
         },
       },
@@ -165,33 +128,21 @@ export const ANSWER_FIELDS = {
     },
     explained: { as: "identity" },
   },
-  identifies: {
-    is: "choice",
-    values: ["organization"],
-    description:
-      "`organization`: what is identified is a shop or a company's account, which its users share, so that it signs none of them in.",
-    example: "organization",
-    by: ["catalogue", "file"],
-    explained: { as: "identifies" },
-  },
+  identifies: choice(
+    ["organization"],
+    "`organization`: what is identified is a shop or a company's account, which its users share, so that it signs none of them in.",
+    { by: ["catalogue", "file"], explained: { as: "identifies" } },
+  ),
   issuesRefreshTokens: { is: "flag", by: ["catalogue"] },
-  rotatesRefreshTokens: {
-    is: "flag",
-    description: "Whether a refresh replaces the refresh token.",
-    example: "true",
-    by: ["catalogue", "file"],
-  },
+  rotatesRefreshTokens: flag("Whether a refresh replaces the refresh token.", { by: ["catalogue", "file"] }),
   callbackCodeName: { ...TEXT, by: ["catalogue"] },
   callbackParams: {
     is: "list",
-    of: {
-      is: "text",
+    of: text("A callback parameter.", "realmId", {
       type: "parameter name",
-      description: "A callback parameter.",
-      example: "realmId",
       check: checkCallbackParameter,
       except: OWN_CALLBACK_PARAMETERS,
-    },
+    }),
     mayBeEmpty: true,
     type: "list of names",
     description: "Further callback parameters handed on in `vendor_data`.",
@@ -208,35 +159,24 @@ export const ANSWER_FIELDS = {
     by: ["catalogue", "file"],
     explained: { as: "revocation" },
     members: {
-      method: {
-        is: "choice",
-        values: ["POST", "DELETE", "GET"],
-        description: "The method of the request.",
+      method: choice(["POST", "DELETE", "GET"], "The method of the request.", {
         example: "DELETE",
         default: "POST",
         absent: "POST",
-      },
-      authentication: {
-        is: "choice",
-        values: ["basic", "bearer", "none"],
-        description: "`basic`: our client id and secret. `bearer`: the token that is to be revoked.",
-        example: "basic",
-      },
-      body: {
-        is: "choice",
-        values: ["form", "json", "query", "none"],
-        description: "Where the token is; `none`: in a header alone.",
+      }),
+      authentication: choice(
+        ["basic", "bearer", "none"],
+        "`basic`: our client id and secret. `bearer`: the token that is to be revoked.",
+      ),
+      body: choice(["form", "json", "query", "none"], "Where the token is; `none`: in a header alone.", {
         example: "json",
-      },
-      tokenParameter: {
-        is: "text",
+      }),
+      tokenParameter: text("The name of the token there.", "access_token", {
         type: "name",
-        description: "The name of the token there.",
-        example: "access_token",
         default: "token",
         absent: "token",
         check: checkTokenName,
-      },
+      }),
       parameters: {
         ...OF_ACCOUNT.form,
         description: "Beside the token. In a value `{client_id}`, `{client_secret}` and `{token}` are filled.",
@@ -248,18 +188,15 @@ export const ANSWER_FIELDS = {
         example: '{ x-access-token: "{token}" }',
       },
       success: { ...OF_ACCOUNT.refusal, description: "What every success of status 200 says." },
-      ends: {
-        is: "choice",
-        values: ["token", "grant"],
-        description: "`grant`: all tokens of the user and this client end with it.",
+      ends: choice(["token", "grant"], "`grant`: all tokens of the user and this client end with it.", {
         example: "grant",
         default: "token",
         absent: "token",
-      },
+      }),
       goneStatuses: {
         is: "list",
         type: "list of statuses",
-        of: { is: "number", least: 200, most: 599, type: "status", description: "An HTTP status.", example: "404" },
+        of: { ...API_STATUS, type: "status", description: "An HTTP status.", example: "404" },
         mayBeEmpty: true,
         description: "Statuses that mean: unknown or already revoked.",
         example: "[404]",
@@ -270,7 +207,7 @@ export const ANSWER_FIELDS = {
         is: "list",
         optional: true,
         type: "list of texts",
-        of: { ...text("An error code.", "token_revoked"), check: checkErrorCode },
+        of: text("An error code.", "token_revoked", { check: checkErrorCode }),
         mayBeEmpty: true,
         description: "Error codes of the same meaning.",
         example: "[token_revoked]",
@@ -310,18 +247,9 @@ export const ANSWER_FIELDS = {
   },
   id: { ...TEXT, by: [] },
   name: { ...TEXT, by: [] },
-  enabled: {
-    is: "flag",
-    description: "`false` hides the vendor, as if it were unknown.",
-    example: "true",
+  enabled: flag("`false` hides the vendor, as if it were unknown.", { default: "true", by: ["file"] }),
+  acceptsNewAuthorizations: flag("`false` refuses new flows; refresh and revoke still work.", {
     default: "true",
     by: ["file"],
-  },
-  acceptsNewAuthorizations: {
-    is: "flag",
-    description: "`false` refuses new flows; refresh and revoke still work.",
-    example: "true",
-    default: "true",
-    by: ["file"],
-  },
+  }),
 } as const satisfies Partial<Rows<keyof Vendor>>;

@@ -1,7 +1,8 @@
 /** The rows of a vendor's addresses, and of how its accounts and checks are asked. */
 import type { Vendor } from "../vendor.ts";
-import { checkDomain, checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
+import { checkDomain, checkMemberPath, checkTokenName } from "./checks.ts";
 import type { FieldFacts, ListShape, MapShape, ObjectShape, OptionalText, ShapeOf, TextShape } from "./shape.ts";
+import { choice, HEADERS, path, text, url } from "./words.ts";
 
 /** Rows of some members, each with a shape that its type may have. */
 export type Rows<Name extends keyof Vendor> = {
@@ -15,16 +16,8 @@ export const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
 /** Parameters of a request, by name. */
 export const PARAMETERS = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
 
-const path = (description: string, example: string): TextShape => ({
-  is: "text",
-  type: "member, or a path to it",
-  description,
-  example,
-  check: checkMemberPath,
-});
-const name = (description: string, example: string): OptionalText => {
-  return { ...path(description, example), optional: true, type: "name", check: checkTokenName };
-};
+const name = (description: string, example: string): OptionalText =>
+  text(description, example, { optional: true, type: "name", check: checkTokenName });
 
 /** A lifetime as a point in time. */
 export const EXPIRY = {
@@ -52,20 +45,8 @@ const ACCOUNT = {
     "Identifies the account of a token, if that is not by OpenID Connect's userinfo. In place of `userinfo_endpoint`.",
   example: "{ endpoint: https://vendor.example/me, identity: [id] }",
   members: {
-    endpoint: {
-      is: "url",
-      placeholders: "known",
-      description: "Where the account is asked for.",
-      example: "https://vendor.example/api/me",
-    },
-    method: {
-      is: "choice",
-      values: ["GET", "POST"],
-      description: "How it is asked for.",
-      example: "GET",
-      default: "GET",
-      absent: "GET",
-    },
+    endpoint: url("Where the account is asked for.", "https://vendor.example/api/me", { placeholders: "known" }),
+    method: choice(["GET", "POST"], "How it is asked for.", { default: "GET", absent: "GET" }),
     body: {
       is: "json",
       optional: true,
@@ -80,11 +61,14 @@ const ACCOUNT = {
       description: "The host, if the token answer names it.",
       members: {
         member: path("The member of the token answer that holds a host or a URL.", "api_domain"),
-        below: {
-          ...path("The vendor's domain that the host has to be below: it receives the access token.", "vendor.example"),
-          type: "domain",
-          check: checkDomain,
-        },
+        below: text(
+          "The vendor's domain that the host has to be below: it receives the access token.",
+          "vendor.example",
+          {
+            type: "domain",
+            check: checkDomain,
+          },
+        ),
       },
     },
     form: {
@@ -96,14 +80,9 @@ const ACCOUNT = {
       of: { is: "text", as: "parameter" },
     },
     headers: {
-      is: "map",
-      names: "lower case",
+      ...HEADERS,
       optional: true,
-      type: "mapping of names to texts",
       description: "Headers that the vendor requires: a version, or a `user-agent` of its own form.",
-      example: '{ x-api-version: "2026-11-01" }',
-      name: checkHeaderName,
-      of: { is: "text", type: "text", description: "The value.", example: "2026-11-01", check: checkHeaderValue },
     },
     token: {
       is: "object",
@@ -112,12 +91,10 @@ const ACCOUNT = {
       description: "Where the access token is sent, if that is not `Authorization: Bearer`.",
       example: "{ in: query, name: oauth_token }",
       members: {
-        in: {
-          is: "choice",
-          values: ["header", "query", "path", "form"],
-          description: "In a header, in a parameter of the URL or of a form, or as `{access_token}` in the endpoint.",
-          example: "header",
-        },
+        in: choice(
+          ["header", "query", "path", "form"],
+          "In a header, in a parameter of the URL or of a form, or as `{access_token}` in the endpoint.",
+        ),
         name: name("Of the header, `authorization` if absent; or of the parameter.", "x-access-token"),
         scheme: name("Before the token in the header; the token alone if absent.", "OAuth"),
       },
@@ -126,13 +103,11 @@ const ACCOUNT = {
         return place !== "header" && scheme !== undefined ? "has a scheme, which only a header has" : undefined;
       },
     },
-    member: {
-      ...path(
-        "The member that holds the account, if that is not the answer itself; `0` is the first of a list.",
-        "data.0",
-      ),
-      optional: true,
-    },
+    member: path(
+      "The member that holds the account, if that is not the answer itself; `0` is the first of a list.",
+      "data.0",
+      { optional: true },
+    ),
     refusal: {
       is: "object",
       optional: true,
@@ -143,7 +118,7 @@ const ACCOUNT = {
         values: {
           is: "list",
           type: "list of texts",
-          of: { is: "text", type: "text", description: "A value.", example: "NOT_SIGNED_IN" },
+          of: text("A value.", "NOT_SIGNED_IN"),
           description: "Its values that say so; any other is an error.",
           example: "[NOT_SIGNED_IN]",
         },
@@ -163,57 +138,47 @@ const ACCOUNT = {
 
 /** In an order that the hash of a flow's context keeps (vendor-client/kept.ts). */
 export const ENDPOINT_FIELDS = {
-  issuer: {
-    is: "url",
-    placeholders: "known",
-    description: "The vendor's issuer, byte for byte; endpoints that are absent here are discovered from it.",
-    example: "https://vendor.example",
-    by: ["catalogue", "file", "request"],
-    variable: {
-      name: "VENDOR_ISSUER",
-      description: "The vendor's issuer, byte for byte; endpoints that are not given are discovered from it.",
+  issuer: url(
+    "The vendor's issuer, byte for byte; endpoints that are absent here are discovered from it.",
+    "https://vendor.example",
+    {
+      placeholders: "known",
+      by: ["catalogue", "file", "request"],
+      variable: {
+        name: "VENDOR_ISSUER",
+        description: "The vendor's issuer, byte for byte; endpoints that are not given are discovered from it.",
+      },
+      bindsFlow: true,
+      atMovedAuthorizationEndpoint: "dropped",
+      explained: "endpoint",
     },
-    bindsFlow: true,
-    atMovedAuthorizationEndpoint: "dropped",
-    explained: "endpoint",
-  },
-  authorizationEndpoint: {
-    is: "url",
-    placeholders: "filled",
-    description: "Where users are sent.",
-    example: "https://vendor.example/authorize",
+  ),
+  authorizationEndpoint: url("Where users are sent.", "https://vendor.example/authorize", {
     by: ["catalogue", "file", "request"],
     variable: { name: "VENDOR_AUTHORIZATION_URL" },
     inMetadata: true,
     bindsFlow: true,
     explained: "endpoint",
-  },
-  tokenEndpoint: {
-    is: "url",
-    placeholders: "filled",
-    description: "Where codes are redeemed.",
-    example: "https://vendor.example/token",
+  }),
+  tokenEndpoint: url("Where codes are redeemed.", "https://vendor.example/token", {
     by: ["catalogue", "file", "request"],
-    variable: {
-      name: "VENDOR_TOKEN_URL",
-      description: "Where codes are redeemed and tokens refreshed.",
-    },
+    variable: { name: "VENDOR_TOKEN_URL", description: "Where codes are redeemed and tokens refreshed." },
     inMetadata: true,
     bindsFlow: true,
     pinnedFor: "grants",
     explained: "endpoint",
-  },
-  refreshEndpoint: {
-    is: "url",
-    placeholders: "filled",
-    description: "Where tokens are refreshed, when that is not the token endpoint.",
-    example: "https://vendor.example/refresh",
-    by: ["catalogue", "file"],
-    bindsFlow: true,
-    pinnedFor: "grants",
-    atMovedTokenEndpoint: "dropped",
-    explained: "endpoint",
-  },
+  }),
+  refreshEndpoint: url(
+    "Where tokens are refreshed, when that is not the token endpoint.",
+    "https://vendor.example/refresh",
+    {
+      by: ["catalogue", "file"],
+      bindsFlow: true,
+      pinnedFor: "grants",
+      atMovedTokenEndpoint: "dropped",
+      explained: "endpoint",
+    },
+  ),
   longLivedToken: {
     is: "object",
     by: ["catalogue"],
@@ -225,59 +190,48 @@ export const ENDPOINT_FIELDS = {
       renewal: { ...PARAMETERS, optional: true },
     },
   },
-  revocationEndpoint: {
-    is: "url",
-    placeholders: "known",
-    description: "Where tokens are revoked. `{client_id}` is replaced by ours, for a vendor that wants it in the path.",
-    example: "https://vendor.example/revoke",
-    by: ["catalogue", "file"],
-    variable: {
-      name: "VENDOR_REVOCATION_URL",
-      description: "Where tokens are revoked.",
+  revocationEndpoint: url(
+    "Where tokens are revoked. `{client_id}` is replaced by ours, for a vendor that wants it in the path.",
+    "https://vendor.example/revoke",
+    {
+      placeholders: "known",
+      by: ["catalogue", "file"],
+      variable: { name: "VENDOR_REVOCATION_URL", description: "Where tokens are revoked." },
+      inMetadata: true,
+      bindsFlow: true,
+      pinnedFor: "grants",
+      atMovedTokenEndpoint: "at its domain",
+      explained: "endpoint",
     },
-    inMetadata: true,
-    bindsFlow: true,
-    pinnedFor: "grants",
-    atMovedTokenEndpoint: "at its domain",
-    explained: "endpoint",
-  },
-  registrationEndpoint: {
-    is: "url",
-    placeholders: "filled",
-    operatorsPlaceholders: false,
-    description: "Where POST /register registers clients; if absent, the endpoint from the vendor's metadata.",
-    example: "https://vendor.example/register",
-    by: ["catalogue", "file"],
-    inMetadata: true,
-  },
-  jwksUri: {
-    is: "url",
-    placeholders: "filled",
-    description: "The keys of its ID tokens.",
-    example: "https://vendor.example/jwks",
+  ),
+  registrationEndpoint: url(
+    "Where POST /register registers clients; if absent, the endpoint from the vendor's metadata.",
+    "https://vendor.example/register",
+    { operatorsPlaceholders: false, by: ["catalogue", "file"], inMetadata: true },
+  ),
+  jwksUri: url("The keys of its ID tokens.", "https://vendor.example/jwks", {
     by: ["catalogue", "file"],
     variable: { name: "VENDOR_JWKS_URL" },
     inMetadata: true,
     bindsFlow: true,
     atMovedAuthorizationEndpoint: "dropped",
     explained: "endpoint",
-  },
-  userinfoEndpoint: {
-    is: "url",
-    placeholders: "filled",
-    description:
-      "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account.",
-    example: "https://vendor.example/userinfo",
-    by: ["catalogue", "file"],
-    variable: {
-      name: "VENDOR_USERINFO_URL",
-      description:
-        "Identifies the user of a token. For a registry vendor with its own kind of account endpoint, that endpoint.",
+  }),
+  userinfoEndpoint: url(
+    "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account.",
+    "https://vendor.example/userinfo",
+    {
+      by: ["catalogue", "file"],
+      variable: {
+        name: "VENDOR_USERINFO_URL",
+        description:
+          "Identifies the user of a token. For a registry vendor with its own kind of account endpoint, that endpoint.",
+      },
+      inMetadata: true,
+      pinnedFor: "checks",
+      atMovedTokenEndpoint: "at its domain",
     },
-    inMetadata: true,
-    pinnedFor: "checks",
-    atMovedTokenEndpoint: "at its domain",
-  },
+  ),
   account: {
     ...ACCOUNT,
     by: ["catalogue", "file"],
@@ -292,22 +246,21 @@ export const ENDPOINT_FIELDS = {
     pinnedFor: "checks",
     atMovedTokenEndpoint: "at its domain",
   },
-  introspectionEndpoint: {
-    is: "url",
-    placeholders: "filled",
-    description:
-      "Says whether a token is valid (RFC 7662), for `/v1/check`: called as the client of `credentials`, or as the caller's own.",
-    example: "https://vendor.example/introspect",
-    by: ["file"],
-    variable: {
-      name: "VENDOR_INTROSPECTION_URL",
-      description:
-        "Validates a token, for a caller with the client secret. For a registry vendor with its own kind of token check, that check.",
+  introspectionEndpoint: url(
+    "Says whether a token is valid (RFC 7662), for `/v1/check`: called as the client of `credentials`, or as the caller's own.",
+    "https://vendor.example/introspect",
+    {
+      by: ["file"],
+      variable: {
+        name: "VENDOR_INTROSPECTION_URL",
+        description:
+          "Validates a token, for a caller with the client secret. For a registry vendor with its own kind of token check, that check.",
+      },
+      inMetadata: true,
+      pinnedFor: "checks",
+      atMovedTokenEndpoint: "at its domain",
     },
-    inMetadata: true,
-    pinnedFor: "checks",
-    atMovedTokenEndpoint: "at its domain",
-  },
+  ),
   tokenCheck: {
     is: "object",
     by: [],

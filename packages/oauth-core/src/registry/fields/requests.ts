@@ -1,32 +1,26 @@
 /** The rows of the fields that say how a vendor departs from the standard in its requests. */
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
 import type { Vendor } from "../vendor.ts";
-import { checkHeaderName, checkHeaderValue, checkScope, checkSentence } from "./checks.ts";
+import { checkScope, checkSentence } from "./checks.ts";
 import { PARAMETERS, type Rows, TEXT, TEXTS } from "./endpoints.ts";
+import { choice, HEADERS, text } from "./words.ts";
 
 export const REQUEST_FIELDS = {
-  pkce: {
-    is: "choice",
-    values: ["S256", "plain", "none"],
-    description: "What the vendor does with PKCE.",
-    example: "S256",
+  pkce: choice(["S256", "plain", "none"], "What the vendor does with PKCE.", {
     default: "S256",
     by: ["catalogue", "file"],
     bindsFlow: true,
     explained: { as: "pkce" },
-  },
-  scopeSeparator: {
-    is: "choice",
-    values: [" ", ",", "+", ";"],
-    description: "What stands between scopes.",
+  }),
+  scopeSeparator: choice([" ", ",", "+", ";"], "What stands between scopes.", {
     example: '","',
     default: '" "',
     by: ["catalogue", "file"],
-  },
+  }),
   scopeParameter: { ...TEXT, by: [] },
   defaultScopes: {
     is: "list",
-    of: { is: "text", type: "scope", description: "One scope.", example: "read", check: checkScope },
+    of: text("One scope.", "read", { type: "scope", check: checkScope }),
     mayBeEmpty: true,
     type: "list of scopes",
     description: "Asked for when a request names none.",
@@ -65,25 +59,22 @@ export const REQUEST_FIELDS = {
     example: "60",
     by: ["file"],
   },
-  redeemAt: {
-    is: "choice",
-    values: ["token", "callback"],
-    description: "`callback` for codes that expire too soon to be parked.",
-    example: "token",
+  redeemAt: choice(["token", "callback"], "`callback` for codes that expire too soon to be parked.", {
     default: "token",
     by: ["file"],
     explained: { as: "redeem_at" },
-  },
-  tokenEndpointAuthMethod: {
-    is: "choice",
-    values: ["client_secret_basic", "client_secret_post", "none"],
-    description: "How we prove ourselves to the vendor.",
-    example: "client_secret_post",
-    default: "client_secret_basic",
-    by: ["catalogue", "file"],
-    bindsFlow: true,
-    explained: { as: "client_authentication" },
-  },
+  }),
+  tokenEndpointAuthMethod: choice(
+    ["client_secret_basic", "client_secret_post", "none"],
+    "How we prove ourselves to the vendor.",
+    {
+      example: "client_secret_post",
+      default: "client_secret_basic",
+      by: ["catalogue", "file"],
+      bindsFlow: true,
+      explained: { as: "client_authentication" },
+    },
+  ),
   statesAuthMethod: { is: "flag", by: [] },
   secretIsUserName: { is: "flag", by: ["catalogue"] },
   clientSecret: {
@@ -97,24 +88,15 @@ export const REQUEST_FIELDS = {
     },
   },
   clientAssertion: { is: "object", by: [], members: { alg: { is: "choice", values: ["PS256"] } } },
-  tokenRequestBody: {
-    is: "choice",
-    values: ["form", "json"],
-    description: "How token requests are written.",
-    example: "form",
+  tokenRequestBody: choice(["form", "json"], "How token requests are written.", {
     default: "form",
     by: ["catalogue", "file"],
     explained: { as: "token_request_body" },
-  },
+  }),
   tokenHeaders: {
-    is: "map",
-    names: "lower case",
-    name: checkHeaderName,
-    of: { is: "text", type: "text", description: "The value.", example: "2026-11-01", check: checkHeaderValue },
-    type: "mapping of names to texts",
+    ...HEADERS,
     description:
       "Further headers of token requests, for example an API key. Never sent to an endpoint of which a request names a part.",
-    example: '{ x-api-version: "2026-11-01" }',
     default: "{}",
     by: ["catalogue", "file"],
   },
