@@ -124,17 +124,18 @@ export function isOutage(error: unknown): error is OAuthError {
  * returned unchanged.
  */
 export function withRestart(error: OAuthError): OAuthError {
-  return withRetry("restart", error);
+  return isOutage(error) ? withRetry("restart", error) : error;
 }
 
 /** The same outage where nothing is spent after all: the caller may repeat its request. */
 export function withoutRestart(error: OAuthError): OAuthError {
-  return withRetry(undefined, error);
+  return isOutage(error) ? withRetry(undefined, error) : error;
 }
 
-function withRetry(retry: OAuthErrorExtras["retry"], error: OAuthError): OAuthError {
+/** The same error with another `retry`. */
+export function withRetry(retry: OAuthErrorExtras["retry"], error: OAuthError): OAuthError {
   const { retry: before, ...extras } = error.extras;
-  if (!isOutage(error) || before === retry) return error;
+  if (before === retry) return error;
   const { retryAfterSeconds, detail } = error;
   return new OAuthError(error.code, error.description, {
     ...extras,

@@ -11,10 +11,10 @@ import {
   customFetch,
   type HttpRequestOptions,
 } from "oauth4webapi";
+import { systemClock } from "../mechanics/system-clock.ts";
 import type { Clock, Fetch, Timer } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials } from "../registry/vendor.ts";
 import { parameterName } from "./authorization/url.ts";
-import { clockSkewSeconds } from "./clock.ts";
 import { type Authenticate, clientAuthentication } from "./authentication.ts";
 import { bareHost, isLoopbackHost } from "../egress/url.ts";
 import { invalidVendorResponse } from "./errors.ts";
@@ -84,23 +84,21 @@ export interface Bindings {
 const CLOCK_TOLERANCE_SECONDS = 60;
 
 export function createBindings(deps: VendorClientDeps): Bindings {
-  const vendors = new WeakMap<ResolvedVendor, VendorBinding>();
-  const clients = new WeakMap<VendorCredentials, CredentialsBinding>();
   return {
-    ofVendor: (vendor) => {
-      const known = vendors.get(vendor);
-      if (known !== undefined) return known;
-      const made = bindVendor(vendor, deps);
-      vendors.set(vendor, made);
-      return made;
-    },
-    ofCredentials: (credentials) => {
-      const known = clients.get(credentials);
-      if (known !== undefined) return known;
-      const made = bindCredentials(credentials, deps);
-      clients.set(credentials, made);
-      return made;
-    },
+    ofVendor: oncePerObject((vendor) => bindVendor(vendor, deps)),
+    ofCredentials: oncePerObject((credentials) => bindCredentials(credentials, deps)),
+  };
+}
+
+/** @returns the same function, which makes one value per object, and keeps it as long as the object lives */
+export function oncePerObject<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const known = new WeakMap<Key, Made>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const made = make(key);
+    known.set(key, made);
+    return made;
   };
 }
 
@@ -207,8 +205,9 @@ function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDe
   const client: Client = {
     client_id: credentials.clientId,
     [clockTolerance]: CLOCK_TOLERANCE_SECONDS,
+    // The library reads the system's clock: so it reads ours, and one clock decides everywhere.
     get [clockSkew]() {
-      return clockSkewSeconds(now);
+      return now() - systemClock();
     },
   };
   return { client, authenticate: clientAuthentication(credentials, now) };

@@ -7,7 +7,7 @@ import { defined } from "../mechanics/defined.ts";
 import type { Clock, JsonObject } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode, type OAuthErrorOptions } from "../protocol/errors.ts";
 import type { ErrorMeaning, TokenErrorCode, TokenErrorRule, TokenErrors } from "../registry/dialect.ts";
-import type { VendorCredentials } from "../registry/vendor.ts";
+import type { ResolvedVendor, VendorCredentials } from "../registry/vendor.ts";
 import { type EgressErrorKind, isEgressError } from "../egress/errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import { memberAt } from "./member-path.ts";
@@ -31,6 +31,16 @@ export interface VendorCall {
   readonly credentialsSource?: VendorCredentials["source"];
   /** The vendor's own codes; they take precedence over the table below. */
   readonly errors?: TokenErrors;
+}
+
+/** A request as the client of `credentials`; it spends nothing, unless `more` says so. */
+export function vendorCall(
+  what: string,
+  { tokenErrors: errors }: Pick<ResolvedVendor, "tokenErrors">,
+  { source: credentialsSource }: VendorCredentials,
+  more: Pick<VendorCall, "spendsOnRefusal" | "isRefresh"> & { readonly spends?: boolean } = {},
+): VendorCall {
+  return { what, spends: false, credentialsSource, errors, ...more };
 }
 
 /** By the folded code. */

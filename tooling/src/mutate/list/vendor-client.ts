@@ -90,7 +90,7 @@ export const VENDOR_CLIENT_DEFENCES: Defences = {
     "bar#VR-5 A failed exchange for a long-lived token loses no token":
       "[-return { ...tokens, vendorData, refreshToken: accessToken, ...refreshLifetime(expiresInSeconds) }-]{+throw error+}",
   },
-  "vendor-client/token/discard-refused.ts": {
+  "vendor-client/token/request.ts": {
     "bar#RF-9 A refused refresh revokes no token but a new refresh token": "else if (isNew{+ || true+}) discard(",
   },
   "vendor-client/token/revoke.ts": {

@@ -15,10 +15,9 @@ import {
 } from "../userinfo/userinfo.ts";
 import { identityOf } from "../userinfo/identity.ts";
 import { memberAt } from "../member-path.ts";
-import { introspect, isIntrospectable, NO_INFORMATION, type TokenInformation } from "./introspect.ts";
+import { NO_INFORMATION, type TokenInformation } from "./introspect.ts";
 import { usableLifetime } from "../token/response.ts";
-import { checkToken, usableCheck } from "./token-check.ts";
-import { BEARER_TOKEN } from "./validate.ts";
+import { type AskToken, BEARER_TOKEN, waysToAsk } from "./validate.ts";
 
 /** A user of a vendor. */
 export interface CheckedAccount {
@@ -50,11 +49,8 @@ export interface AccessTokenCheck {
   readonly account?: CheckedAccount;
 }
 
-interface Way {
+interface Way extends AskToken {
   readonly checkedBy: Exclude<AccessTokenCheck["checkedBy"], "none">;
-  readonly endpoint: string;
-  /** Undefined: the vendor does not accept the token. */
-  readonly ask: (signal: AbortSignal) => Promise<TokenInformation | undefined>;
 }
 
 const UNKNOWN: AccessTokenCheck = { active: null, checkedBy: "none" };
@@ -102,23 +98,10 @@ function waysOf(
   accessToken: string,
   deps: AccountDeps,
 ): readonly Way[] {
-  const ways: Way[] = [];
-  const check = usableCheck(vendor, credentials);
-  if (check !== undefined) {
-    const { endpoint } = check;
-    ways.push({
-      checkedBy: "introspection",
-      endpoint,
-      ask: (signal) => checkToken({ check, vendor, accessToken, credentials, signal }, deps),
-    });
-  }
-  if (isIntrospectable(vendor, credentials)) {
-    ways.push({
-      checkedBy: "introspection",
-      endpoint: vendor.introspectionEndpoint,
-      ask: (signal) => introspect(vendor, credentials, accessToken, deps, signal),
-    });
-  }
+  const ways: Way[] = waysToAsk(vendor, credentials, accessToken, deps).map((way) => ({
+    ...way,
+    checkedBy: "introspection",
+  }));
   const endpoint = vendor.account?.endpoint ?? vendor.userinfoEndpoint;
   if (endpoint !== undefined && hasAccountOfToken(vendor)) {
     const checkedBy = vendor.account === undefined ? "userinfo" : "account";

@@ -9,14 +9,7 @@ import type { ResolvedVendor, Vendor, VendorCredentials } from "../../registry/v
 import type { AccountDeps } from "../userinfo/userinfo.ts";
 import { knownScope, pointInTime } from "../token/response.ts";
 import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
-import {
-  foldCode,
-  saidBy,
-  translateVendorError,
-  type VendorCall,
-  vendorRefusal,
-  vendorRefusedClient,
-} from "../errors.ts";
+import { foldCode, saidBy, translateVendorError, vendorCall, vendorRefusal, vendorRefusedClient } from "../errors.ts";
 
 /** What a vendor reports about a valid token. */
 export interface TokenInformation {
@@ -94,12 +87,7 @@ export async function introspect(
   { bindings, fetch, now }: AccountDeps,
   signal: AbortSignal,
 ): Promise<TokenInformation | undefined> {
-  const call: VendorCall = {
-    what: "introspection",
-    spends: false,
-    credentialsSource: credentials.source,
-    errors: vendor.tokenErrors,
-  };
+  const call = vendorCall("introspection", vendor, credentials);
   const { introspectionEndpoint } = vendor;
   const { server, options } = bindings.ofVendor(vendor);
   const { client, authenticate } = bindings.ofCredentials(credentials);

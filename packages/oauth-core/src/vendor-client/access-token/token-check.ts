@@ -13,14 +13,6 @@ import { readObject, requireAnswer } from "../answer.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusedClient } from "../errors.ts";
 
-export interface TokenCheckRequest {
-  readonly check: TokenCheck;
-  readonly vendor: Pick<ResolvedVendor, "scopeSeparator">;
-  readonly accessToken: string;
-  readonly credentials: VendorCredentials | undefined;
-  readonly signal: AbortSignal;
-}
-
 /** @returns undefined if the vendor has no own check, or it needs a secret that is missing */
 export function usableCheck(
   { tokenCheck }: Pick<ResolvedVendor, "tokenCheck">,
@@ -35,8 +27,12 @@ export function usableCheck(
  * @throws OAuthError temporarily_unavailable, vendor_response_invalid, vendor_credentials_rejected
  */
 export async function checkToken(
-  { check, vendor, accessToken, credentials, signal }: TokenCheckRequest,
+  check: TokenCheck,
+  vendor: Pick<ResolvedVendor, "scopeSeparator">,
+  credentials: VendorCredentials | undefined,
+  accessToken: string,
   { fetch, now }: Pick<VendorClientDeps, "fetch" | "now">,
+  signal: AbortSignal,
 ): Promise<TokenInformation | undefined> {
   const call: VendorCall = {
     what: "token check",

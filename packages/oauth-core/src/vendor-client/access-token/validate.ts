@@ -59,7 +59,9 @@ export async function validateAccessToken(
   if (!canValidateAccessToken(vendor, credentials)) throw cannotValidate(vendor);
   if (!BEARER_TOKEN.test(accessToken)) return inactive("malformed");
   const signal = deps.deadline();
-  const information = await ask(vendor, accessToken, credentials, deps, signal);
+  // Without another way only the account decides.
+  const [way = { ask: () => NO_INFORMATION }] = waysToAsk(vendor, credentials, accessToken, deps);
+  const information = await way.ask(signal);
   if (information?.isUsable !== true) return inactive("refused");
   const { clients, scope, expiresAt } = information;
   if (!isIssuedTo(clients, credentials)) return inactive("other_client");
@@ -106,22 +108,31 @@ function inactive(reason: string): AccessTokenValidation {
   return { active: false, reason };
 }
 
-/**
- * @returns undefined for a token that is not valid; no information on a token that only the account
- *   decides
- */
-async function ask(
+/** How a vendor is asked about a token. */
+export interface AskToken {
+  readonly endpoint: string;
+  /** Undefined: the vendor does not accept the token. */
+  readonly ask: (signal: AbortSignal) => Promise<TokenInformation | undefined>;
+}
+
+/** The ways that say which client a token is for. The first says most. */
+export function waysToAsk(
   vendor: ResolvedVendor,
-  accessToken: string,
   credentials: VendorCredentials | undefined,
+  accessToken: string,
   deps: AccountDeps,
-  signal: AbortSignal,
-): Promise<TokenInformation | undefined> {
+): AskToken[] {
+  const ways: AskToken[] = [];
   const check = usableCheck(vendor, credentials);
-  if (check !== undefined) return checkToken({ check, vendor, accessToken, credentials, signal }, deps);
-  if (credentials !== undefined && isIntrospectable(vendor, credentials))
-    return introspect(vendor, credentials, accessToken, deps, signal);
-  return NO_INFORMATION;
+  if (check !== undefined) {
+    const { endpoint } = check;
+    ways.push({ endpoint, ask: (signal) => checkToken(check, vendor, credentials, accessToken, deps, signal) });
+  }
+  if (credentials !== undefined && isIntrospectable(vendor, credentials)) {
+    const { introspectionEndpoint: endpoint } = vendor;
+    ways.push({ endpoint, ask: (signal) => introspect(vendor, credentials, accessToken, deps, signal) });
+  }
+  return ways;
 }
 
 /** @returns undefined when the vendor refuses the token at its account endpoint */

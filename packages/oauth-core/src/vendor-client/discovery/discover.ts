@@ -20,7 +20,7 @@ import { METADATA_FIELDS } from "../../registry/fields.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
-import type { VendorClientDeps } from "../binding.ts";
+import { oncePerObject, type VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
 import { createLiveMetadata, isOfMcpServer, type ReadLiveMetadata, requireStoredEndpoints } from "./live.ts";
 
@@ -152,6 +152,8 @@ function authMethod(
   return supported.includes("client_secret_post") ? "client_secret_post" : method;
 }
 
+const ENDPOINTS: ReadonlySet<string> = new Set(METADATA_FIELDS);
+
 interface AdvertisedDeps {
   readonly documents: RefreshingCache<VendorMetadata>;
   readonly readLive: ReadLiveMetadata;
@@ -184,19 +186,10 @@ const MAX_ISSUERS = 256;
 function createAdvertised(deps: AdvertisedDeps): (vendor: IssuingVendor) => Promise<VendorMetadata | undefined> {
   const { documents, readLive, now, timer } = deps;
   const unavailable = createExpiringMap<true>(MAX_ISSUERS, now);
-  const cut = new WeakMap<VendorMetadata, VendorMetadata>();
-
-  const cutOf = (document: VendorMetadata): VendorMetadata => {
-    const known = cut.get(document);
-    if (known !== undefined) return known;
-    const { advertisesIss, codeChallengeMethods, requires, lacksKeys } = document;
-    const { responseTypes, responseModes, idTokenAlgs } = document;
-    const offered = defined({ codeChallengeMethods, responseTypes, responseModes, idTokenAlgs });
-    const made = { advertisesIss, ...offered, ...defined({ requires, lacksKeys }) };
-    cut.set(document, made);
-    return made;
-  };
-
+  const cutOf = oncePerObject(({ tokenEndpointAuthMethods: _methods, ...document }: VendorMetadata): VendorMetadata => {
+    const known = Object.entries(document).filter(([name]) => !ENDPOINTS.has(name));
+    return Object.fromEntries(known) as unknown as VendorMetadata;
+  });
   const deadline: Deadline = () => timer.timeout(ADVERTISED_TIMEOUT_MILLISECONDS);
   const read = async (vendor: IssuingVendor): Promise<VendorMetadata | undefined> => {
     const { issuer } = vendor;

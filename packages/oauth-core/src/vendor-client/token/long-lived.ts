@@ -25,11 +25,12 @@ export async function exchangeForLongLived(
 ): Promise<VendorTokens> {
   const { longLivedToken: how } = exchange.vendor;
   if (how === undefined) return tokens;
+  const { nonce: _nonce, ...ofGrant } = exchange;
   const { spendsOnRefusal: _, ...ofCode } = exchange.call;
   const call: VendorCall = { ...ofCode, what: "exchange for a long-lived token", spends: false };
   const { accessToken, expiresInSeconds, ...rest } = tokens;
   try {
-    const longLived = await ask(accessToken, how.endpoint, how.exchange, { ...exchange, call }, deps);
+    const longLived = await ask(accessToken, how.endpoint, how.exchange, { ...ofGrant, call }, deps);
     return { ...rest, ...longLived, vendorData: { ...rest.vendorData, ...longLived.vendorData } };
   } catch (error) {
     deps.onLesserAnswer?.("vendor_token_short_lived", exchange.vendor);

@@ -7,11 +7,10 @@ import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../regi
 import { type TokenDeps, validateTokenResponse } from "./validate-response.ts";
 import { askedResource } from "../authorization/url.ts";
 import { hasIdTokens, requireIssuer } from "../issuer.ts";
-import { askForTokens, type Asking } from "./request.ts";
+import { askForTokens } from "./request.ts";
 import { exchangeForLongLived } from "./long-lived.ts";
-import { refuse } from "./discard-refused.ts";
-import type { SeenTokens, TokenAnswer } from "./response.ts";
-import { invalidVendorResponse, type VendorCall } from "../errors.ts";
+import type { TokenAnswer } from "./response.ts";
+import { invalidVendorResponse, vendorCall } from "../errors.ts";
 import { repeated } from "../kept.ts";
 
 /** The parameters of the token request for a code (RFC 6749 §4.1.3). */
@@ -48,38 +47,22 @@ export async function redeemCode(
   request: RedeemRequest,
   deps: TokenDeps,
 ): Promise<VendorTokens> {
-  const call: VendorCall = {
-    what: "code redemption",
-    spends: true,
-    spendsOnRefusal: true,
-    credentialsSource: credentials.source,
-    errors: vendor.tokenErrors,
-  };
   if (request.iss !== undefined) requireIssuer(vendor, request.iss);
-  const signal = deps.deadline();
-  let seen: SeenTokens | undefined;
-  const onRefused = (shown: SeenTokens): void => void (seen = shown);
-  try {
-    const answer = await requestTokens(vendor, credentials, request, { call, leg: "code", signal, onRefused }, deps);
-    seen = answer;
+  const call = vendorCall("code redemption", vendor, credentials, { spends: true, spendsOnRefusal: true });
+  const exchange = { vendor, credentials, call, signal: deps.deadline(), nonce: { sent: request.nonce } };
+  const accept = async (answer: TokenAnswer): Promise<VendorTokens> => {
     requireIdTokenWhereGranted(answer, vendor, request);
-    const exchange = { vendor, credentials, call, signal };
-    const tokens = await validateTokenResponse(answer, { ...exchange, nonce: { sent: request.nonce } }, deps);
-    return await exchangeForLongLived(tokens, exchange, deps);
-  } catch (error) {
-    throw seen === undefined ? error : refuse(error, { vendor, credentials, seen }, deps);
-  }
+    return exchangeForLongLived(await validateTokenResponse(answer, exchange, deps), exchange, deps);
+  };
+  return askForTokens(parametersOf(request, vendor), exchange, accept, deps);
 }
 
-async function requestTokens(
-  vendor: ResolvedVendor,
-  credentials: VendorCredentials,
+function parametersOf(
   { code, redirectUri, codeVerifier, resource, state, callbackData = {} }: RedeemRequest,
-  asking: Asking,
-  deps: TokenDeps,
-): Promise<TokenAnswer> {
+  vendor: ResolvedVendor,
+): Record<string, string> {
   const asked = askedResource(vendor, resource);
-  const parameters = {
+  return {
     ...repeated(vendor.echoedCallbackParams, callbackData),
     //= rfc8707#2.2
     ...defined({ resource: asked }),
@@ -90,7 +73,6 @@ async function requestTokens(
     ...defined({ code_verifier: codeVerifier }),
     grant_type: "authorization_code",
   };
-  return askForTokens(parameters, vendor, credentials, asking, deps);
 }
 
 /**

@@ -5,11 +5,10 @@
 import { formatScope } from "../../protocol/scope.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
 import { type TokenDeps, validateTokenResponse } from "./validate-response.ts";
-import { askForTokens, type Asking } from "./request.ts";
+import { askForTokens } from "./request.ts";
 import { renewLongLived } from "./long-lived.ts";
-import { refuse } from "./discard-refused.ts";
-import type { SeenTokens, TokenAnswer } from "./response.ts";
-import type { VendorCall } from "../errors.ts";
+import type { TokenAnswer } from "./response.ts";
+import { vendorCall } from "../errors.ts";
 import { repeated } from "../kept.ts";
 
 /** The parameters of a refresh (RFC 6749 §6), and what the answer is held against. */
@@ -41,52 +40,23 @@ export async function refreshTokens(
   deps: TokenDeps,
 ): Promise<VendorTokens> {
   const rotates = vendor.rotatesRefreshTokens === true;
-  const asked: VendorCall = {
-    what: "refresh",
-    spends: rotates,
-    isRefresh: true,
-    credentialsSource: credentials.source,
-    errors: vendor.tokenErrors,
-  };
+  const call = vendorCall("refresh", vendor, credentials, { spends: rotates, isRefresh: true });
   const signal = request.signal === undefined ? deps.deadline() : AbortSignal.any([deps.deadline(), request.signal]);
-  if (vendor.longLivedToken !== undefined)
-    return renewLongLived(request.refreshToken, { vendor, credentials, call: asked, signal }, deps);
-  let seen: SeenTokens | undefined;
-  const onRefused = (shown: SeenTokens): void => void (seen = shown);
-  try {
-    const answer = await requestTokens(
-      vendor,
-      credentials,
-      request,
-      { call: asked, leg: "refresh", signal, onRefused },
-      deps,
-    );
-    seen = answer;
-    // Whatever the entry says: a different refresh token in the response means that the vendor has
-    // rotated.
-    const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
-    //= bar#RF-9
-    const call: VendorCall = { ...asked, spends };
-    const exchange = { vendor, credentials, call, signal, first: request.expected };
-    return await validateTokenResponse(answer, exchange, deps);
-  } catch (error) {
-    if (seen === undefined) throw error;
-    throw refuse(error, { vendor, credentials, seen, sentRefreshToken: request.refreshToken }, deps);
-  }
-}
-
-async function requestTokens(
-  vendor: ResolvedVendor,
-  credentials: VendorCredentials,
-  { refreshToken, scope = [], callbackData }: RefreshRequest,
-  asking: Asking,
-  deps: TokenDeps,
-): Promise<TokenAnswer> {
+  const { refreshToken, scope = [], callbackData, expected: first } = request;
+  const exchange = { vendor, credentials, call, signal };
+  if (vendor.longLivedToken !== undefined) return renewLongLived(refreshToken, exchange, deps);
   const parameters = {
     ...repeated(vendor.refreshCallbackParams, callbackData),
     ...(scope.length === 0 ? {} : { scope: formatScope(scope, vendor.scopeSeparator) }),
     refresh_token: refreshToken,
     grant_type: "refresh_token",
   };
-  return askForTokens(parameters, vendor, credentials, asking, deps);
+  const accept = async (answer: TokenAnswer): Promise<VendorTokens> => {
+    // Whatever the entry says: a different refresh token in the response means that the vendor has
+    // rotated.
+    const spends = rotates || (answer.refreshToken ?? refreshToken) !== refreshToken;
+    //= bar#RF-9
+    return validateTokenResponse(answer, { ...exchange, call: { ...call, spends }, first }, deps);
+  };
+  return askForTokens(parameters, exchange, accept, deps);
 }

@@ -1,41 +1,60 @@
 /**
- * The token request (RFC 6749 §3.2): one POST of a form with client authentication. oauth4webapi's
- * request functions put the same form together from several objects of the web and take them apart
- * again, which costs a sixth of the call. The library still authenticates the client, and checks
- * the answer (validate.ts).
+ * The token request (RFC 6749 §3.2): one POST of a form with client authentication, and what follows
+ * when its answer is refused, while it is read or after: its tokens reach no client, and what the
+ * vendor has spent for them is said. oauth4webapi's request functions put the same form together from
+ * several objects of the web and take them apart again, which costs a sixth of the call. The library
+ * still authenticates the client, and checks the answer (validate-response.ts).
  */
 import { defined } from "../../mechanics/defined.ts";
-import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import type { Bindings } from "../binding.ts";
-import { isWrongAnswer, translateVendorError, type VendorCall } from "../errors.ts";
+import { OAuthError, withRetry } from "../../protocol/errors.ts";
+import { isSameText } from "../../protocol/mac.ts";
+import type { VendorTokens } from "../../registry/vendor.ts";
+import { isWrongAnswer, translateVendorError } from "../errors.ts";
 import { readTokenAnswer, type SeenTokens, type TokenAnswer } from "./response.ts";
-import type { TokenDeps } from "./validate-response.ts";
+import type { TokenDeps, TokenExchange } from "./validate-response.ts";
 
 /**
- * One token request: what it is for, how long it may take, and the callback for an answer that is
- * refused.
- */
-export interface Asking {
-  readonly call: VendorCall;
-  readonly leg: "code" | "refresh";
-  readonly signal: AbortSignal;
-  /** The vendor may have issued tokens in an answer that cannot be read: those that it shows. */
-  readonly onRefused: (seen: SeenTokens) => void;
-}
-
-/**
- * @returns the answer, normalised; nothing in it is verified
- * @throws OAuthError as readTokenAnswer; temporarily_unavailable if no answer came
+ * @param parameters of the grant, none of them empty
+ * @param accept of the answer, normalised, in which nothing is verified; if it throws, the answer is
+ *   refused
+ * @throws OAuthError as readTokenAnswer and `accept`; temporarily_unavailable if no answer came
  */
 export async function askForTokens(
   parameters: Readonly<Record<string, string>>,
-  vendor: ResolvedVendor,
-  credentials: VendorCredentials,
-  { call, leg, signal, onRefused }: Asking,
-  { bindings, now, onLesserAnswer }: Pick<TokenDeps, "bindings" | "now" | "onLesserAnswer">,
-): Promise<TokenAnswer> {
+  exchange: TokenExchange,
+  accept: (answer: TokenAnswer) => Promise<VendorTokens>,
+  deps: TokenDeps,
+): Promise<VendorTokens> {
+  let seen: SeenTokens | undefined;
   try {
-    const response = await requestToken(parameters, vendor, credentials, { leg, signal }, bindings);
+    const answer = await request(parameters, exchange, (shown) => void (seen = shown), deps);
+    seen = answer;
+    return await accept(answer);
+  } catch (error) {
+    throw seen === undefined ? error : refuse(error, seen, parameters["refresh_token"], exchange, deps);
+  }
+}
+
+/**
+ * @param onRefused the vendor may have issued tokens in an answer that cannot be read: those that it
+ *   shows
+ */
+async function request(
+  parameters: Readonly<Record<string, string>>,
+  { vendor, credentials, call, signal }: TokenExchange,
+  onRefused: (seen: SeenTokens) => void,
+  { bindings, now, onLesserAnswer }: TokenDeps,
+): Promise<TokenAnswer> {
+  if (Object.values(parameters).includes("")) throw new TypeError("a parameter of a token request is empty");
+  const { server, refreshServer, postForm } = bindings.ofVendor(vendor);
+  const { client, authenticate } = bindings.ofCredentials(credentials);
+  const asked = call.isRefresh === true ? refreshServer : server;
+  const form = new URLSearchParams(parameters);
+  const headers = new Headers();
+  try {
+    await authenticate(vendor)(asked, client, form, headers);
+    const endpoint = asked.token_endpoint ?? vendor.tokenEndpoint;
+    const response = await postForm(endpoint, form, { authorization: headers.get("authorization"), signal });
     return await readTokenAnswer(response, vendor, call, { now, onRefused, ...defined({ onLesserAnswer }) });
   } catch (error) {
     if (isWrongAnswer(error)) onRefused({});
@@ -44,25 +63,23 @@ export async function askForTokens(
 }
 
 /**
- * @param parameters of the grant, none of them empty
- * @param at where and for how long: the vendor's refresh endpoint may be another one
- * @throws OAuthError vendor_response_invalid unless the endpoint is https, or http on loopback
- *   if that is permitted; EgressError
+ * Revokes what the answer has issued: at a redemption its tokens, at a refresh only a refresh token
+ * that is new. If the old token stays valid, a revocation of anything else could end the grant.
+ *
+ * @param sent the refresh token, at a refresh
+ * @returns the error, with `retry` if the old refresh token is spent, or a new token is lost
  */
-async function requestToken(
-  parameters: Readonly<Record<string, string>>,
-  vendor: ResolvedVendor,
-  credentials: VendorCredentials,
-  at: { readonly leg: "code" | "refresh"; readonly signal: AbortSignal },
-  { ofVendor, ofCredentials }: Bindings,
-): Promise<Response> {
-  if (Object.values(parameters).includes("")) throw new TypeError("a parameter of a token request is empty");
-  const { server, refreshServer, postForm } = ofVendor(vendor);
-  const { client, authenticate } = ofCredentials(credentials);
-  const asked = at.leg === "code" ? server : refreshServer;
-  const form = new URLSearchParams(parameters);
-  const headers = new Headers();
-  await authenticate(vendor)(asked, client, form, headers);
-  const endpoint = asked.token_endpoint ?? vendor.tokenEndpoint;
-  return postForm(endpoint, form, { authorization: headers.get("authorization"), signal: at.signal });
+function refuse(
+  error: unknown,
+  seen: SeenTokens,
+  sent: string | undefined,
+  { vendor, credentials }: TokenExchange,
+  { discard }: TokenDeps,
+): unknown {
+  const isNew = seen.refreshToken !== undefined && !isSameText(seen.refreshToken, sent ?? "");
+  if (sent === undefined) discard(vendor, credentials, seen);
+  else if (isNew) discard(vendor, credentials, defined({ refreshToken: seen.refreshToken }));
+  const isLost = vendor.rotatesRefreshTokens === true || isNew;
+  //= bar#RF-9
+  return isLost && error instanceof OAuthError ? withRetry("restart", error) : error;
 }

@@ -20,6 +20,7 @@ import {
   saidBy,
   translateVendorError,
   type VendorCall,
+  vendorCall,
   vendorRefusal,
   vendorRefusedClient,
 } from "../errors.ts";
@@ -68,12 +69,7 @@ export async function revokeToken(
   const signal = deps.deadline();
   if (revocationEndpoint === undefined) throw noWay(vendor);
   requireRevocableType(vendor, request);
-  const call: VendorCall = {
-    what: "revocation",
-    spends: false,
-    credentialsSource: credentials.source,
-    errors: vendor.tokenErrors,
-  };
+  const call = vendorCall("revocation", vendor, credentials);
   const { revocation: dialect } = vendor;
   const endpoint = revocationEndpoint.replace("{client_id}", encodeURIComponent(credentials.clientId));
   try {
