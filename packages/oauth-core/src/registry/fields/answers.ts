@@ -9,9 +9,20 @@ import {
   checkTokenName,
   OWN_CALLBACK_PARAMETERS,
 } from "./checks.ts";
-import { ENDPOINT_FIELDS, EXPIRY, IDENTITY_MEMBERS, PARAMETERS, type Rows, TEXT, TEXTS } from "./endpoints.ts";
+import {
+  ENDPOINT_FIELDS,
+  EXPIRY,
+  IDENTITY_MEMBERS,
+  PARAMETERS,
+  type Rows,
+  TEXT,
+  TEXTS,
+  choice,
+  flag,
+  path,
+  text,
+} from "./endpoints.ts";
 import type { ChoiceShape, NumberShape } from "./shape.ts";
-import { choice, flag, path, text } from "./words.ts";
 
 const API_STATUS = { is: "number", least: 200, most: 599 } as const satisfies NumberShape;
 /** All of them, for the schema of the operators' file. */

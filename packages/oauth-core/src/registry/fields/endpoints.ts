@@ -1,8 +1,8 @@
 /** The rows of a vendor's addresses, and of how its accounts and checks are asked. */
 import type { Vendor } from "../vendor.ts";
-import { checkDomain, checkMemberPath, checkTokenName } from "./checks.ts";
+import type { PatternCheck } from "../../mechanics/pattern-check.ts";
+import { checkDomain, checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
 import type { FieldFacts, ListShape, MapShape, ObjectShape, OptionalText, ShapeOf, TextShape } from "./shape.ts";
-import { choice, HEADERS, path, text, url } from "./words.ts";
 
 /** Rows of some members, each with a shape that its type may have. */
 export type Rows<Name extends keyof Vendor> = {
@@ -15,6 +15,67 @@ export const TEXT = { is: "text" } as const satisfies TextShape;
 export const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
 /** Parameters of a request, by name. */
 export const PARAMETERS = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
+
+/** A shape, with what one row says in addition or otherwise. */
+export type Says<Usual, More> = Omit<Usual, keyof More> & More;
+
+interface Words {
+  readonly description: string;
+  readonly example: string;
+}
+
+function says<Usual, More>(usual: Usual, more: More | undefined): Says<Usual, More> {
+  return { ...usual, ...more } as unknown as Says<Usual, More>;
+}
+
+/** An address in which the entry's placeholders are filled. */
+export function url<const More>(
+  description: string,
+  example: string,
+  more?: More,
+): Says<Words & { readonly is: "url"; readonly placeholders: "filled" }, More> {
+  return says({ is: "url", placeholders: "filled", description, example } as const, more);
+}
+
+/** One of some texts, the first of which is the example. */
+export function choice<const Values extends readonly [string, ...string[]], const More>(
+  values: Values,
+  description: string,
+  more?: More,
+): Says<Words & { readonly is: "choice"; readonly values: Values }, More> {
+  return says({ is: "choice", values, description, example: values[0] } as const, more);
+}
+
+/** True or false. */
+export function flag<const More>(description: string, more?: More): Says<Words & { readonly is: "flag" }, More> {
+  return says({ is: "flag", description, example: "true" } as const, more);
+}
+
+type Text = Words & { readonly is: "text"; readonly type: string };
+
+/** One text. */
+export function text<const More>(description: string, example: string, more?: More): Says<Text, More> {
+  return says({ is: "text", type: "text", description, example } as const, more);
+}
+
+/** A member of an answer. */
+export function path<const More>(
+  description: string,
+  example: string,
+  more?: More,
+): Says<Text & { readonly check: PatternCheck }, More> {
+  return says({ ...text(description, example), type: "member, or a path to it", check: checkMemberPath }, more);
+}
+
+/** Headers of a request. */
+export const HEADERS: MapShape = {
+  is: "map",
+  names: "lower case",
+  name: checkHeaderName,
+  of: text("The value.", "2026-11-01", { check: checkHeaderValue }),
+  type: "mapping of names to texts",
+  example: '{ x-api-version: "2026-11-01" }',
+};
 
 const name = (description: string, example: string): OptionalText =>
   text(description, example, { optional: true, type: "name", check: checkTokenName });

@@ -2,8 +2,7 @@
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
 import type { Vendor } from "../vendor.ts";
 import { checkScope, checkSentence } from "./checks.ts";
-import { PARAMETERS, type Rows, TEXT, TEXTS } from "./endpoints.ts";
-import { choice, HEADERS, text } from "./words.ts";
+import { PARAMETERS, type Rows, TEXT, TEXTS, choice, HEADERS, text } from "./endpoints.ts";
 
 export const REQUEST_FIELDS = {
   pkce: choice(["S256", "plain", "none"], "What the vendor does with PKCE.", {
