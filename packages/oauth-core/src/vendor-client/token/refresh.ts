@@ -54,7 +54,7 @@ export async function refreshTokens(
   const accept = async (answer: TokenAnswer): Promise<VendorTokens> => {
     // Whatever the entry says: a different refresh token in the response means that the vendor has
     // rotated.
-    const spends = rotates || (answer.refreshToken ?? refreshToken) !== refreshToken;
+    const spends = rotates || (answer.refreshToken ?? request.refreshToken) !== request.refreshToken;
     //= bar#RF-9
     return validateTokenResponse(answer, { ...exchange, call: { ...call, spends }, first }, deps);
   };
