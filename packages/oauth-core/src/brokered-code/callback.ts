@@ -12,8 +12,8 @@ import type { Parameters } from "../protocol/parameters.ts";
 import { relayedError } from "../vendor-client/authorization/error.ts";
 import { readVendorAnswer, type VendorAnswer, type VendorRefusal } from "./answer.ts";
 import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
-import { type Engine, failFlow, keyOf, nameFlow, identifyFlow } from "./engine.ts";
-import type { FlowRefusal, FlowTrace, FlowVendor, Redeemed } from "./policy.ts";
+import { type Engine, failFlow, keyOf, type Leg, nameFlow, identifyFlow } from "./engine.ts";
+import type { FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
 import { flowData, type FlowRecord } from "./record.ts";
 
 export interface CallbackRequest {
@@ -39,42 +39,38 @@ interface OpenFlow extends StartedFlow {
 }
 
 /** @throws OAuthError for the 400 page; the vendor's own errors become redirects to the client */
-export async function answerCallback(request: CallbackRequest, engine: Engine, trace: FlowTrace): Promise<Answer> {
+export async function answerCallback(request: CallbackRequest, engine: Leg): Promise<Answer> {
   // 1. our state and path, unanswered, this browser
-  const started = await findStarted(request, engine, trace);
+  const started = await findStarted(request, engine);
   // 2. client and redirect URI are still configured
-  const to = await returnOf(started, engine, trace);
-  const open = await burnOnRefusal(started, engine, trace, async () => {
+  const to = await returnOf(started, engine);
+  const open = await burnOnRefusal(started, engine, async () => {
     // 3. same vendor, endpoints, credentials
-    const vendor = await vendorOf(started, engine, trace);
+    const vendor = await vendorOf(started, engine);
     if (vendor instanceof OAuthError) return vendor;
     // 4. iss, then one code or one error
-    const answer = readAnswer(request.parameters, started, vendor, engine, trace);
+    const answer = readAnswer(request.parameters, started, vendor, engine);
     return { ...started, to, vendor, answer };
   });
-  if (open instanceof OAuthError) return endWithout(open, { ...started, to }, engine, trace);
+  if (open instanceof OAuthError) return endWithout(open, { ...started, to }, engine);
   const { answer } = open;
   // 5a. the error, to the client
-  if ("error" in answer) return relayError(answer.error, request.parameters, open, engine, trace);
+  if ("error" in answer) return relayError(answer.error, request.parameters, open, engine);
   // 5b. our code, to the client
-  return endWith(answer, open, engine, trace);
+  return endWith(answer, open, engine);
 }
 
 /** Refuses another browser before anything is changed, so that it cannot end a victim's flow. */
 //= bar#CB-7
-async function findStarted(
-  { parameters, cookieHeader, path }: CallbackRequest,
-  engine: Engine,
-  trace: FlowTrace,
-): Promise<StartedFlow> {
+async function findStarted({ parameters, cookieHeader, path }: CallbackRequest, engine: Leg): Promise<StartedFlow> {
   const { records, issuer, now } = engine.deps;
-  const { policy } = engine;
+  const { policy, trace } = engine;
   //= bar#CB-1
   const value = parameters.get("state");
   if (value === undefined) throw policy.refuse(trace, "state_missing");
   const state = await policy.state.read(value);
   if (state === undefined) {
-    const isLate = await identifyFlow({ state: value }, engine, trace);
+    const isLate = await identifyFlow({ state: value }, engine);
     throw policy.refuse(trace, isLate ? "state_expired" : "state_invalid");
   }
   const { flowId } = state;
@@ -99,8 +95,7 @@ async function findStarted(
 
 async function returnOf(
   { flowId, flow }: StartedFlow,
-  { deps: { issuer }, policy }: Engine,
-  trace: FlowTrace,
+  { deps: { issuer }, policy, trace }: Leg,
 ): Promise<ClientReturn | undefined> {
   if (flow.purpose !== "client") return undefined;
   const redirect = await policy.redirectOf(flow);
@@ -113,11 +108,7 @@ async function returnOf(
  *   the client; refusals and outages are thrown
  */
 //= bar#XA-5
-async function vendorOf(
-  { flowId, flow }: StartedFlow,
-  { policy }: Engine,
-  trace: FlowTrace,
-): Promise<FlowVendor | OAuthError> {
+async function vendorOf({ flowId, flow }: StartedFlow, { policy, trace }: Leg): Promise<FlowVendor | OAuthError> {
   return policy.vendorOf({ leg: "callback", flowId, flow }, trace).catch((error: unknown) => {
     const known = toOAuthError(error);
     if (known.status === 400 && !PAGES.has(known.extras.reason)) return known;
@@ -131,19 +122,17 @@ const PAGES: ReadonlySet<string | undefined> = new Set<FlowRefusal>(["client_unk
 async function endWithout(
   error: OAuthError,
   started: Pick<OpenFlow, "flowId" | "flow" | "expect" | "to">,
-  engine: Engine,
-  trace: FlowTrace,
+  engine: Leg,
 ): Promise<Answer> {
-  if (!(await fail("started", started, error.code, engine))) throw engine.policy.refuse(trace, "state_replayed");
-  return refuseToClient(error, started, engine, trace);
+  if (!(await fail("started", started, error.code, engine))) throw engine.policy.refuse(engine.trace, "state_replayed");
+  return refuseToClient(error, started, engine);
 }
 
 function readAnswer(
   parameters: Parameters,
   { flow }: StartedFlow,
   { vendor }: FlowVendor,
-  { policy }: Engine,
-  trace: FlowTrace,
+  { policy, trace }: Leg,
 ): VendorAnswer | VendorRefusal {
   try {
     return readVendorAnswer(parameters, vendor, flow);
@@ -163,8 +152,7 @@ const OUTAGES: ReadonlySet<string> = new Set(["temporarily_unavailable", "vendor
 /** A refused answer ends the flow, so that its sender has no second try. */
 async function burnOnRefusal<Result>(
   started: StartedFlow,
-  engine: Engine,
-  trace: FlowTrace,
+  engine: Leg,
   checks: () => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -172,7 +160,7 @@ async function burnOnRefusal<Result>(
   } catch (error) {
     const known = toOAuthError(error);
     if (!OUTAGES.has(known.code)) await fail("started", started, known.extras.reason ?? known.code, engine);
-    trace.reason ??= known.code;
+    engine.trace.reason ??= known.code;
     throw known;
   }
 }
@@ -191,44 +179,42 @@ async function relayError(
   vendorError: string | undefined,
   parameters: Parameters,
   open: OpenFlow,
-  engine: Engine,
-  trace: FlowTrace,
+  engine: Leg,
 ): Promise<Answer> {
   const { vendor, credentials } = open.vendor;
-  return endWithout(relayedError(vendorError, parameters, vendor, credentials.source), open, engine, trace);
+  return endWithout(relayedError(vendorError, parameters, vendor, credentials.source), open, engine);
 }
 
 /** @throws the error itself when no client is known to redirect to; the app shows it as a page */
 function refuseToClient(
   error: OAuthError,
   { flowId, to }: Pick<OpenFlow, "flowId" | "to">,
-  { deps: { issuer } }: Engine,
-  trace: FlowTrace,
+  { deps: { issuer }, trace }: Leg,
 ): Answer {
   if (to === undefined) throw error;
   const answer = errorRedirect(error, to, trace);
   return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, flowId) } };
 }
 
-async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Engine, trace: FlowTrace): Promise<Answer> {
+async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Leg): Promise<Answer> {
   const { flowId, vendor, to } = open;
   if (to !== undefined && vendor.vendor.redeemAt !== "callback") {
     const code = createHandle(flowId);
-    await parkCode({ ...open, answer, code }, engine, trace);
+    await parkCode({ ...open, answer, code }, engine);
     return codeRedirect(code.value, to, clearBindingCookie(engine.deps.issuer, flowId));
   }
-  await spendState(open, engine, trace);
+  await spendState(open, engine);
   try {
     const tokens = await redeemAtVendor({ ...open, answer }, engine.policy);
     const redeemed = { ...open, tokens, callbackData: answer.callbackData };
-    if (to === undefined) return await finishHere(redeemed, engine, trace);
+    if (to === undefined) return await finishHere(redeemed, engine);
     const code = createHandle(flowId);
     await parkTokens({ ...open, answer, code, tokens }, engine);
     return codeRedirect(code.value, to, clearBindingCookie(engine.deps.issuer, flowId));
   } catch (error) {
     const known = withRestart(toOAuthError(error));
     await fail("redeeming", open, known.code, engine).catch(() => false);
-    return refuseToClient(known, open, engine, trace);
+    return refuseToClient(known, open, engine);
   }
 }
 
@@ -237,22 +223,18 @@ async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Engine, tra
  * uses the code twice.
  */
 //= bar#CB-17
-async function spendState({ flowId, expect }: OpenFlow, engine: Engine, trace: FlowTrace): Promise<void> {
+async function spendState({ flowId, expect }: OpenFlow, engine: Leg): Promise<void> {
   const spent = await engine.deps.records.advance(
     keyOf(flowId, engine),
     { stage: "started", expect },
     { stage: "redeeming", set: {} },
   );
-  if (spent.outcome !== "moved") throw engine.policy.refuse(trace, "state_replayed");
+  if (spent.outcome !== "moved") throw engine.policy.refuse(engine.trace, "state_replayed");
 }
 
-async function finishHere(
-  redeemed: OpenFlow & Redeemed<FlowRecord, FlowVendor>,
-  engine: Engine,
-  trace: FlowTrace,
-): Promise<Answer> {
+async function finishHere(redeemed: OpenFlow & Redeemed<FlowRecord, FlowVendor>, engine: Leg): Promise<Answer> {
   const { records, now, issuer } = engine.deps;
-  const { policy } = engine;
+  const { policy, trace } = engine;
   const { flowId, expect } = redeemed;
   if (policy.finishAtCallback === undefined)
     throw new OAuthError("server_error", "Flows end at the token endpoint here");

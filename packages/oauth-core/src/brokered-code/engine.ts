@@ -20,6 +20,11 @@ export function keyOf(flowId: string, { policy: { kind } }: Engine): RecordKey {
   return { kind, id: flowId };
 }
 
+/** One request at one of the legs. */
+export interface Leg extends Engine {
+  readonly trace: FlowTrace;
+}
+
 /** Names the flow's client, vendor and credentials in the log line. */
 export function nameFlow(trace: FlowTrace, { clientId, vendor, credentialsId }: FlowRecord): void {
   trace.vendor = vendor;
@@ -39,12 +44,8 @@ export interface FlowReference {
  *
  * @returns whether the request is of one of our flows, of any age
  */
-export async function identifyFlow(
-  { state = "", requestUri = "" }: FlowReference,
-  engine: Engine,
-  trace: FlowTrace,
-): Promise<boolean> {
-  const { deps, policy } = engine;
+export async function identifyFlow({ state = "", requestUri = "" }: FlowReference, engine: Leg): Promise<boolean> {
+  const { deps, policy, trace } = engine;
   const handle = parseRequestUri(requestUri);
   const sent = await policy.state.identify(state).catch(() => undefined);
   const flowId = handle?.flowId ?? sent?.flowId;
@@ -59,12 +60,7 @@ export async function identifyFlow(
 }
 
 /** @throws OAuthError invalid_request, after the flow was named */
-export async function readParameters(
-  sent: string,
-  required: readonly string[],
-  engine: Engine,
-  trace: FlowTrace,
-): Promise<Parameters> {
+export async function readParameters(sent: string, required: readonly string[], engine: Leg): Promise<Parameters> {
   try {
     const parameters = parseParameters(sent);
     for (const name of required) parameters.require(name);
@@ -73,7 +69,7 @@ export async function readParameters(
     const lenient = new URLSearchParams(sent);
     const only = (name: string): string | undefined =>
       lenient.getAll(name).length === 1 ? (lenient.get(name) ?? "") : undefined;
-    await identifyFlow({ state: only("state"), requestUri: only("request_uri") }, engine, trace);
+    await identifyFlow({ state: only("state"), requestUri: only("request_uri") }, engine);
     throw error;
   }
 }

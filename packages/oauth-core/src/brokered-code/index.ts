@@ -8,7 +8,7 @@ import type { Answer } from "../http/answers.ts";
 import type { EpochSeconds } from "../ports.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { answerCallback, type CallbackRequest } from "./callback.ts";
-import { type FlowReference, identifyFlow, readParameters } from "./engine.ts";
+import { type FlowReference, identifyFlow, type Leg, readParameters } from "./engine.ts";
 import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor, Redeemed, VendorLookup } from "./policy.ts";
 import type { FlowRecord } from "./record.ts";
 import { redeemCode, rememberSpent } from "./redeem.ts";
@@ -105,18 +105,19 @@ export function createBrokeredCode<Flow extends FlowRecord, Vendor extends FlowV
 ): BrokeredCode<Flow, Vendor> {
   // The legs use the fields of all flows, and return the app's own types unchanged.
   const engine = { deps, policy: policy as FlowPolicy<FlowRecord, FlowVendor> };
+  const at = (trace: FlowTrace): Leg => ({ ...engine, trace });
   return {
     push: (flowId, flow, keepUntil) => pushFlow(flowId, flow as Flow, keepUntil, engine),
     findPushed: (request, cookieHeader, trace) =>
-      findPushed(request, cookieHeader, engine, trace) as Promise<PushedFlow<Flow>>,
-    decline: (pushed, trace) => declinePushed(pushed, engine, trace),
+      findPushed(request, cookieHeader, at(trace)) as Promise<PushedFlow<Flow>>,
+    decline: (pushed, trace) => declinePushed(pushed, at(trace)),
     vendorOf: (lookup, trace) => policy.vendorOf(lookup, trace),
-    start: (request, vendor, cookie, trace, set = {}) => startFlow(request, vendor, cookie, set, engine, trace),
-    read: (sent, required, trace) => readParameters(sent, required, engine, trace),
-    identify: (reference, trace) => identifyFlow(reference, engine, trace),
-    callback: (request, trace) => answerCallback(request, engine, trace),
+    start: (request, vendor, cookie, trace, set = {}) => startFlow(request, vendor, cookie, set, at(trace)),
+    read: (sent, required, trace) => readParameters(sent, required, at(trace)),
+    identify: (reference, trace) => identifyFlow(reference, at(trace)),
+    callback: (request, trace) => answerCallback(request, at(trace)),
     redeem: (parameters, clientId, trace) =>
-      redeemCode(parameters, clientId, engine, trace) as unknown as Promise<Redeemed<Flow, Vendor>>,
+      redeemCode(parameters, clientId, at(trace)) as unknown as Promise<Redeemed<Flow, Vendor>>,
     remember: ({ flowId, flow }, set) => rememberSpent(flowId, flow, set, engine),
   };
 }

@@ -3,13 +3,14 @@
  * under a key derived from our code. Only the hash of our code is stored, so that store and server
  * keys together cannot open it. redeem.ts opens it and removes it.
  */
+import type { Advanced } from "../ports.ts";
 import type { Handle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, VendorTokens } from "../registry/vendor.ts";
 import type { VendorAnswer } from "./answer.ts";
-import { type Engine, keyOf } from "./engine.ts";
-import type { FlowTrace, FlowVendor, Parked } from "./policy.ts";
+import { type Engine, keyOf, type Leg } from "./engine.ts";
+import type { FlowVendor, Parked } from "./policy.ts";
 import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";
 
 interface ToPark {
@@ -37,27 +38,11 @@ function codeLifetimeSeconds({
  *
  * @throws OAuthError for the 400 page when another answer was faster
  */
-export async function parkCode(
-  { flowId, expect, vendor, answer, code }: ToPark,
-  engine: Engine,
-  trace: FlowTrace,
-): Promise<void> {
-  const { deps, policy } = engine;
-  const sealed = await policy.seal({ kind: "code", ...answer, ...keptOf(vendor, policy) }, code);
-  const at = deps.now();
-  const set = { codeHash: code.hash, sealed, parkedAt: at, issVerified: answer.iss !== undefined };
-  const { outcome } = await deps.records.advance(
-    keyOf(flowId, engine),
-    { stage: "started", expect },
-    {
-      stage: "parked",
-      set: flowData(set),
-      remove: policy.forgotten.whenParked,
-      expiresAt: at + codeLifetimeSeconds(vendor.vendor),
-    },
-  );
+export async function parkCode(toPark: ToPark, engine: Leg): Promise<void> {
+  const content: Parked = { kind: "code", ...toPark.answer };
+  const { outcome } = await park("started", content, codeLifetimeSeconds(toPark.vendor.vendor), toPark, engine);
   //= bar#CB-3
-  if (outcome !== "moved") throw policy.refuse(trace, "state_replayed");
+  if (outcome !== "moved") throw engine.policy.refuse(engine.trace, "state_replayed");
 }
 
 /**
@@ -69,30 +54,33 @@ export async function parkCode(
  */
 //= bar#CB-17
 export async function parkTokens(
-  { flowId, expect, vendor, answer, code, tokens }: ToPark & { readonly tokens: VendorTokens },
+  { tokens, ...toPark }: ToPark & { readonly tokens: VendorTokens },
   engine: Engine,
 ): Promise<void> {
-  const { deps, policy } = engine;
-  const { callbackData } = answer;
-  const at = deps.now();
-  const stored = await write().catch(() => undefined);
+  const { vendor, answer } = toPark;
+  const content: Parked = { kind: "tokens", tokens, callbackData: answer.callbackData };
+  const stored = await park("redeeming", content, CODE_SECONDS, toPark, engine).catch(() => undefined);
   if (stored?.outcome === "moved") return;
   await discardTokens(tokens, vendor);
   throw new OAuthError("temporarily_unavailable", "The tokens could not be kept: start again", { retry: "restart" });
-
-  async function write() {
-    const sealed = await policy.seal({ kind: "tokens", tokens, callbackData, ...keptOf(vendor, policy) }, code);
-    const set = { codeHash: code.hash, sealed, parkedAt: at, issVerified: answer.iss !== undefined };
-    return deps.records.advance(
-      keyOf(flowId, engine),
-      { stage: "redeeming", expect },
-      { stage: "parked", set: flowData(set), remove: policy.forgotten.whenParked, expiresAt: at + CODE_SECONDS },
-    );
-  }
 }
 
-function keptOf(vendor: FlowVendor, { keep }: Engine["policy"]): Pick<Parked, "kept"> {
-  return defined({ kept: keep?.(vendor) });
+async function park(
+  stage: "started" | "redeeming",
+  content: Parked,
+  seconds: number,
+  { flowId, expect, vendor, answer, code }: ToPark,
+  engine: Engine,
+): Promise<Advanced> {
+  const { deps, policy } = engine;
+  const sealed = await policy.seal({ ...content, ...defined({ kept: policy.keep?.(vendor) }) }, code);
+  const at = deps.now();
+  const set = { codeHash: code.hash, sealed, parkedAt: at, issVerified: answer.iss !== undefined };
+  return deps.records.advance(
+    keyOf(flowId, engine),
+    { stage, expect },
+    { stage: "parked", set: flowData(set), remove: policy.forgotten.whenParked, expiresAt: at + seconds },
+  );
 }
 
 /** Revokes tokens that no client will receive; best effort. */

@@ -8,8 +8,7 @@ import { createRequestUri, parseRequestUri } from "../authorization-server/pushe
 import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
 import { isSameText } from "../protocol/mac.ts";
-import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
-import type { FlowTrace } from "./policy.ts";
+import { type Engine, failFlow, keyOf, type Leg, nameFlow } from "./engine.ts";
 import { flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
 
 /** A flow that waits for the browser with its request_uri. */
@@ -48,10 +47,9 @@ export async function pushFlow(
 export async function findPushed(
   { requestUri, clientId }: { readonly requestUri: string; readonly clientId: string },
   cookieHeader: string | undefined,
-  engine: Engine,
-  trace: FlowTrace,
+  engine: Leg,
 ): Promise<PushedFlow> {
-  const { deps, policy } = engine;
+  const { deps, policy, trace } = engine;
   const handle = parseRequestUri(requestUri);
   if (handle === undefined) throw policy.refuse(trace, "request_uri_unknown");
   trace.flowId = handle.flowId;
@@ -78,10 +76,10 @@ export async function findPushed(
  *
  * @throws OAuthError for the 400 page when the flow has moved on in the meantime
  */
-export async function declinePushed({ handle, flow }: PushedFlow, engine: Engine, trace: FlowTrace): Promise<void> {
+export async function declinePushed({ handle, flow }: PushedFlow, engine: Leg): Promise<void> {
   const pushed = { flowId: handle.flowId, stage: "pushed", expect: expected(handle, flow) } as const;
   const isDeclined = await failFlow(pushed, { leg: "authorize", reason: "access_denied" }, engine);
-  if (!isDeclined) throw engine.policy.refuse(trace, "request_uri_used");
+  if (!isDeclined) throw engine.policy.refuse(engine.trace, "request_uri_used");
 }
 
 /** The fields that must be unchanged for a write to a pushed record. */

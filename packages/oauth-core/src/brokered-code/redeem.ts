@@ -11,8 +11,8 @@ import { parseCodeVerifier, verifyCodeVerifier } from "../protocol/pkce.ts";
 import type { StoredRecord } from "../ports.ts";
 import type { VendorTokens } from "../registry/vendor.ts";
 import { discardTokens, redeemAtVendor } from "./park.ts";
-import { type Engine, failFlow, keyOf, nameFlow } from "./engine.ts";
-import type { FlowTrace, FlowVendor, Parked, Redeemed } from "./policy.ts";
+import { type Engine, failFlow, keyOf, type Leg, nameFlow } from "./engine.ts";
+import type { FlowVendor, Parked, Redeemed } from "./policy.ts";
 import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";
 
 interface ParkedFlow {
@@ -25,23 +25,22 @@ interface ParkedFlow {
 export async function redeemCode(
   parameters: Parameters,
   clientId: string,
-  engine: Engine,
-  trace: FlowTrace,
+  engine: Leg,
 ): Promise<Redeemed<FlowRecord, FlowVendor>> {
   // 1. one of our own, this client's, this very code
-  const own = await findParked(parameters, clientId, engine, trace);
+  const own = await findParked(parameters, clientId, engine);
   // 2. wrong: the code stays usable
   requireSameRedirectUri(own, parameters, engine);
   // 3. malformed: stays usable; wrong: the policy says
-  await requireCodeVerifier(own, parameters, engine, trace);
+  await requireCodeVerifier(own, parameters, engine);
   // 4. a second use is reported to the app
   await requireUnused(own, engine);
   // 5. the vendor's code may be dead by now
-  await requireInTime(own, engine, trace);
+  await requireInTime(own, engine);
   // 6. sealed under the code just presented
   const parked = await open(own, engine);
   // 7. same vendor, endpoints, credentials
-  const vendor = await vendorOf(own, parked, engine, trace);
+  const vendor = await vendorOf(own, parked, engine);
   // 8. of any number of tries one goes on
   await spend(own, engine);
   // 9. the vendor's tokens, verified
@@ -67,13 +66,8 @@ export async function rememberSpent(
 
 //= rfc6749#4.1.3
 //= bar#XA-8
-async function findParked(
-  parameters: Parameters,
-  clientId: string,
-  engine: Engine,
-  trace: FlowTrace,
-): Promise<ParkedFlow> {
-  const { deps, policy } = engine;
+async function findParked(parameters: Parameters, clientId: string, engine: Leg): Promise<ParkedFlow> {
+  const { deps, policy, trace } = engine;
   const code = parseHandle(parameters.require("code"));
   if (code === undefined) throw codeRefused("not one of ours");
   trace.flowId = code.flowId;
@@ -95,24 +89,19 @@ function requireSameRedirectUri({ flow }: ParkedFlow, parameters: Parameters, { 
 
 //= bar#AS-3
 //= bar#XA-7
-async function requireCodeVerifier(
-  own: ParkedFlow,
-  parameters: Parameters,
-  engine: Engine,
-  trace: FlowTrace,
-): Promise<void> {
+async function requireCodeVerifier(own: ParkedFlow, parameters: Parameters, engine: Leg): Promise<void> {
   const codeVerifier = parseCodeVerifier(parameters.get("code_verifier"));
   try {
     verifyCodeVerifier(codeVerifier, own.flow.codeChallenge ?? "");
   } catch (error) {
-    if (engine.policy.burnsOnWrongVerifier) await burn(own, "wrong code_verifier", engine, trace);
+    if (engine.policy.burnsOnWrongVerifier) await burn(own, "wrong code_verifier", engine);
     throw error;
   }
 }
 
-async function burn(own: ParkedFlow, reason: string, engine: Engine, trace: FlowTrace): Promise<void> {
+async function burn(own: ParkedFlow, reason: string, engine: Leg): Promise<void> {
   const isBurned = await failFlow({ ...heldBy(own), stage: "parked" }, { leg: "token", reason }, engine);
-  if (isBurned) await discardParked(own, engine, trace);
+  if (isBurned) await discardParked(own, engine);
 }
 
 //= bar#AS-4
@@ -122,17 +111,17 @@ async function requireUnused({ record, flow }: ParkedFlow, { policy }: Engine): 
   throw codeRefused(`flow is ${record.stage}`);
 }
 
-async function requireInTime(own: ParkedFlow, engine: Engine, trace: FlowTrace): Promise<void> {
+async function requireInTime(own: ParkedFlow, engine: Leg): Promise<void> {
   if (own.record.expiresAt > engine.deps.now()) return;
-  await discardParked(own, engine, trace);
+  await discardParked(own, engine);
   throw new OAuthError("invalid_grant", "The code came too late: start again", { reason: "vendor_code_expired" });
 }
 
 /** Revokes tokens that were fetched at the callback when their code ends unredeemed. */
-async function discardParked(own: ParkedFlow, engine: Engine, trace: FlowTrace): Promise<void> {
+async function discardParked(own: ParkedFlow, engine: Leg): Promise<void> {
   try {
     const parked = await open(own, engine);
-    if (parked.kind === "tokens") await discardTokens(parked.tokens, await vendorOf(own, parked, engine, trace));
+    if (parked.kind === "tokens") await discardTokens(parked.tokens, await vendorOf(own, parked, engine));
   } catch {
     // Best effort: the caller must learn why the code ended.
   }
@@ -156,8 +145,7 @@ async function open({ code, flow }: ParkedFlow, { policy }: Engine): Promise<Par
 async function vendorOf(
   { code: { flowId }, flow }: ParkedFlow,
   { kept }: Parked,
-  { policy }: Engine,
-  trace: FlowTrace,
+  { policy, trace }: Leg,
 ): Promise<FlowVendor> {
   return policy.vendorOf({ leg: "token", flowId, flow, kept }, trace);
 }

@@ -8,8 +8,8 @@ import { type Answer, redirectAnswer } from "../http/answers.ts";
 import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
 import { requireMetDemands } from "../vendor-client/authorization/demands.ts";
-import { type Engine, keyOf } from "./engine.ts";
-import type { FlowTrace, FlowVendor } from "./policy.ts";
+import { keyOf, type Leg } from "./engine.ts";
+import type { FlowVendor } from "./policy.ts";
 import { expected, isUnusedOrSameBrowser } from "./pushed-flow.ts";
 import { challengeFor } from "./secrets.ts";
 import { FLOW_SECONDS, flowData, type FlowRecord } from "./record.ts";
@@ -31,8 +31,7 @@ export async function startFlow(
   vendor: FlowVendor,
   cookie: BindingCookie,
   set: Partial<FlowRecord>,
-  engine: Engine,
-  trace: FlowTrace,
+  engine: Leg,
 ): Promise<Answer> {
   const { deps, policy } = engine;
   const { flowId } = request;
@@ -41,7 +40,7 @@ export async function startFlow(
   const times = { issuedAt, expiresAt: issuedAt + FLOW_SECONDS };
   const state = policy.state.issue(flowId, request.flow, times);
   const started = { ...set, ...state.kept, cookieHash: cookie.hash, startedAt: issuedAt };
-  const record = await writeStarted(request, started, times.expiresAt, cookie, engine, trace);
+  const record = await writeStarted(request, started, times.expiresAt, cookie, engine);
   const flow = policy.parse(record) ?? request.flow;
   // A reload gets the first state again, so that both tabs are in the same flow.
   const isReload = flow.startedAt !== issuedAt;
@@ -65,10 +64,9 @@ async function writeStarted(
   started: object,
   expiresAt: EpochSeconds,
   cookie: BindingCookie,
-  engine: Engine,
-  trace: FlowTrace,
+  engine: Leg,
 ): Promise<StoredRecord> {
-  const { deps, policy } = engine;
+  const { deps, policy, trace } = engine;
   const key = keyOf(flowId, engine);
   if (handle === undefined) {
     const data = flowData({ ...flow, ...started });

@@ -30,7 +30,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   "brokered-code/callback.ts": {
     "bar#CB-7 bar#XA-6 The vendor's answer counts only in the browser that started":
       "if (policy.bindsBrowser(flow) && [-!isSameBrowser-]{+isSameBrowser === undefined+}) throw",
-    "bar#CB-9 A refused answer ends its flow": 'if (!OUTAGES.has(known.code){+ && trace.flowId === ""+}) await',
+    "bar#CB-9 A refused answer ends its flow": 'if (!OUTAGES.has(known.code){+ && engine.trace.flowId === ""+}) await',
   },
   "brokered-code/redeem.ts": {
     "bar#XA-8 A code belongs to one client, and no other client burns it":
