@@ -17,8 +17,8 @@ import { unknownFormat } from "../errors.ts";
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
 /**
- * Checks names that become JSON paths. They come from code, but a name such as `a"."b` would
- * address another field.
+ * Checks a name. It comes from code, but an engine may make a path of it, in which a name such as
+ * `a"."b` would address another field.
  *
  * @throws TypeError
  */

@@ -1,10 +1,6 @@
 /** DynamoDB items without its SDK, as used by the mapping in this folder. */
 import { randomUUID } from "node:crypto";
-
-export interface ItemKey {
-  readonly pk: string;
-  readonly sk: string;
-}
+import type { RowKey } from "../token-rows.ts";
 
 /** The value types of an item that are used here. */
 export interface ItemValue {
@@ -15,12 +11,16 @@ export interface ItemValue {
 
 export type Item = Readonly<Record<string, ItemValue>>;
 
-/** The parts of one conditional write request. */
+export function itemKeyOf({ pk, sk }: Item): RowKey {
+  return { pk: pk?.S ?? "", sk: sk?.S ?? "" };
+}
+
+/** The parts of one conditional write request, as the SDK names them. */
 export interface Expressions {
-  readonly update?: string;
-  readonly condition?: string;
-  readonly names: Readonly<Record<string, string>>;
-  readonly values: Item;
+  readonly UpdateExpression?: string;
+  readonly ConditionExpression?: string;
+  readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
+  readonly ExpressionAttributeValues?: Item;
 }
 
 export interface ExpressionBuilder {
@@ -64,10 +64,11 @@ export function createExpressionBuilder(): ExpressionBuilder {
       if (set.length > 0) clauses.push(`SET ${set.join(", ")}`);
       if (remove.length > 0) clauses.push(`REMOVE ${remove.join(", ")}`);
       return {
-        ...(clauses.length === 0 ? {} : { update: clauses.join(" ") }),
-        ...(conditions.length === 0 ? {} : { condition: conditions.join(" AND ") }),
-        names,
-        values,
+        ...(clauses.length === 0 ? {} : { UpdateExpression: clauses.join(" ") }),
+        ...(conditions.length === 0 ? {} : { ConditionExpression: conditions.join(" AND ") }),
+        // DynamoDB refuses empty lists of placeholders.
+        ...(known.size === 0 ? {} : { ExpressionAttributeNames: names }),
+        ...(count === 0 ? {} : { ExpressionAttributeValues: values }),
       };
     },
   };

@@ -14,8 +14,9 @@ import type {
   StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { unknownFormat } from "../../errors.ts";
-import { ATTEMPT, createExpressionBuilder, type Expressions, type Item, type ItemKey, type ItemValue } from "./item.ts";
+import { ATTEMPT, createExpressionBuilder, type Expressions, type Item, type ItemValue } from "./item.ts";
 import { fromJson, keepUntilOf, toJson } from "../record-rules.ts";
+import type { RowKey } from "../token-rows.ts";
 
 /** The only member of a map that represents a value that is not a plain string. */
 const JSON_TEXT = "json";
@@ -24,7 +25,7 @@ type FieldValue =
   | { readonly S: string; readonly M?: never }
   | { readonly M: { readonly [JSON_TEXT]: { readonly S: string } }; readonly S?: never };
 
-export function recordItemKey({ kind, id }: RecordKey): ItemKey {
+export function recordItemKey({ kind, id }: RecordKey): RowKey {
   return { pk: `RECORD#${id}`, sk: `KIND#${kind}` };
 }
 
@@ -44,9 +45,9 @@ export function recordItem(record: NewRecord, attempt: string): Item {
 /** The record does not exist, or has expired. */
 export function createCondition(now: EpochSeconds): Expressions {
   return {
-    condition: "attribute_not_exists(#pk) OR #expires_at <= :now",
-    names: { "#pk": "pk", "#expires_at": "expires_at" },
-    values: { ":now": { N: String(now) } },
+    ConditionExpression: "attribute_not_exists(#pk) OR #expires_at <= :now",
+    ExpressionAttributeNames: { "#pk": "pk", "#expires_at": "expires_at" },
+    ExpressionAttributeValues: { ":now": { N: String(now) } },
   };
 }
 

@@ -17,8 +17,9 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { AT_ONCE, createBoundedCalls } from "./bounded-calls.ts";
 import { dynamoUnavailable, fromDynamoError } from "./errors.ts";
-import { type Expressions, isOwnAttempt, type Item, type ItemKey, newAttempt } from "./item.ts";
+import { type Expressions, isOwnAttempt, type Item, itemKeyOf, newAttempt } from "./item.ts";
 import { createRetries, DEFAULT_MAX_ATTEMPTS } from "./retries.ts";
+import type { RowKey } from "../token-rows.ts";
 
 /**
  * `item` as it now stands: as written, or as it failed the condition; undefined when the item does
@@ -31,17 +32,17 @@ interface Written {
 
 /** The requests of one call of a store. Reads are strongly consistent. */
 interface Items {
-  get(key: ItemKey): Promise<Item | undefined>;
+  get(key: RowKey): Promise<Item | undefined>;
   put(item: Item, expressions: Expressions, attempt: string): Promise<Written>;
   /**
    * @param attempt set by the expressions as the item's `attempt`
    * @param returns whether a write returns the item as it now stands
    */
-  update(key: ItemKey, expressions: Expressions, attempt: string, returns: "ALL_NEW" | "NONE"): Promise<Written>;
-  delete(key: ItemKey, expressions?: Expressions): Promise<Written>;
+  update(key: RowKey, expressions: Expressions, attempt: string, returns: "ALL_NEW" | "NONE"): Promise<Written>;
+  delete(key: RowKey, expressions?: Expressions): Promise<Written>;
   /** Every item of the partition, by `sk`. */
   query(pk: string): Promise<readonly Item[]>;
-  scan(limit: number, after?: ItemKey): Promise<{ readonly items: readonly Item[]; readonly last?: Item }>;
+  scan(limit: number, after?: RowKey): Promise<{ readonly items: readonly Item[]; readonly last?: Item }>;
 }
 
 export interface DynamoTable {
@@ -64,7 +65,7 @@ const LIMITS = {
 };
 const CONNECTION_TIMEOUT_MS = 500;
 /** One item with a fixed key: writing it proves that writes work. */
-const PING: ItemKey = { pk: "PING", sk: "PING" };
+const PING: RowKey = { pk: "PING", sk: "PING" };
 
 /** Which table, and how long a call may take. */
 export interface DynamoDbOptions extends Readonly<Partial<typeof LIMITS>> {
@@ -100,13 +101,14 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
 
   const itemsWith = (abortSignal: AbortSignal): Items => {
     const answer = { abortSignal };
-    const get = async (key: ItemKey): Promise<Item | undefined> => {
+    const write = { TableName: table, ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
+    const get = async (key: RowKey): Promise<Item | undefined> => {
       const command = new GetItemCommand({ TableName: table, Key: toKey(key), ConsistentRead: true });
       return (await client.send(command, answer).catch(refuse)).Item;
     };
     /** @param attempt of a write that leaves an item behind */
     const conditional = async (
-      key: ItemKey,
+      key: RowKey,
       sent: Promise<{ readonly Attributes?: Item | undefined }>,
       attempt?: string,
     ): Promise<Written> => {
@@ -122,52 +124,19 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
     };
     return {
       get,
-      put: async (item, { condition, names, values }, attempt) =>
-        conditional(
-          { pk: item["pk"]?.S ?? "", sk: item["sk"]?.S ?? "" },
-          client.send(
-            new PutItemCommand({
-              TableName: table,
-              Item: toSdk(item),
-              ConditionExpression: condition,
-              ...placeholders(names, values),
-              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-            }),
-            answer,
-          ),
-          attempt,
-        ),
-      update: async (key, { update, condition, names, values }, attempt, returns) =>
-        conditional(
-          key,
-          client.send(
-            new UpdateItemCommand({
-              TableName: table,
-              Key: toKey(key),
-              UpdateExpression: update,
-              ConditionExpression: condition,
-              ...placeholders(names, values),
-              ReturnValues: returns,
-              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-            }),
-            answer,
-          ),
-          attempt,
-        ),
-      delete: async (key, expressions) =>
-        conditional(
-          key,
-          client.send(
-            new DeleteItemCommand({
-              TableName: table,
-              Key: toKey(key),
-              ConditionExpression: expressions?.condition,
-              ...placeholders(expressions?.names, expressions?.values),
-              ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-            }),
-            answer,
-          ),
-        ),
+      put: async (item, expressions, attempt) => {
+        const command = new PutItemCommand({ ...write, Item: toSdk(item), ...partsOf(expressions) });
+        return conditional(itemKeyOf(item), client.send(command, answer), attempt);
+      },
+      update: async (key, expressions, attempt, returns) => {
+        const parts = { ...partsOf(expressions), ReturnValues: returns };
+        const command = new UpdateItemCommand({ ...write, Key: toKey(key), ...parts });
+        return conditional(key, client.send(command, answer), attempt);
+      },
+      delete: async (key, expressions = {}) => {
+        const command = new DeleteItemCommand({ ...write, Key: toKey(key), ...partsOf(expressions) });
+        return conditional(key, client.send(command, answer));
+      },
       query: async (pk) => {
         const found: Item[] = [];
         let after: Record<string, AttributeValue> | undefined;
@@ -207,7 +176,7 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
   return {
     call,
     ping: async () => {
-      await call((items) => items.update(PING, { names: {}, values: {} }, newAttempt(), "NONE"));
+      await call((items) => items.update(PING, {}, newAttempt(), "NONE"));
     },
     close: async () => {
       calls.close();
@@ -220,7 +189,7 @@ function isFailedCondition(error: unknown): error is Error & { readonly Item?: I
   return error instanceof Error && error.name === "ConditionalCheckFailedException";
 }
 
-function toKey({ pk, sk }: ItemKey): Record<string, AttributeValue> {
+function toKey({ pk, sk }: RowKey): Record<string, AttributeValue> {
   return { pk: { S: pk }, sk: { S: sk } };
 }
 
@@ -228,10 +197,6 @@ function toSdk(item: Item): Record<string, AttributeValue> {
   return item as Record<string, AttributeValue>;
 }
 
-/** DynamoDB refuses empty lists of placeholders. */
-function placeholders(names: Expressions["names"] = {}, values: Item = {}): object {
-  return {
-    ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),
-    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: toSdk(values) }),
-  };
+function partsOf({ ExpressionAttributeValues: values, ...others }: Expressions) {
+  return values === undefined ? others : { ...others, ExpressionAttributeValues: toSdk(values) };
 }

@@ -19,7 +19,7 @@ import {
   type ExpressionBuilder,
   type Expressions,
   type Item,
-  type ItemKey,
+  itemKeyOf,
   type ItemValue,
   newAttempt,
 } from "./item.ts";
@@ -76,10 +76,6 @@ function toRow(item: Item): Row {
     return number === undefined ? [] : [[name, Number(number)]];
   });
   return { key: itemKeyOf(item), attributes: Object.fromEntries(attributes) };
-}
-
-function itemKeyOf({ pk, sk }: Item): ItemKey {
-  return { pk: pk?.S ?? "", sk: sk?.S ?? "" };
 }
 
 /**

@@ -1,18 +1,8 @@
 /** Token rows in memory: for tests, and the model the other adapters are compared with. */
 import { storeUnavailable } from "../../errors.ts";
-import {
-  changedAttributes,
-  compareKeys,
-  fromCursor,
-  isAsExpectedRow,
-  requireChange,
-  requireExpected,
-  requireLimit,
-  requirePartition,
-  requireRowKey,
-  toCursor,
-} from "../row-rules.ts";
-import type { Row, RowKey, TokenRows } from "../token-rows.ts";
+import { localRows, type RowStatements } from "../local-rows.ts";
+import { compareKeys } from "../row-rules.ts";
+import { type Row, rowId, type TokenRows } from "../token-rows.ts";
 
 /**
  * Token rows in this process alone, gone with it.
@@ -22,57 +12,33 @@ import type { Row, RowKey, TokenRows } from "../token-rows.ts";
 export function memoryTokenRows({ table = "memory" }: { readonly table?: string } = {}): TokenRows {
   const rows = new Map<string, Row>();
   let closed = false;
-  const idOf = ({ pk, sk }: RowKey): string => JSON.stringify([pk, sk]);
   const ordered = (): Row[] => [...rows.values()].toSorted((a, b) => compareKeys(a.key, b.key));
-  const requireOpen = (): void => {
-    if (closed) throw storeUnavailable(new Error("the store was closed"));
-  };
-
-  return {
-    table,
-    get: async (key) => {
-      requireRowKey(key);
-      requireOpen();
-      const row = rows.get(idOf(key));
-      return row === undefined ? undefined : copyOf(row);
+  const statements: RowStatements = {
+    read: (key) => {
+      const row = rows.get(rowId(key));
+      return row && copyOf(row).attributes;
     },
-    change: async (key, change, expected) => {
-      requireRowKey(key);
-      requireChange(change, expected);
-      requireOpen();
-      const old = rows.get(idOf(key))?.attributes;
-      if (!isAsExpectedRow(old, expected)) return "conflict";
-      rows.set(idOf(key), { key: { pk: key.pk, sk: key.sk }, attributes: changedAttributes(old, change) });
-      return "written";
-    },
-    delete: async (key, expected) => {
-      requireRowKey(key);
-      requireExpected(expected);
-      requireOpen();
-      if (!isAsExpectedRow(rows.get(idOf(key))?.attributes, expected)) return "conflict";
-      rows.delete(idOf(key));
-      return "deleted";
-    },
-    partition: async (pk) => {
-      requirePartition(pk);
-      requireOpen();
-      return ordered().flatMap((row) => (row.key.pk === pk ? [copyOf(row)] : []));
-    },
-    scan: async ({ limit, cursor }) => {
-      requireLimit(limit);
-      const after = cursor === undefined ? undefined : fromCursor(cursor);
-      requireOpen();
+    write: ({ pk, sk }, attributes) => void rows.set(rowId({ pk, sk }), { key: { pk, sk }, attributes }),
+    remove: (key) => void rows.delete(rowId(key)),
+    partition: (pk) => ordered().flatMap((row) => (row.key.pk === pk ? [copyOf(row)] : [])),
+    page: (after, limit) => {
       const rest = ordered().filter(({ key }) => after === undefined || compareKeys(key, after) > 0);
-      const page = rest.slice(0, limit).map(copyOf);
-      const last = page.at(-1);
-      return last === undefined || rest.length <= limit ? { rows: page } : { rows: page, cursor: toCursor(last.key) };
+      return rest.slice(0, limit).map(copyOf);
     },
-    ping: async () => requireOpen(),
+  };
+  const transact = async <T>(operation: (of: RowStatements) => T): Promise<T> => {
+    if (closed) throw storeUnavailable(new Error("the store was closed"));
+    return operation(statements);
+  };
+  return localRows(table, {
+    read: transact,
+    transact,
+    ping: () => transact(() => undefined),
     close: async () => {
       closed = true;
       rows.clear();
     },
-  };
+  });
 }
 
 /** A copy, so that a caller cannot change a row by changing the object it received. */

@@ -1,13 +1,9 @@
-/**
- * The SQL of record-store.ts, prepared once per shape. Every value and every JSON path is a bound
- * parameter: the text of a statement depends only on how many fields a call names, never on their
- * names.
- */
+/** The SQL of record-store.ts, prepared once. Every value is a bound parameter. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
-import type { From, JsonObject, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
+import type { From, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
 import { APPLICATION_ID, type Durability } from "./file.ts";
-import { isAsExpected, keepUntilOf, objectFromJson, patchedData, recordName, toJson } from "../record-rules.ts";
+import { isAsExpected, keepUntilOf, objectFromJson, patchedData, recordName } from "../record-rules.ts";
 
 export interface Statements {
   /** The stored record, expired or not. */
@@ -16,7 +12,9 @@ export interface Statements {
   insert(record: NewRecord, data: string, now: number): boolean;
   /**
    * One conditional write.
-   * @returns the record as it now stands, or undefined when nothing was changed
+   *
+   * @returns the record as it now stands; undefined when it does not match `from`, or is another
+   *   one than this process saw last
    */
   advance(key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined;
   /** @returns `expiresAt` of the deleted record, if there was one */
@@ -33,8 +31,6 @@ export interface Statements {
    */
   flush(): void;
 }
-
-type Value = string | number;
 
 /** As SQLite holds it: `data` is JSON. */
 interface Row {
@@ -69,7 +65,6 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
   );
   const sweepRest = prepare(db, "delete from records where (kind, id) > (?, ?) and keep_until <= ?");
   let swept: readonly [string, string] = ["", ""];
-  const advances = new Map<string, StatementSync>();
   // Names every column that was read, so it changes nothing in a row that is another one by now.
   const swap = prepare(
     db,
@@ -77,40 +72,20 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
      where kind = ? and id = ? and stage = ? and data = ? and expires_at = ? and keep_until = ?`,
   );
   const seen = new LRUCache<string, Row>({ max: MOST_ROWS });
-  const see = (key: RecordKey, row: unknown): StoredRecord | undefined => {
-    if (row === undefined) return undefined;
-    const [stage, data, expiresAt, keepUntil] = row as [string, string, number, number];
-    seen.set(recordName(key), { stage, data, expiresAt, keepUntil });
-    return toRecord(key, { stage, data, expiresAt, keepUntil });
-  };
-  /**
-   * Most advances find the row as this process saw it last. Then the new text is made here, which
-   * costs less than SQLite's JSON functions, and written over exactly the text it was made of.
-   *
-   * @returns undefined when the row was not seen, does not match `from`, or has changed since
-   */
-  const swapSeen = (key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined => {
-    const name = recordName(key);
-    const old = seen.get(name);
-    if (old === undefined || old.stage !== from.stage || old.expiresAt <= now) return undefined;
-    const data = JSON.parse(old.data) as JsonObject;
-    if (!isAsExpected(data, from)) return undefined;
-    const row = {
-      stage: patch.stage,
-      data: JSON.stringify(patchedData(data, patch)),
-      expiresAt: patch.expiresAt ?? old.expiresAt,
-      keepUntil: Math.max(old.keepUntil, patch.expiresAt ?? 0),
-    };
-    const next = [row.stage, row.data, row.expiresAt, row.keepUntil];
-    //= bar#CB-3
-    const { changes } = swap.run(...next, key.kind, key.id, old.stage, old.data, old.expiresAt, old.keepUntil);
-    if (changes === 1) seen.set(name, row);
-    else seen.delete(name);
-    return changes === 1 ? toRecord(key, row) : undefined;
+  const look = (key: RecordKey): Row | undefined => {
+    const found = read.get(key.kind, key.id);
+    if (found === undefined) return undefined;
+    const [stage, data, expiresAt, keepUntil] = found as unknown as [string, string, number, number];
+    const row = { stage, data, expiresAt, keepUntil };
+    seen.set(recordName(key), row);
+    return row;
   };
 
   return {
-    read: (key) => see(key, read.get(key.kind, key.id)),
+    read: (key) => {
+      const row = look(key);
+      return row === undefined ? undefined : toRecord(key, row);
+    },
     insert: (record, data, now) => {
       const { key, stage, expiresAt } = record;
       const keepUntil = keepUntilOf(record);
@@ -118,28 +93,26 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
       if (isNew) seen.set(recordName(key), { stage, data, expiresAt, keepUntil });
       return isNew;
     },
+    // The new text is made here, which costs less than SQLite's JSON functions, and written over
+    // exactly the text it was made of: most advances find the row as this process saw it last.
     advance: (key, from, patch, now) => {
-      const swapped = swapSeen(key, from, patch, now);
-      if (swapped !== undefined) return swapped;
-      const expected = Object.entries(from.expect);
-      const set = Object.entries(patch.set);
-      const removed = patch.remove ?? [];
-      const times = patch.expiresAt === undefined ? [] : [patch.expiresAt, patch.expiresAt];
-      const shape = `${expected.length} ${set.length} ${removed.length} ${times.length}`;
-      let statement = advances.get(shape);
-      if (statement === undefined) {
-        statement = prepare(db, advanceSql(expected.length, set.length, removed.length, times.length > 0));
-        advances.set(shape, statement);
-      }
-      const values: Value[] = [patch.stage];
-      for (const name of removed) values.push(path(name));
-      for (const [name, value] of set) values.push(path(name), toJson(value));
-      values.push(...times, key.kind, key.id, from.stage, now);
-      for (const [name, value] of expected) values.push(path(name), JSON.stringify(value));
+      const name = recordName(key);
+      const old = seen.get(name) ?? look(key);
+      if (old === undefined || old.stage !== from.stage || old.expiresAt <= now) return undefined;
+      const { data } = toRecord(key, old);
+      if (!isAsExpected(data, from)) return undefined;
+      const row = {
+        stage: patch.stage,
+        data: JSON.stringify(patchedData(data, patch)),
+        expiresAt: patch.expiresAt ?? old.expiresAt,
+        keepUntil: Math.max(old.keepUntil, patch.expiresAt ?? 0),
+      };
+      const next = [row.stage, row.data, row.expiresAt, row.keepUntil];
       //= bar#CB-3
-      // all() runs to the end of the statement, so a commit that fails is noticed before the row is
-      // used.
-      return see(key, statement.all(...values)[0]);
+      const { changes } = swap.run(...next, key.kind, key.id, old.stage, old.data, old.expiresAt, old.keepUntil);
+      if (changes === 1) seen.set(name, row);
+      else seen.delete(name);
+      return changes === 1 ? toRecord(key, row) : undefined;
     },
     remove: (key) => {
       seen.delete(recordName(key));
@@ -165,18 +138,6 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
   };
 }
 
-/**
- * `data -> path = text` compares JSON text, so only a string that was stored as that string is
- * equal.
- */
-function advanceSql(expected: number, set: number, removed: number, withTimes: boolean): string {
-  const kept = removed === 0 ? "data" : `json_remove(data${", ?".repeat(removed)})`;
-  const data = set === 0 ? kept : `json_set(${kept}${", ?, json(?)".repeat(set)})`;
-  return `update records set stage = ?, data = ${data}${withTimes ? ", expires_at = ?, keep_until = max(keep_until, ?)" : ""}
-    where kind = ? and id = ? and stage = ? and expires_at > ?${" and data -> ? = ?".repeat(expected)}
-    returning stage, data, expires_at, keep_until`;
-}
-
 function prepare(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql);
   statement.setReturnArrays(true);
@@ -185,9 +146,4 @@ function prepare(db: DatabaseSync, sql: string): StatementSync {
 
 function toRecord({ kind, id }: RecordKey, { stage, data, expiresAt, keepUntil }: Row): StoredRecord {
   return { key: { kind, id }, stage, data: objectFromJson(data, `a ${kind} record`), expiresAt, keepUntil };
-}
-
-/** Names are letters, digits and `_` (requireFieldName), so nothing in them can end the quotes. */
-function path(name: string): string {
-  return `$."${name}"`;
 }

@@ -11,18 +11,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { objectFromJson } from "../record-rules.ts";
 import { createSqliteEngine } from "./engine.ts";
 import { emptyLog, rewriteFile } from "./file.ts";
-import {
-  changedAttributes,
-  fromCursor,
-  isAsExpectedRow,
-  requireChange,
-  requireExpected,
-  requireLimit,
-  requirePartition,
-  requireRowKey,
-  toCursor,
-} from "../row-rules.ts";
-import type { Attributes, Row, RowKey, TokenRows } from "../token-rows.ts";
+import { localRows, type RowStatements } from "../local-rows.ts";
+import type { Attributes, Row, TokenRows } from "../token-rows.ts";
 
 /**
  * Created when missing and never changed, so the file's format stays and the previous release opens
@@ -42,15 +32,6 @@ const SCHEMA = `
 const LOG_TRIES = 20;
 const LOG_PAUSE_MS = 100;
 
-interface Statements {
-  read(key: RowKey): Attributes | undefined;
-  write(key: RowKey, attributes: Attributes): void;
-  remove(key: RowKey): void;
-  partition(pk: string): Row[];
-  /** @param after undefined for the first rows */
-  page(after: RowKey | undefined, limit: number): Row[];
-}
-
 /**
  * @param options.table what sealed fields are bound to; rows of other tables in the file are not
  *   visible
@@ -58,45 +39,9 @@ interface Statements {
 export function sqliteTokenRows(options: { readonly path: string; readonly table?: string }): TokenRows {
   const { path, table = "tokens" } = options;
   const engine = createSqliteEngine({ path, durability: "full" }, (db) => prepareStatements(db, table));
-
-  return {
-    table,
-    get: async (key) => {
-      requireRowKey(key);
-      const attributes = await engine.read(({ read }) => read(key));
-      return attributes === undefined ? undefined : { key: { pk: key.pk, sk: key.sk }, attributes };
-    },
-    change: async (key, change, expected) => {
-      requireRowKey(key);
-      requireChange(change, expected);
-      return engine.transact(({ read, write }) => {
-        const old = read(key);
-        if (!isAsExpectedRow(old, expected)) return "conflict";
-        write(key, changedAttributes(old, change));
-        return "written";
-      });
-    },
-    delete: async (key, expected) => {
-      requireRowKey(key);
-      requireExpected(expected);
-      return engine.transact(({ read, remove }) => {
-        if (!isAsExpectedRow(read(key), expected)) return "conflict";
-        remove(key);
-        return "deleted";
-      });
-    },
-    partition: async (pk) => {
-      requirePartition(pk);
-      return engine.read(({ partition }) => partition(pk));
-    },
-    scan: async ({ limit, cursor }) => {
-      requireLimit(limit);
-      const after = cursor === undefined ? undefined : fromCursor(cursor);
-      const found = await engine.read(({ page }) => page(after, limit + 1));
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      return last === undefined || found.length <= limit ? { rows } : { rows, cursor: toCursor(last.key) };
-    },
+  return localRows(table, {
+    read: engine.read,
+    transact: engine.transact,
     eraseFreed: async () => {
       await engine.maintain(rewriteFile);
       /* oxlint-disable no-await-in-loop */
@@ -109,10 +54,10 @@ export function sqliteTokenRows(options: { readonly path: string; readonly table
     },
     ping: engine.ping,
     close: async () => engine.close(),
-  };
+  });
 }
 
-function prepareStatements(db: DatabaseSync, table: string): Statements {
+function prepareStatements(db: DatabaseSync, table: string): RowStatements {
   db.exec(SCHEMA);
   const read = db.prepare("select attributes from token_rows where table_name = ? and pk = ? and sk = ?");
   const write = db.prepare("insert or replace into token_rows (table_name, pk, sk, attributes) values (?, ?, ?, ?)");
