@@ -52,6 +52,22 @@ export function isOutage({ code, details }: BrokerClientError): boolean {
   return (code === "temporarily_unavailable" || code === "slow_down") && details.retry !== "restart";
 }
 
+/** The broker does not say what its API promises. */
+export function invalidResponse(reason: string, description: string): BrokerClientError {
+  return new BrokerClientError("invalid_response", description, { reason });
+}
+
+/** @returns a function that makes a call, and throws what `translate` makes of its error */
+export function translatingBy(translate: (error: unknown) => BrokerClientError) {
+  return async <T>(call: () => Promise<T>): Promise<T> => {
+    try {
+      return await call();
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+}
+
 /**
  * @throws BrokerClientError invalid_request for an empty token, so that no request is sent for it
  */

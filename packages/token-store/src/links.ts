@@ -3,7 +3,7 @@
  * decision is one conditional write; a link version fences out what began before.
  */
 import { type Clock, defined, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
-import type { Row, TokenRows } from "./storage/token-rows.ts";
+import type { Attributes, Row, RowKey, TokenRows } from "./storage/token-rows.ts";
 import { holdsTokens, isForeign, PLAIN_DETAILS, signInAttributes, signInOf } from "./tokens/link-attributes.ts";
 import {
   endAttributes,
@@ -24,7 +24,8 @@ import {
   statusOf,
 } from "./tokens/token-attributes.ts";
 import type { CurrentRecord, TokenRecords } from "./tokens/token-records.ts";
-import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenStatus } from "./tokens/tokens.ts";
+import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tokens.ts";
+import { untilUnchanged } from "./tokens/tries.ts";
 
 /** A link as an operator sees it: user, vendor, since when. No token is opened for it. */
 export interface Link {
@@ -56,113 +57,154 @@ export interface LinkReading {
   readonly stored: StoredTokens | "missing" | "unreadable";
 }
 
-interface LinksDeps {
-  readonly records: TokenRecords;
-  readonly rows: TokenRows;
-  readonly now: Clock;
+/** What a store does with users' links, and with what ends a record. */
+export interface Links {
+  /**
+   * Ends the record here at once: it reads as absent, and a refresh under way cannot commit. The
+   * caller then revokes the tokens at the vendor, and calls `deleteRevoked`.
+   *
+   * @returns the tokens to revoke at the vendor
+   */
+  //= bar#RV-1
+  revoke(key: TokenKey): Promise<StoredTokens | undefined>;
+  /** Without a refresh. */
+  readLink(key: TokenKey): Promise<LinkReading>;
+  /**
+   * Stores a user's link over the version that the user was shown.
+   *
+   * @returns `conflict` when it was linked or ended since, and over another sign-in's link: that
+   *   one has to be ended first
+   * @throws TokenStoreError too_large, input_invalid
+   */
+  link(key: TokenKey, tokens: TokenSet, linkVersion: number): Promise<StoredTokens | "conflict">;
+  /**
+   * Changes what is known of a link.
+   *
+   * @param change undefined: leaves it
+   * @returns whether there is such a link
+   */
+  describeLink(
+    key: TokenKey,
+    change: (link: LinkDetails | undefined, linkVersion: number) => LinkDetails | undefined,
+  ): Promise<boolean>;
+  /**
+   * Ends a user's link here, as `revoke`: from now on nothing that began before stores tokens, not
+   * even if no link existed. The caller then revokes the tokens at the vendor, and calls
+   * `forgetLink`.
+   *
+   * @param over the link version that the user was shown; absent: any
+   * @returns `conflict` over any other version
+   */
+  endLink(key: TokenKey, over?: number): Promise<StoredTokens | "conflict" | undefined>;
+  /** Removes the tokens of an ended link; its version stays for a while. */
+  forgetLink(key: TokenKey): Promise<void>;
+  /**
+   * One user's links, or those of all users.
+   *
+   * @param signIn of the present server; absent: each vendor is its own
+   */
+  links(user?: string, signIn?: SignIn): AsyncIterable<Link>;
 }
 
 /** A link's version outlives every flow and page that was shown an earlier one. */
 const ENDED_SECONDS = 3600;
-/** Another writer may write between a read and the write that depends on it, but not every time. */
-const MAX_TRIES = 8;
 
-/** As `TokenStore.revoke`. */
-export async function revoke(
-  key: TokenKey,
-  { records, rows }: Pick<LinksDeps, "records" | "rows">,
-): Promise<StoredTokens | undefined> {
-  const rowKey = rowKeyOf(key);
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    // First: tokens of a moment later are then not revoked unread.
-    const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
-    const current = await readOrUnreadable(key, records);
-    if (current === "unreadable") {
-      // Revoked all the same.
-      const expected = expectAsRead(attributes, ["version", "status"]);
-      if ((await rows.change(rowKey, { set: { status: "revoked" } }, expected)) === "written") return undefined;
-      continue;
-    }
-    if (current === undefined || current.stored.status === "revoked") return undefined;
-    if ((await records.note(current, { status: "revoked" })) !== undefined) return current.stored;
-  }
-  throw keptChanging();
-}
+export function createLinks({
+  records,
+  rows,
+  now,
+}: {
+  readonly records: TokenRecords;
+  readonly rows: TokenRows;
+  readonly now: Clock;
+}): Links {
+  const attributesOf = async (rowKey: RowKey): Promise<Attributes> => (await rows.get(rowKey))?.attributes ?? {};
 
-/** As `TokenStore.readLink`. */
-export async function readLink(key: TokenKey, { records, rows, now }: LinksDeps): Promise<LinkReading> {
-  // First: a link of a moment later is then refused as a conflict, and not overwritten.
-  const row = await rows.get(rowKeyOf(key));
-  const linkVersion = row === undefined ? 0 : linkVersionOf(row.attributes, now());
-  const known = {
-    linkVersion,
-    ...defined({ endedAtMilliseconds: row === undefined ? undefined : endOf(row.attributes, key, now()) }),
+  return {
+    revoke: (key) => {
+      const rowKey = rowKeyOf(key);
+      return untilUnchanged(async () => {
+        // First: tokens of a moment later are then not revoked unread.
+        const attributes = await attributesOf(rowKey);
+        const current = await readOrUnreadable(key, records);
+        if (current === "unreadable") {
+          // Revoked all the same.
+          const expected = expectAsRead(attributes, ["version", "status"]);
+          const revoked = await rows.change(rowKey, { set: { status: "revoked" } }, expected);
+          return revoked === "written" ? undefined : "changed";
+        }
+        if (current === undefined || current.stored.status === "revoked") return undefined;
+        const revoked = await records.note(current, { status: "revoked" });
+        return revoked === undefined ? "changed" : current.stored;
+      });
+    },
+    readLink: async (key) => {
+      // First: a link of a moment later is then refused as a conflict, and not overwritten.
+      const attributes = await attributesOf(rowKeyOf(key));
+      const endedAtMilliseconds = endOf(attributes, key, now());
+      const known = { linkVersion: linkVersionOf(attributes, now()), ...defined({ endedAtMilliseconds }) };
+      const current = await readOrUnreadable(key, records);
+      if (current === "unreadable") return { ...known, stored: current };
+      const isLinked = current !== undefined && current.stored.status !== "revoked";
+      return { ...known, stored: isLinked ? current.stored : "missing" };
+    },
+    link: records.replaceLink,
+    describeLink: (key, change) =>
+      untilUnchanged(async () => {
+        const current = await records.read(key);
+        if (current === undefined || current.stored.status === "revoked") return false;
+        const { row, stored } = current;
+        const link = change(stored.tokens.link, linkVersionOf(row.attributes, now()));
+        return link === undefined || (await records.redescribe(current, link)) !== undefined ? true : "changed";
+      }),
+    //= bar#RV-1
+    endLink: (key, over) => {
+      const rowKey = rowKeyOf(key);
+      return untilUnchanged(async () => {
+        const attributes = await attributesOf(rowKey);
+        if (isForeign(attributes, key)) return undefined;
+        if (over !== undefined && over !== linkVersionOf(attributes, now())) return "conflict";
+        const ended = { status: "revoked", [LINK_VERSION]: nextLinkVersion(attributes), ...endAttributes(now) };
+        const expected = expectAsRead(attributes, ["version", "status", LINK_VERSION]);
+        if (!holdsTokens(attributes)) {
+          const change = { set: { ...ended, ...signInAttributes(key.signIn), ttl: now() + ENDED_SECONDS } };
+          return (await rows.change(rowKey, change, expected)) === "written" ? undefined : "changed";
+        }
+        const current = await readOrUnreadable(key, records);
+        // Tokens that cannot be read are ended all the same; their sign-in is part of what was sealed.
+        const stored = current === "unreadable" ? undefined : current?.stored;
+        if (stored?.status === "revoked") return stored;
+        return (await rows.change(rowKey, { set: ended }, expected)) === "written" ? stored : "changed";
+      });
+    },
+    forgetLink: async (key) => {
+      const row = await rows.get(rowKeyOf(key));
+      if (row === undefined || statusOf(row.attributes) !== "revoked") return;
+      const set = { ttl: now() + ENDED_SECONDS, ...signInAttributes(key.signIn) };
+      const remove = TOKEN_ATTRIBUTES.filter((name) => Object.hasOwn(row.attributes, name));
+      // Linked again in the meantime: that is another link.
+      await rows.change(row.key, { set, remove }, expectAsRead(row.attributes, ["version", "status", LINK_VERSION]));
+    },
+    links: async function* (user, signIn) {
+      if (user !== undefined) {
+        yield* linksOf(await rows.partition(rowKeyOf({ user, vendor: "any" }).pk), signIn, now());
+        return;
+      }
+      let cursor: string | undefined;
+      do {
+        const page = await rows.scan({ limit: 100, ...defined({ cursor }) });
+        yield* linksOf(page.rows, signIn, now());
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+    },
   };
-  const current = await readOrUnreadable(key, records);
-  if (current === "unreadable") return { ...known, stored: current };
-  const isLinked = current !== undefined && current.stored.status !== "revoked";
-  return { ...known, stored: isLinked ? current.stored : "missing" };
 }
 
 /** The end of another sign-in's link says nothing of this user. */
-function endOf(attributes: Row["attributes"], { signIn }: TokenKey, now: EpochSeconds): number | undefined {
+function endOf(attributes: Attributes, { signIn }: TokenKey, now: EpochSeconds): number | undefined {
   const made = signInOf(attributes) ?? signIn;
   const isOurs = made?.vendor === signIn?.vendor && made?.issuer === signIn?.issuer;
   return isOurs && !isExpired(attributes, now) ? linkEndOf(attributes) : undefined;
-}
-
-/** As `TokenStore.describeLink`. */
-export async function describeLink(
-  key: TokenKey,
-  change: (link: LinkDetails | undefined, linkVersion: number) => LinkDetails | undefined,
-  { records, now }: Pick<LinksDeps, "records" | "now">,
-): Promise<boolean> {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const current = await records.read(key);
-    if (current === undefined || current.stored.status === "revoked") return false;
-    const { row, stored } = current;
-    const link = change(stored.tokens.link, linkVersionOf(row.attributes, now()));
-    if (link === undefined || (await records.redescribe(current, link)) !== undefined) return true;
-  }
-  throw keptChanging();
-}
-
-/** As `TokenStore.endLink`. */
-//= bar#RV-1
-export async function endLink(
-  key: TokenKey,
-  over: number | undefined,
-  { records, rows, now }: LinksDeps,
-): Promise<StoredTokens | "conflict" | undefined> {
-  const rowKey = rowKeyOf(key);
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
-    if (isForeign(attributes, key)) return undefined;
-    if (over !== undefined && over !== linkVersionOf(attributes, now())) return "conflict";
-    const ended = { status: "revoked", [LINK_VERSION]: nextLinkVersion(attributes), ...endAttributes(now) };
-    const expected = expectAsRead(attributes, ["version", "status", LINK_VERSION]);
-    if (!holdsTokens(attributes)) {
-      const change = { set: { ...ended, ...signInAttributes(key.signIn), ttl: now() + ENDED_SECONDS } };
-      if ((await rows.change(rowKey, change, expected)) === "written") return undefined;
-      continue;
-    }
-    const current = await readOrUnreadable(key, records);
-    // Tokens that cannot be read are ended all the same; their sign-in is part of what was sealed.
-    const stored = current === "unreadable" ? undefined : current?.stored;
-    if (stored?.status === "revoked") return stored;
-    if ((await rows.change(rowKey, { set: ended }, expected)) === "written") return stored;
-  }
-  throw keptChanging();
-}
-
-/** As `TokenStore.forgetLink`. */
-export async function forgetLink(key: TokenKey, { rows, now }: Pick<LinksDeps, "rows" | "now">): Promise<void> {
-  const row = await rows.get(rowKeyOf(key));
-  if (row === undefined || statusOf(row.attributes) !== "revoked") return;
-  const set = { ttl: now() + ENDED_SECONDS, ...signInAttributes(key.signIn) };
-  const remove = TOKEN_ATTRIBUTES.filter((name) => Object.hasOwn(row.attributes, name));
-  // Linked again in the meantime: that is another link.
-  await rows.change(row.key, { set, remove }, expectAsRead(row.attributes, ["version", "status", LINK_VERSION]));
 }
 
 /** All but what the next link depends on: `version`, `link_version`, its end and `mode`. */
@@ -175,25 +217,6 @@ const TOKEN_ATTRIBUTES = [
   "written_at",
   PLAIN_DETAILS,
 ];
-
-/** As `TokenStore.links`. */
-export async function* links(
-  user: string | undefined,
-  signIn: SignIn | undefined,
-  deps: Pick<LinksDeps, "rows" | "now">,
-): AsyncIterable<Link> {
-  const { rows, now } = deps;
-  if (user !== undefined) {
-    yield* linksOf(await rows.partition(rowKeyOf({ user, vendor: "any" }).pk), signIn, now());
-    return;
-  }
-  let cursor: string | undefined;
-  do {
-    const page = await rows.scan({ limit: 100, ...defined({ cursor }) });
-    yield* linksOf(page.rows, signIn, now());
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-}
 
 function linksOf(rows: readonly Row[], present: SignIn | undefined, now: EpochSeconds): Link[] {
   return rows.flatMap(({ key, attributes }) => {
@@ -221,12 +244,5 @@ async function readOrUnreadable(
   return records.read(key).catch((error: unknown) => {
     if (error instanceof OAuthError && error.extras.reason === "token_unreadable") return "unreadable";
     throw error;
-  });
-}
-
-function keptChanging(): OAuthError {
-  return new OAuthError("temporarily_unavailable", "The link cannot be changed now", {
-    reason: "record_in_use",
-    detail: "the row kept changing",
   });
 }

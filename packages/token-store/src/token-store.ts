@@ -5,7 +5,7 @@
 import type { Clock, KeyContext, KeyWrapper, Timer } from "@oauth-broker/oauth-core";
 import { createDataKeys } from "./keys/data-keys.ts";
 import { modeNamed } from "./modes/mode-choice.ts";
-import { describeLink, endLink, forgetLink, type Link, type LinkReading, links, readLink, revoke } from "./links.ts";
+import { createLinks, type Links } from "./links.ts";
 import { declareOlderReaders } from "./modes/older-readers.ts";
 import type { JournalEvent } from "./refresh/journal.ts";
 import type { Refresh, RefreshEvent } from "./refresh/context.ts";
@@ -14,7 +14,7 @@ import { createTokenRecords } from "./tokens/row-records.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
 import type { ModeName } from "./tokens/token-attributes.ts";
 import type { RecordEvent } from "./tokens/token-records.ts";
-import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenSet } from "./tokens/tokens.ts";
+import type { StoredTokens, TokenKey, TokenSet } from "./tokens/tokens.ts";
 
 /** The table, the keys and the mode that a token store is made of. */
 export interface TokenStoreOptions {
@@ -49,7 +49,7 @@ export type TokenStoreEvent =
  * `record_in_use`, `kms_unavailable` or `token_unreadable`. Whatever fails, no plaintext is written
  * or read that the mode does not permit.
  */
-export interface TokenStore {
+export interface TokenStore extends Links {
   readonly mode: ModeName;
   /** @returns undefined when the user has no tokens, or they were revoked */
   get(key: TokenKey): Promise<StoredTokens | undefined>;
@@ -70,53 +70,8 @@ export interface TokenStore {
    *   the old token has expired
    */
   withRefreshLease(key: TokenKey, refresh: Refresh, options?: RefreshOptions): Promise<StoredTokens | undefined>;
-  /**
-   * Ends the record here at once: it reads as absent, and a refresh under way cannot commit. The
-   * caller then revokes the tokens at the vendor, and calls `deleteRevoked`.
-   *
-   * @returns the tokens to revoke at the vendor
-   */
-  //= bar#RV-1
-  revoke(key: TokenKey): Promise<StoredTokens | undefined>;
   /** Removes a revoked record, readable or not. One that was authorized again in the meantime stays. */
   deleteRevoked(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
-  /** Without a refresh. */
-  readLink(key: TokenKey): Promise<LinkReading>;
-  /**
-   * Stores a user's link over the version that the user was shown.
-   *
-   * @returns `conflict` when it was linked or ended since, and over another sign-in's link: that
-   *   one has to be ended first
-   * @throws TokenStoreError too_large, input_invalid
-   */
-  link(key: TokenKey, tokens: TokenSet, linkVersion: number): Promise<StoredTokens | "conflict">;
-  /**
-   * Changes what is known of a link.
-   *
-   * @param change undefined: leaves it
-   * @returns whether there is such a link
-   */
-  describeLink(
-    key: TokenKey,
-    change: (link: LinkDetails | undefined, linkVersion: number) => LinkDetails | undefined,
-  ): Promise<boolean>;
-  /**
-   * Ends a user's link here, as `revoke`: from now on nothing that began before stores tokens, not
-   * even if no link existed. The caller then revokes the tokens at the vendor, and calls
-   * `forgetLink`.
-   *
-   * @param over the link version that the user was shown; absent: any
-   * @returns `conflict` over any other version
-   */
-  endLink(key: TokenKey, over?: number): Promise<StoredTokens | "conflict" | undefined>;
-  /** Removes the tokens of an ended link; its version stays for a while. */
-  forgetLink(key: TokenKey): Promise<void>;
-  /**
-   * One user's links, or those of all users.
-   *
-   * @param signIn of the present server; absent: each vendor is its own
-   */
-  links(user?: string, signIn?: SignIn): AsyncIterable<Link>;
   ping(): Promise<void>;
   /**
    * Waits for refreshes under way, and for responses not yet stored, as long as `drainMs` (default
@@ -145,16 +100,10 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
       const current = await records.read(key);
       return current?.stored.status === "revoked" ? undefined : current?.stored;
     },
-    put: (key, tokens) => records.replace(key, tokens),
+    put: records.replace,
     withRefreshLease: leases.withRefreshLease,
-    revoke: (key) => revoke(key, { records, rows }),
     deleteRevoked: records.deleteRevoked,
-    readLink: (key) => readLink(key, { records, rows, now }),
-    link: (key, tokens, linkVersion) => records.replaceLink(key, tokens, linkVersion),
-    describeLink: (key, change) => describeLink(key, change, { records, now }),
-    endLink: (key, over) => endLink(key, over, { records, rows, now }),
-    forgetLink: (key) => forgetLink(key, { rows, now }),
-    links: (user, signIn) => links(user, signIn, { rows, now }),
+    ...createLinks({ records, rows, now }),
     ping: () => rows.ping(),
     close: async (drainMs = DRAIN_MS) => {
       declaration?.stop();

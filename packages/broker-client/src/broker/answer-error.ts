@@ -3,7 +3,7 @@
  * one error of this package.
  */
 import { systemClock } from "../clock.ts";
-import { BrokerClientError, type BrokerClientErrorDetails } from "../error.ts";
+import { BrokerClientError, type BrokerClientErrorDetails, invalidResponse } from "../error.ts";
 import type { Clock } from "../ports.ts";
 import { retryAfterOf } from "../retry-after.ts";
 import { parseMembers } from "../json.ts";
@@ -24,7 +24,7 @@ export async function requireSuccess(answer: Response, now: Clock = systemClock)
       retryAfterSeconds: retryAfterSeconds ?? 5,
     });
   }
-  throw new BrokerClientError("invalid_response", "The broker answered with neither a result nor an error", { reason });
+  throw invalidResponse(reason, "The broker answered with neither a result nor an error");
 }
 
 /** @param members with their names on the wire, including `error` */
@@ -65,7 +65,7 @@ export function translate(error: unknown): BrokerClientError {
   if (error instanceof BrokerClientError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   if (!code.startsWith("OAUTH_")) throw error;
-  return new BrokerClientError("invalid_response", "The broker returned an invalid response", { reason: "malformed" });
+  return invalidResponse("malformed", "The broker returned an invalid response");
 }
 
 function textOf(value: unknown): string | undefined {

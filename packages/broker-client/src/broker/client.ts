@@ -18,7 +18,7 @@ import {
 } from "oauth4webapi";
 import type { Clock, Fetch } from "../ports.ts";
 import { systemClock } from "../clock.ts";
-import { BrokerClientError, requireToken } from "../error.ts";
+import { requireToken, translatingBy } from "../error.ts";
 import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
 import { refused, requireContext, requireOwner, requireSession, SESSION_SECONDS, type Session } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
@@ -171,10 +171,4 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
   };
 }
 
-async function translating<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw error instanceof BrokerClientError ? error : translate(error);
-  }
-}
+const translating = translatingBy(translate);

@@ -4,7 +4,7 @@
  */
 import { compactDecrypt, type CryptoKey, type JWK, type KeyObject } from "jose";
 import type { JsonObject } from "../ports.ts";
-import { BrokerClientError } from "../error.ts";
+import { invalidResponse } from "../error.ts";
 import { parseMembers } from "../json.ts";
 
 /** The key that opens the token answers the broker encrypts for this client. */
@@ -33,18 +33,18 @@ export async function readTokenMembers(
 ): Promise<JsonObject> {
   const isEncrypted = /^application\/jwt\s*(;|$)/i.test(answer.headers.get("content-type") ?? "");
   if (encryption !== undefined && !isEncrypted) {
-    throw refused("not_encrypted", "The broker's response is not encrypted, and this client requires it");
+    throw invalidResponse("not_encrypted", "The broker's response is not encrypted, and this client requires it");
   }
   const text = await answer.text();
   const json = isEncrypted ? await decrypt(text, encryption) : text;
   const members = parseMembers(json);
-  if (members === undefined) throw refused("malformed", "The broker's answer is not a JSON object");
+  if (members === undefined) throw invalidResponse("malformed", "The broker's answer is not a JSON object");
   return members;
 }
 
 async function decrypt(jwe: string, encryption: AnswerEncryption | undefined): Promise<string> {
   if (encryption === undefined) {
-    throw refused("not_decryptable", "The broker's answer is encrypted, and this client has no key to open it");
+    throw invalidResponse("not_decryptable", "The broker's answer is encrypted, and this client has no key to open it");
   }
   try {
     const { plaintext } = await compactDecrypt(jwe, encryption.privateKey, {
@@ -53,10 +53,6 @@ async function decrypt(jwe: string, encryption: AnswerEncryption | undefined): P
     });
     return new TextDecoder().decode(plaintext);
   } catch {
-    throw refused("not_decryptable", "The broker's answer cannot be opened with the key of this client");
+    throw invalidResponse("not_decryptable", "The broker's answer cannot be opened with the key of this client");
   }
-}
-
-function refused(reason: string, description: string): BrokerClientError {
-  return new BrokerClientError("invalid_response", description, { reason });
 }

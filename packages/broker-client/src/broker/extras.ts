@@ -4,7 +4,7 @@
  */
 import type { Client, ClientAuth } from "oauth4webapi";
 import type { Clock, Fetch, JsonObject } from "../ports.ts";
-import { BrokerClientError } from "../error.ts";
+import { invalidResponse } from "../error.ts";
 import type { Checked, CheckRequest, GrantTarget, StartRequest } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
 import { authorizationHeader } from "./authentication.ts";
@@ -70,9 +70,7 @@ export async function check(
   const form = { ...grantForm(target), ...present({ access_token: accessToken, scope }) };
   const checked = readChecked(await post("/v1/check", form, deps), at);
   if (checked !== undefined) return checked;
-  throw new BrokerClientError("invalid_response", "The broker does not say whether the token is good", {
-    reason: "malformed",
-  });
+  throw invalidResponse("malformed", "The broker does not say whether the token is good");
 }
 
 async function post(
@@ -86,7 +84,7 @@ async function post(
   const answer = await requireSuccess(await fetch(`${issuer}${path}`, { method: "POST", headers, body }));
   const members = parseMembers(await answer.text());
   if (members !== undefined) return members;
-  throw new BrokerClientError("invalid_response", "The broker's answer is not a JSON object", { reason: "malformed" });
+  throw invalidResponse("malformed", "The broker's answer is not a JSON object");
 }
 
 const WAYS: readonly Checked["checkedBy"][] = ["introspection", "userinfo", "account", "none"];

@@ -4,7 +4,7 @@
  * the program's responsibility.
  */
 import type { Fetch } from "../ports.ts";
-import { BrokerClientError } from "../error.ts";
+import { BrokerClientError, invalidResponse } from "../error.ts";
 import { connectOfRuntime, isUnsent, refusesConnections } from "./unsent.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -56,7 +56,7 @@ async function readBody({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
     if (size <= MOST_BYTES && chunks.length <= FEW_CHUNKS + Math.floor(size / BYTES_PER_CHUNK)) continue;
     // Not awaited: what is left of the answer does not matter.
     void reader?.cancel().catch(() => undefined);
-    throw new BrokerClientError("invalid_response", "The broker's response is too large", { reason: "too_large" });
+    throw invalidResponse("too_large", "The broker's response is too large");
   }
   return joined(chunks, size);
 }

@@ -10,7 +10,7 @@ import {
   processDiscoveryResponse,
 } from "oauth4webapi";
 import type { Clock, EpochSeconds, Fetch } from "../ports.ts";
-import { BrokerClientError, isOutage } from "../error.ts";
+import { type BrokerClientError, invalidResponse, isOutage } from "../error.ts";
 import { requireSuccess } from "./answer-error.ts";
 
 const KEPT_SECONDS = 3600;
@@ -88,7 +88,7 @@ function requireOwnFault(error: BrokerClientError): never {
 
 function notABroker(): BrokerClientError {
   const description = "The metadata at the issuer is not that of a broker with this base_url, byte for byte";
-  return new BrokerClientError("invalid_response", description, { reason: "not_a_broker" });
+  return invalidResponse("not_a_broker", description);
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

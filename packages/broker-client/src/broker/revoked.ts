@@ -1,6 +1,6 @@
 /** The broker's response to a revocation. */
 import { processRevocationResponse } from "oauth4webapi";
-import { BrokerClientError } from "../error.ts";
+import { BrokerClientError, invalidResponse } from "../error.ts";
 import type { Revoked } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
 import { parseMembers } from "../json.ts";
@@ -19,5 +19,5 @@ export async function readRevoked(answer: Response): Promise<Revoked> {
     if (error.code !== "unsupported_token_type") throw error;
     return { outcome: "unsupported", help: error.details.help ?? error.description, error };
   }
-  throw new BrokerClientError("invalid_response", "The broker does not say what it revoked", { reason: "malformed" });
+  throw invalidResponse("malformed", "The broker does not say what it revoked");
 }

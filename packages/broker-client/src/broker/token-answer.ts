@@ -6,7 +6,7 @@ import {
   processRefreshTokenResponse,
 } from "oauth4webapi";
 import type { Clock } from "../ports.ts";
-import { BrokerClientError } from "../error.ts";
+import { invalidResponse } from "../error.ts";
 import type { Tokens } from "../types.ts";
 import { requireSuccess } from "./answer-error.ts";
 import { type AnswerEncryption, readTokenMembers } from "./encrypted-answer.ts";
@@ -37,9 +37,7 @@ export async function readTokens(
   const { vendor, connection, vendor_id_token: vendorIdToken, vendor_data: vendorData } = members;
   const { refresh_token_expires_in: refreshExpiresIn } = members;
   if (typeof vendor !== "string" || typeof connection !== "string" || !isMembers(vendorData)) {
-    throw new BrokerClientError("invalid_response", "The broker's answer lacks vendor, connection or vendor_data", {
-      reason: "malformed",
-    });
+    throw invalidResponse("malformed", "The broker's answer lacks vendor, connection or vendor_data");
   }
   return {
     accessToken: checked.access_token,

@@ -12,9 +12,9 @@ import {
 } from "@oauth-broker/oauth-core/client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
-import { createEgress, type Egress, type EgressOptions, requireEgressUrl } from "@oauth-broker/oauth-core/egress";
+import { createEgress, type EgressOptions, requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { systemClock } from "../clock.ts";
-import { requireToken } from "../error.ts";
+import { requireToken, translatingBy } from "../error.ts";
 import { NOTHING_TO_REFRESH, refreshFailure } from "../refresh-outcome.ts";
 import { requireContext, requireOwner, requireSession } from "../session.ts";
 import { createSpentSessions } from "../spent-sessions.ts";
@@ -64,8 +64,9 @@ export function direct(options: DirectOptions): DirectClient {
   // With its own fetch the program decides which ports that reaches.
   const operatorUrls = options.fetch === undefined ? urlsOf(entry) : [];
   requireReachable(entry, { allowLoopback, allowCidrs, anyPort: options.fetch === undefined });
+  const given = { timeoutMs: TIMEOUT_MS, ...defined(options.egress ?? {}), allowLoopback, allowCidrs, operatorUrls };
   const { fetch, close } =
-    options.fetch === undefined ? openEgress({ ...options.egress, operatorUrls }) : withoutEnd(options.fetch);
+    options.fetch === undefined ? createEgress(given) : { fetch: options.fetch, close: async () => undefined };
   const vendorClient = createVendorClient({ fetch, timer: systemTimer, now, allowLoopback, allowCidrs, operatorUrls });
   const spent = createSpentSessions({ now });
   const waits = createWaits({ now });
@@ -198,25 +199,4 @@ function urlsOf(entry: Vendor): string[] {
     .filter((value) => value.startsWith("https://"));
 }
 
-function openEgress({
-  allowLoopback = false,
-  allowCidrs = [],
-  timeoutMs = TIMEOUT_MS,
-  caPem,
-  proxy,
-  operatorUrls,
-}: DirectOptions["egress"] & { readonly operatorUrls: readonly string[] }): Egress {
-  return createEgress({ allowLoopback, allowCidrs, operatorUrls, timeoutMs, ...defined({ caPem, proxy }) });
-}
-
-function withoutEnd(fetch: Fetch): Pick<Egress, "fetch" | "close"> {
-  return { fetch, close: async () => undefined };
-}
-
-async function translating<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw problem(error);
-  }
-}
+const translating = translatingBy(problem);

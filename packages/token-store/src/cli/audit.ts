@@ -16,10 +16,9 @@ import { type CommandDeps, paceOf } from "./walk.ts";
 export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDeps): Promise<Result> {
   const { byVendor, verify, list, issuers, rate } = options;
   const pace = paceOf(rate, deps);
-  const { dataKeys, environment, rows } = deps;
+  const { dataKeys, rows } = deps;
   const verified = { opens: 0, differs: 0, unreadable: 0, unknown_issuer: 0 };
 
-  const open = { dataKeys, environment, table: rows.table };
   const tally = await survey(
     {
       command: "audit",
@@ -30,13 +29,12 @@ export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDe
         show(kind);
         if (!verify || (kind !== "both" && kind !== "ciphertext_only" && kind !== "broken")) return;
         const issuer = issuers.get(names?.vendor ?? "");
-        if (issuer === undefined || open.dataKeys === undefined) {
+        if (issuer === undefined || dataKeys === undefined) {
           verified.unknown_issuer += 1;
           return;
         }
         await pace.works.take();
-        const { dataKeys: keys, ...where } = open;
-        const result = await pace.retry(() => inspect(row, issuer, { ...where, dataKeys: keys }));
+        const result = await pace.retry(() => inspect(row, issuer, { ...deps, dataKeys }));
         verified[result] += 1;
         show(result);
       },

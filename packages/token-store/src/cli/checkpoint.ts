@@ -3,8 +3,10 @@
  * killed loses one page. Holds no token; the cursor is the key of a row and so names a user, hence
  * the file is readable by its owner only.
  */
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { writeWhole } from "../storage/write-whole.ts";
 import { ISSUER_PROBLEMS, type RefusedIssuers } from "./issuers/check.ts";
 
 const FORMAT = 1;
@@ -60,16 +62,8 @@ export function fileCheckpoint(path: string, identity: RunIdentity): Checkpoint 
       return text === undefined ? undefined : standingIn(text, file, identity);
     },
     save: async (standing) => {
-      const draft = `${file}.draft`;
       try {
-        const handle = await open(draft, "w", 0o600);
-        try {
-          await handle.writeFile(`${JSON.stringify({ format: FORMAT, ...identity, standing })}\n`);
-          await handle.sync();
-        } finally {
-          await handle.close();
-        }
-        await rename(draft, file);
+        await writeWhole(file, `${JSON.stringify({ format: FORMAT, ...identity, standing })}\n`);
       } catch (cause) {
         const { code = "unknown" } = cause as NodeJS.ErrnoException;
         throw new Error(`The checkpoint ${file} cannot be written (${code}): name another file`, { cause });
@@ -95,7 +89,7 @@ function standingIn(text: string, file: string, identity: RunIdentity): Standing
     );
   }
   for (const [name, value] of Object.entries(identity)) {
-    if (canonical(found[name]) === canonical(value)) continue;
+    if (isDeepStrictEqual(found[name], value)) continue;
     throw new Error(
       `The checkpoint ${file} is of another run (${name} differs): name another file, or delete it to start from the first row`,
     );
@@ -122,11 +116,6 @@ function isCounts(value: unknown): boolean {
 function isRefusedIssuers(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.values(value).every((problem) => ISSUER_PROBLEMS.some((one) => one === problem));
-}
-
-function canonical(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
-  return JSON.stringify(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function parse(text: string): Record<string, unknown> | undefined {

@@ -67,7 +67,6 @@ interface Counted {
 
 async function count(options: Options, pace: Pace, deps: Deps): Promise<Counted | undefined> {
   const { issuers, dryRun } = options;
-  const { dataKeys, environment, rows } = deps;
   const samples = sampleSealed();
   let differs = 0;
   const tally = await survey(
@@ -78,8 +77,7 @@ async function count(options: Options, pace: Pace, deps: Deps): Promise<Counted 
         const issuer = issuers.get(known.names?.vendor ?? "");
         if (!dryRun || known.kind !== "both" || issuer === undefined) return;
         await pace.works.take();
-        const open = { dataKeys, environment, table: rows.table };
-        if ((await pace.retry(() => inspect(row, issuer, open))) === "differs") differs += 1;
+        if ((await pace.retry(() => inspect(row, issuer, deps))) === "differs") differs += 1;
       },
     },
     pace,
@@ -92,12 +90,11 @@ async function refusedOf(
   { tally, samples }: Counted,
   { issuers, skipIssuerCheck }: Options,
   { retry }: Pace,
-  { dataKeys, environment, rows, program }: Deps,
+  deps: Deps,
 ): Promise<RefusedIssuers> {
   if (skipIssuerCheck) return {};
   const vendors = [...tally.byVendor()].filter(([, counts]) => counts.plaintext_only > 0).map(([vendor]) => vendor);
-  const open = { dataKeys, environment, table: rows.table, retry };
-  return refusedIssuers(vendors, { samples, issuers, program }, open);
+  return refusedIssuers(vendors, { samples, issuers, program: deps.program }, { ...deps, retry });
 }
 
 /** Whether no vendor of the table is left to work on, because of its issuer. */
@@ -155,13 +152,12 @@ function migrateRows(
     startedAt,
   }: Pick<Options, "issuers" | "rewrap"> & { readonly refused: RefusedIssuers; readonly startedAt: number },
   pace: Pace,
-  deps: CommandDeps & { readonly dataKeys: DataKeys },
+  deps: Deps,
 ): Visitor {
-  const { dataKeys, environment, rows } = deps;
   const { retry, works } = pace;
   const lanes = lanesOf(deps, retry);
   const isStale = ({ attributes: { data_key: wrapped } }: Row): boolean =>
-    typeof wrapped === "string" && dataKeys.isStale(wrapped);
+    typeof wrapped === "string" && deps.dataKeys.isStale(wrapped);
 
   /** Whether the records have to read, and so rewrite, a sealed row. */
   const hasWork = async (
@@ -175,7 +171,7 @@ function migrateRows(
     const isRecent = typeof since !== "number" || since >= startedAt - CLOCK_SKEW_SECONDS;
     if (kind === "ciphertext_only" || (pass > 1 && !isRecent)) return false;
     await works.take();
-    const inspection = await retry(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
+    const inspection = await retry(() => inspect(row, issuer, deps));
     return inspection === "unreadable" ? inspection : inspection === "differs";
   };
 

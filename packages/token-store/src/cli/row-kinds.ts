@@ -5,7 +5,7 @@
 import { defined, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { DataKeys } from "../keys/data-keys.ts";
-import type { Attributes, Row } from "../storage/token-rows.ts";
+import type { Attributes, Row, TokenRows } from "../storage/token-rows.ts";
 import type { TokenKey } from "../tokens/tokens.ts";
 import { isExpired, markOf } from "../tokens/row-conditions.ts";
 import { COPY_ATTRIBUTES, copyOf, isSameCopy, namesOf, sealedHalfOf } from "../tokens/token-attributes.ts";
@@ -71,10 +71,11 @@ export function keyOf(names: NonNullable<KnownRow["names"]>, issuer: string, { a
   return { ...names, issuer, ...defined({ signIn: signInOf(attributes) }) };
 }
 
+/** What opens rows. */
 export interface InspectDeps {
   readonly dataKeys: DataKeys;
   readonly environment: string;
-  readonly table: string;
+  readonly rows: Pick<TokenRows, "table">;
 }
 
 /**
@@ -91,11 +92,11 @@ export type Inspection = "opens" | "differs" | "unreadable";
  * @throws OAuthError temporarily_unavailable when the key service does not respond
  */
 export async function inspect({ key, attributes }: Row, issuer: string, deps: InspectDeps): Promise<Inspection> {
-  const { dataKeys, environment, table } = deps;
+  const { dataKeys, environment, rows } = deps;
   try {
     const half = sealedHalfOf(attributes);
     if (half === undefined) return "unreadable";
-    const place = { environment, table, key, issuer, signIn: signInOf(attributes) };
+    const place = { environment, table: rows.table, key, issuer, signIn: signInOf(attributes) };
     const { tokens } = await openHalf(half, place, { dataKeys });
     const copy = copyOf(attributes);
     return copy === undefined || isSameCopy(tokens, copy) ? "opens" : "differs";

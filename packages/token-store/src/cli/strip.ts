@@ -9,7 +9,7 @@ import { olderReadersUntil } from "../modes/older-readers.ts";
 import type { Row, TokenRows } from "../storage/token-rows.ts";
 import { expectAsRead, markOf } from "../tokens/row-conditions.ts";
 import { COPY_ATTRIBUTES, type ModeName } from "../tokens/token-attributes.ts";
-import type { CurrentRecord, TokenRecords } from "../tokens/token-records.ts";
+import type { CurrentRecord } from "../tokens/token-records.ts";
 import type { TokenKey } from "../tokens/tokens.ts";
 import { rows as countOf, stripAdvice } from "./advice.ts";
 import type { WriteOptions } from "./arguments.ts";
@@ -123,7 +123,7 @@ function stripRows(
   pace: Pace,
   deps: CommandDeps & { readonly dataKeys: DataKeys },
 ): Visitor {
-  const { rows, now, sleep, signal, dataKeys, environment } = deps;
+  const { rows, now, sleep, signal } = deps;
   const { retry, works } = pace;
   const lanes = lanesOf(deps, retry);
   let putOff: Row[] = [];
@@ -143,7 +143,7 @@ function stripRows(
     await works.take();
     // Servers ignore such a copy by now, and an attacker who can write the table may have planted
     // it. Migrate accepts it, on request.
-    const inspection = await retry(() => inspect(row, issuer, { dataKeys, environment, table: rows.table }));
+    const inspection = await retry(() => inspect(row, issuer, deps));
     return inspection === "differs" ? COPY_DIFFERS : removeCopy(keyOf(names, issuer, row), row, lane);
   };
 
@@ -155,8 +155,10 @@ function stripRows(
       if (record === "unreadable") return UNREADABLE;
       if (record === "refused") return REFUSED;
       if (record === "in_use") return IN_USE;
+      if (isBare(record)) return STRIPPED;
+      // The same write removes the copy; undefined if the row has changed.
       // oxlint-disable-next-line no-await-in-loop
-      if (isBare(record) || (await retry(() => withoutCopy(record, lane.records)))) return STRIPPED;
+      if ((await retry(() => lane.records.reseal(record, "encrypted"))) !== undefined) return STRIPPED;
     }
     return IN_USE;
   };
@@ -199,15 +201,6 @@ function stripRows(
       return outcomes;
     },
   };
-}
-
-/**
- * Seals the tokens again under the mark `encrypted`; the same write removes the copy.
- *
- * @returns false when the row has changed
- */
-async function withoutCopy(record: CurrentRecord, records: TokenRecords): Promise<boolean> {
-  return (await records.reseal(record, "encrypted")) !== undefined;
 }
 
 /** Reading a row marked `encrypted` that has a copy removes the copy. */

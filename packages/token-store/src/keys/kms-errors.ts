@@ -32,9 +32,6 @@ export function kmsUnavailable(detail: string): OAuthError {
 
 export type KmsOperation = "GenerateDataKey" | "Decrypt";
 
-/** Our own error: the deadline over all attempts has passed. */
-export const DEADLINE_PASSED = "DeadlinePassed";
-
 /**
  * `outage`: it may pass without a change here. `refused`: only another configuration helps, so a
  * start fails. `unreadable`: KMS received this wrapped key and refuses to open it.
@@ -58,7 +55,6 @@ const FAILURES: Readonly<Record<string, readonly [Kind, string]>> = {
   DisabledException: ["outage", "the key is disabled: enable it"],
   KMSInvalidStateException: ["outage", "the key cannot be used, it may be pending deletion: cancel that and enable it"],
   KeyUnavailableException: ["outage", "KMS has the key but cannot use it now: look at the key's store"],
-  [DEADLINE_PASSED]: ["outage", SILENT],
   TimeoutError: ["outage", SILENT],
   AccessDeniedException: [
     "refused",
@@ -76,34 +72,29 @@ const FAILURES: Readonly<Record<string, readonly [Kind, string]>> = {
   MissingAuthenticationTokenException: ["refused", CREDENTIALS],
 };
 
-interface Failure {
-  readonly kind: Kind;
-  readonly detail: string;
-}
-
 /**
- * While serving: a failure that only the operator can repair is an outage to every caller.
+ * While serving, a failure that only the operator can repair is an outage to every caller; at start
+ * a wrong configuration is an error at once.
  *
  * @param key the requested key, a name and not a secret
  */
-export function kmsError(error: unknown, operation: KmsOperation, key: string): OAuthError | TokenStoreError {
-  if (isOurs(error)) return error;
+export function kmsError(
+  error: unknown,
+  operation: KmsOperation,
+  key: string,
+  { atStart = false } = {},
+): OAuthError | TokenStoreError {
+  if (error instanceof OAuthError || error instanceof TokenStoreError) return error;
   const { kind, detail } = failureOf(error, operation, key);
-  return kind === "unreadable" ? new TokenStoreError("unreadable", { detail }) : kmsUnavailable(detail);
+  if (atStart && kind === "refused") return new TokenStoreError("key_service_refused", { detail });
+  return !atStart && kind === "unreadable" ? new TokenStoreError("unreadable", { detail }) : kmsUnavailable(detail);
 }
 
-/** At start: a wrong configuration is an error at once. */
-export function kmsStartError(error: unknown, operation: KmsOperation, key: string): OAuthError | TokenStoreError {
-  if (isOurs(error)) return error;
-  const { kind, detail } = failureOf(error, operation, key);
-  return kind === "refused" ? new TokenStoreError("key_service_refused", { detail }) : kmsUnavailable(detail);
-}
-
-function isOurs(error: unknown): error is OAuthError | TokenStoreError {
-  return error instanceof OAuthError || error instanceof TokenStoreError;
-}
-
-function failureOf(error: unknown, operation: KmsOperation, key: string): Failure {
+function failureOf(
+  error: unknown,
+  operation: KmsOperation,
+  key: string,
+): { readonly kind: Kind; readonly detail: string } {
   const { name, code, requestId } = namesOf(error);
   const [kind, remedy] = FAILURES[name] ?? ["outage", ODD];
   const facts = [`${operation} with ${key}`, name, code, requestId === undefined ? undefined : `request ${requestId}`];

@@ -51,8 +51,8 @@ describe("bar#TS-12 an outage of KMS", () => {
     ["with errors of its own", { kind: "internal" }, /KMSInternalException.*look at its status/, PATIENT],
     ["with a slow dependency", { kind: "unavailable" }, /DependencyTimeout.*look at its status/, PATIENT],
     ["that loses its answers", { kind: "drop" }, /look at its status/, PATIENT],
-    ["that hangs", { kind: "hang" }, /DeadlinePassed.*look at its status/, { deadlineMs: 700 }],
-    ["that is slow", { kind: "delay", delayMs: 9000 }, /DeadlinePassed.*look at its status/, { deadlineMs: 700 }],
+    ["that hangs", { kind: "hang" }, /TimeoutError.*look at its status/, { deadlineMs: 700 }],
+    ["that is slow", { kind: "delay", delayMs: 9000 }, /TimeoutError.*look at its status/, { deadlineMs: 700 }],
   ];
 
   it.each(FAULTS)(

@@ -9,8 +9,16 @@ import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/clie
 import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { KEY_BYTES } from "../crypto/aes-gcm.ts";
 import { TokenStoreError } from "../errors.ts";
-import { bindingOf, encodeWrapped, keyOfWrapped, parseWrapped, requireBinding, WRAPPED_FORMAT } from "./kms-wrapped.ts";
-import { DEADLINE_PASSED, kmsError, kmsStartError, kmsUnavailable } from "./kms-errors.ts";
+import {
+  bindingOf,
+  encodeWrapped,
+  keyOfWrapped,
+  parseWrapped,
+  requireBinding,
+  WRAPPED_FORMAT,
+  type WrappedKey,
+} from "./kms-wrapped.ts";
+import { kmsError, kmsUnavailable } from "./kms-errors.ts";
 import {
   isOwnedBy,
   isSameKey,
@@ -72,9 +80,16 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
   /** The KMS key of the newest data key: the alias target, as far as this process knows. */
   let newest: KeyArn | undefined;
 
-  const generate = async (context: KeyContext): Promise<GeneratedKey> => {
+  const generate = async (
+    context: KeyContext,
+    atStart = false,
+  ): Promise<Pick<WrappedKey, "key" | "blob"> & { readonly dataKey: Buffer }> => {
     const command = new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: "AES_256", EncryptionContext: { ...context } });
-    const answer = await withinDeadline(deadlineMs, (abortSignal) => client.send(command, { abortSignal }));
+    const answer = await withinDeadline(deadlineMs, (abortSignal) => client.send(command, { abortSignal })).catch(
+      (error: unknown) => {
+        throw kmsError(error, "GenerateDataKey", keyId, { atStart });
+      },
+    );
     const dataKey = takeKey(answer.Plaintext);
     const key = parseKeyArn(answer.KeyId ?? "");
     const blob = Buffer.from(answer.CiphertextBlob ?? []);
@@ -89,29 +104,27 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
     return { dataKey, key, blob };
   };
 
+  /** @returns the KMS key it was made under */
+  const makeAndDiscard = async (context: KeyContext, atStart = false): Promise<KeyArn> => {
+    const { dataKey, key } = await generate(context, atStart);
+    dataKey.fill(0);
+    return key;
+  };
+
   /**
    * The account of the configured key. When the key is named without it, finding it costs one data
    * key, once.
    */
   const learnOwner = (context: KeyContext): Promise<KeyOwner> => {
-    learning ??= generate(context)
-      .then(({ dataKey, key }) => {
-        dataKey.fill(0);
-        return key;
-      })
-      .finally(() => {
-        learning = undefined;
-      });
-    return learning.catch((error: unknown) => {
-      throw kmsError(error, "GenerateDataKey", keyId);
+    learning ??= makeAndDiscard(context).finally(() => {
+      learning = undefined;
     });
+    return learning;
   };
 
   return {
     newDataKey: async (context) => {
-      const { dataKey, key, blob } = await generate(context).catch((error: unknown) => {
-        throw kmsError(error, "GenerateDataKey", keyId);
-      });
+      const { dataKey, key, blob } = await generate(context);
       const binding = bindingOf(dataKey, { format: WRAPPED_FORMAT, arn: key.arn, blob, context });
       return { dataKey, wrapped: encodeWrapped({ key, binding, blob }) };
     },
@@ -133,10 +146,7 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
     },
 
     check: async (context) => {
-      const { dataKey } = await generate(context).catch((error: unknown) => {
-        throw kmsStartError(error, "GenerateDataKey", keyId);
-      });
-      dataKey.fill(0);
+      await makeAndDiscard(context, true);
     },
 
     isStale: (wrapped) => {
@@ -146,12 +156,6 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
 
     close: () => client.destroy(),
   };
-}
-
-interface GeneratedKey {
-  readonly dataKey: Buffer;
-  readonly key: KeyArn;
-  readonly blob: Buffer;
 }
 
 /**
@@ -178,19 +182,11 @@ function openClient(region: string, endpoint: string | undefined): KMSClient {
 
 /** The race in addition to the signal: the search for credentials ignores the signal. */
 async function withinDeadline<T>(deadlineMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const passed = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(Object.assign(new Error(`no answer within ${deadlineMs} ms`), { name: DEADLINE_PASSED }));
-      controller.abort();
-    }, deadlineMs);
-  });
-  try {
-    return await Promise.race([call(controller.signal), passed]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const signal = AbortSignal.timeout(deadlineMs);
+  const passed = Promise.withResolvers<never>();
+  // Before the call, so that the error is the one of the deadline.
+  signal.addEventListener("abort", () => passed.reject(signal.reason));
+  return Promise.race([call(signal), passed.promise]);
 }
 
 /**

@@ -46,19 +46,17 @@ export async function commitAnswer(
     onEvent({ name: "refreshed", vendor, attemptId, version: stored.version });
     return { kind: "stored", stored };
   };
+  const ofConflict = () => afterConflict(attempt, tokens, pending.change, call, deps);
   switch (result) {
     case "written":
       return done();
     case "conflict": {
-      const outcome = await afterConflict({ attempt, tokens, change: pending.change }, call, deps);
+      const outcome = await ofConflict();
       return outcome === "own" ? done() : outcome;
     }
     case "unavailable":
       //= bar#8.2-6
-      void orphans.adopt(pending, async () => {
-        const outcome = await afterConflict({ attempt, tokens, change: pending.change }, call, deps);
-        return outcome === "own" ? "written" : "superseded";
-      });
+      void orphans.adopt(pending, async () => ((await ofConflict()) === "own" ? "written" : "superseded"));
       onEvent({ name: "refresh_orphaned", vendor, attemptId, journaled: pending.journaled === true });
       throw new OAuthError("temporarily_unavailable", "The refreshed tokens could not be stored yet", {
         reason: "store_unavailable",
@@ -96,11 +94,9 @@ function previousOf(
  * @returns `own` when the row holds this very change, written by an attempt whose answer was lost
  */
 async function afterConflict(
-  {
-    attempt,
-    tokens,
-    change,
-  }: { readonly attempt: Attempt; readonly tokens: TokenSet; readonly change: SealedChange | undefined },
+  attempt: Attempt,
+  tokens: TokenSet,
+  change: SealedChange | undefined,
   call: RefreshCall,
   { records, now, onEvent, orphans }: CommitDeps,
 ): Promise<Outcome | "own"> {

@@ -3,9 +3,10 @@
  * rotates survives the process that received it. The content of a file is already sealed; the
  * plaintext copy of mode `bridge` is left out.
  */
-import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { makeFolder } from "@oauth-broker/oauth-core";
+import { writeWhole } from "../storage/write-whole.ts";
 import type { SealedChange } from "../tokens/token-records.ts";
 
 const FORMAT = 1;
@@ -98,19 +99,6 @@ export function createJournal({
     },
     find,
   };
-}
-
-/** Written under another name first: the file appears whole or not at all. */
-async function writeWhole(file: string, text: string): Promise<void> {
-  const draft = `${file}.draft`;
-  const handle = await open(draft, "w", 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, file);
 }
 
 /**

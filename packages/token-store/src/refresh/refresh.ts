@@ -223,10 +223,7 @@ async function attemptRefresh(current: CurrentRecord, call: RefreshCall, deps: D
   await records.seal(current, tokens);
   const attempt = await takeLease(current, deps);
   if (typeof attempt === "string") return { kind: "fenced" };
-  const asked = await askVendor({ ...tokens, refreshToken: sent }, attempt, call, deps).then(
-    (answer) => ({ answer }),
-    (error: unknown) => ({ error }),
-  );
+  const asked = await askVendor({ ...tokens, refreshToken: sent }, attempt, call, deps);
   if ("error" in asked) return afterFailure(asked.error, attempt, call, deps);
   return commitAnswer(attempt, { sent, answer: asked.answer }, call, deps);
 }

@@ -27,24 +27,25 @@ import { giveBack, giveBackLater, isStolen, takeLease } from "./lease.ts";
 const LAST_WORD_MS = 250;
 
 /**
- * @throws what `refresh` throws; OAuthError temporarily_unavailable, `retry: "restart"`, when it
- *   does not end in time
+ * @returns the error that `refresh` throws, if it does; OAuthError temporarily_unavailable, `retry:
+ *   "restart"`, when it does not end in time
  */
 export async function askVendor(
   current: RefreshableTokens,
   attempt: Attempt,
   { refresh }: Pick<RefreshCall, "refresh">,
   { timer, times: { vendorTimeoutMs } }: Pick<RefreshContext, "timer" | "times">,
-): Promise<TokenSet> {
+): Promise<{ readonly answer: TokenSet } | { readonly error: unknown }> {
   const deadline = new AbortController();
   const giveUp = Promise.withResolvers<never>();
   const stopAbort = timer.after(vendorTimeoutMs, () => deadline.abort(tooLate()));
   const stopLeave = timer.after(vendorTimeoutMs + LAST_WORD_MS, () => giveUp.reject(tooLate()));
   try {
     const { attemptId } = attempt.lease;
-    return await Promise.race([refresh(current, { attemptId, signal: deadline.signal }), giveUp.promise]);
+    const asked = refresh(current, { attemptId, signal: deadline.signal });
+    return { answer: await Promise.race([asked, giveUp.promise]) };
   } catch (error) {
-    throw isAborted(error) ? tooLate(error) : error;
+    return { error: isAborted(error) ? tooLate(error) : error };
   } finally {
     stopAbort();
     stopLeave();
@@ -114,10 +115,7 @@ async function orGiveBackLater<T>(deciding: Promise<T>, attempt: Attempt, deps: 
 //= bar#RF-5
 async function tryPrevious(attempt: Attempt, sent: Secret, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {
   const tokens = { ...attempt.over.stored.tokens, refreshToken: sent };
-  const asked = await askVendor(tokens, attempt, call, deps).then(
-    (answer) => ({ answer }),
-    (error: unknown) => ({ error }),
-  );
+  const asked = await askVendor(tokens, attempt, call, deps);
   if ("answer" in asked) return commitAnswer(attempt, { sent, answer: asked.answer }, call, deps);
   if (!isRefusal(asked.error)) return afterOutage(asked.error, attempt, call, deps);
   return orGiveBackLater(endGrant(attempt.over, "refresh_lost", call, deps), attempt, deps);

@@ -42,10 +42,8 @@ import {
   signInOf,
 } from "./link-attributes.ts";
 import type { SignIn, StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
+import { keptChanging, untilUnchanged } from "./tries.ts";
 import { createVersionWatch } from "./version-watch.ts";
-
-/** Another writer may write between a read and the write that depends on it, but not every time. */
-const MAX_TRIES = 8;
 
 export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   const { rows, dataKeys, mode, environment, now, onEvent = () => undefined } = options;
@@ -167,9 +165,9 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     return isStale(attributes) ? ((await rewrapped(current)) ?? current) : current;
   };
 
-  const replace = async (key: TokenKey, tokens: TokenSet, over?: number): Promise<StoredTokens | "conflict"> => {
+  const replace = (key: TokenKey, tokens: TokenSet, over?: number): Promise<StoredTokens | "conflict"> => {
     const rowKey = rowKeyOf(key);
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    return untilUnchanged(async () => {
       const { attributes } = (await rows.get(rowKey)) ?? { attributes: {} };
       const isOver = over === undefined || over === linkVersionOf(attributes, now());
       if (!isOver || isForeign(attributes, key)) return "conflict";
@@ -179,11 +177,9 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
       const linked = key.signIn === undefined ? {} : { [LINK_VERSION]: nextLinkVersion(attributes) };
       const change = { set: { ...set, ...linked }, remove: [...remove, "ttl"] };
       const expected = expectAsRead(attributes, ["version", ...(key.signIn === undefined ? [] : LINK_CONDITIONS)]);
-      if ((await rows.change(rowKey, change, expected)) === "written") {
-        return recordOf(key, applied({ key: rowKey, attributes }, change), { tokens }).stored;
-      }
-    }
-    throw keptChanging();
+      if ((await rows.change(rowKey, change, expected)) === "conflict") return "changed";
+      return recordOf(key, applied({ key: rowKey, attributes }, change), { tokens }).stored;
+    });
   };
 
   const isStale = ({ data_key: wrapped }: Attributes): boolean =>
@@ -200,14 +196,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   };
 
   return {
-    read: (key) =>
-      translated(async () => {
-        for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-          const current = await readOnce(key).catch(throwUnreadable);
-          if (current !== "changed") return current;
-        }
-        throw keptChanging();
-      }),
+    read: (key) => translated(() => untilUnchanged(() => readOnce(key).catch(throwUnreadable))),
     replace: (key, tokens) =>
       translated(async () => {
         const stored = await replace(key, tokens);
@@ -274,13 +263,6 @@ function isSealed(attributes: Attributes): boolean {
   return (
     Object.hasOwn(attributes, "data_key") || SEALED_FIELDS.some((field) => Object.hasOwn(attributes, sealedName(field)))
   );
-}
-
-function keptChanging(): OAuthError {
-  return new OAuthError("temporarily_unavailable", "The stored tokens are in use by another request", {
-    reason: "record_in_use",
-    detail: "the row kept changing",
-  });
 }
 
 /**

@@ -9,7 +9,7 @@ import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
 import { createDataKeys } from "../keys/data-keys.ts";
 import { localKeyWrapper } from "../keys/local.ts";
-import { endLink } from "../links.ts";
+import { createLinks } from "../links.ts";
 import { bridge } from "../modes/bridge.ts";
 import { createTokenRecords } from "./row-records.ts";
 import { memoryTokenRows } from "../storage/memory/token-rows.ts";
@@ -51,7 +51,7 @@ it("lists every attribute a token row ever has", async () => {
   const keyless = createTokenRecords({ rows, dataKeys: undefined, mode: bridge, environment: "test", now });
   await keyless.replaceLink(linked, { ...tokens, link }, 0);
   await look();
-  await endLink(linked, undefined, { records: keyless, rows, now });
+  await createLinks({ records: keyless, rows, now }).endLink(linked);
   await look();
 
   const section = page.split("\n## Token rows")[1] ?? "";
