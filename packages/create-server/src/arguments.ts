@@ -1,14 +1,10 @@
 /** Parses the command line of create-server; choices.ts decides whether the values are valid. */
 import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
 
-export interface Given {
-  readonly folder: string | undefined;
-  readonly name: string | undefined;
-  readonly mode: string | undefined;
-  readonly callback: string | undefined;
-  readonly vendor: string | undefined;
-  readonly scopes: string | undefined;
-}
+/** The options with a value. */
+export const OPTION_NAMES = ["name", "mode", "vendor", "scopes", "callback"] as const;
+
+export type Given = Readonly<Record<"folder" | (typeof OPTION_NAMES)[number], string | undefined>>;
 
 export type Command =
   | ({ readonly command: "create" } & Given)
@@ -42,9 +38,6 @@ const OPTIONS = {
   scopes: { type: "string" },
   callback: { type: "string" },
 } as const;
-
-/** Those with a value. */
-export const OPTION_NAMES = ["name", "mode", "vendor", "scopes", "callback"] as const;
 
 /** @param args as in `process.argv.slice(2)` */
 export function parseCommand(args: readonly string[]): Command {

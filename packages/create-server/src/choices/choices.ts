@@ -1,6 +1,6 @@
 /** Checks each choice of a project. A check returns a sentence, or undefined. */
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
-import { REGISTRY, type RegistryEntry } from "@oauth-broker/oauth-core/registry";
+import { REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { checkVendorId, problemOfThrown } from "@oauth-broker/service/configuration";
 import { nearest } from "@oauth-broker/oauth-core";
 
@@ -49,15 +49,7 @@ export function suggestName(text: string): string | undefined {
   return NAME.test(name) && name !== text ? name : undefined;
 }
 
-export function checkMode(mode: string): string | undefined {
-  return checkWord(mode, MODES);
-}
-
-export function checkCallback(callback: string): string | undefined {
-  return checkWord(callback, CALLBACKS);
-}
-
-function checkWord(word: string, words: readonly string[]): string | undefined {
+export function checkWord(word: string, words: readonly string[]): string | undefined {
   if (words.includes(word)) return undefined;
   const near = nearest(word, words);
   return near === undefined ? `it is ${words.join(" or ")}` : `it is ${words.join(" or ")}. Did you mean ${near}?`;
@@ -141,17 +133,12 @@ function withIds(vendors: readonly ProjectVendor[]): readonly string[] {
   return vendors.flatMap(({ id, scopes }) => scopes.map((scope) => (vendors.length === 1 ? scope : `${id}:${scope}`)));
 }
 
-export interface VendorChoice {
-  readonly id: string;
-  readonly name: string;
-}
-
 /**
  * The vendors to choose from: those with a separate file first, then by name.
  *
  * @param search part of an id or a name; matches at the beginning come first
  */
-export function vendorChoices(search = ""): readonly VendorChoice[] {
+export function vendorChoices(search = ""): readonly Pick<Vendor, "id" | "name">[] {
   const wanted = search.trim().toLowerCase();
   const rank = ({ vendor: { id, name }, verification }: RegistryEntry): number => {
     const begins = [id, name].some((text) => text.toLowerCase().startsWith(wanted));

@@ -6,14 +6,15 @@ import { basename, resolve } from "node:path";
 import type { Given } from "../arguments.ts";
 import {
   type Callback,
-  checkCallback,
-  checkMode,
+  CALLBACKS,
   checkName,
   checkScopes,
   checkVendors,
+  checkWord,
   type Choices,
   idsIn,
   type Mode,
+  MODES,
   scopesByVendor,
   usualScopes,
 } from "./choices.ts";
@@ -33,13 +34,7 @@ export type Chosen =
   | { readonly kind: "refused"; readonly problems: readonly string[] }
   | { readonly kind: "cancelled" };
 
-interface Filled {
-  readonly folder: string;
-  readonly name: string;
-  readonly mode: string;
-  readonly vendor: string;
-  readonly scopes: string;
-}
+type Filled = Readonly<Record<Exclude<keyof Given, "callback">, string>>;
 
 /**
  * @param deps.prompts undefined without a terminal
@@ -81,10 +76,10 @@ function wrong({ name, mode, callback, vendor, scopes }: Given): string[] {
   };
   return [
     ...problem("name", name, checkName),
-    ...problem("mode", mode, checkMode),
+    ...problem("mode", mode, (word) => checkWord(word, MODES)),
     ...problem("vendor", vendor, checkVendors),
     ...problem("scopes", scopes, (value) => checkScopes(value, vendor)),
-    ...problem("callback", callback, checkCallback),
+    ...problem("callback", callback, (word) => checkWord(word, CALLBACKS)),
     ...(mode === "pre-registered" && callback !== undefined ? ["--callback is for --mode hosted"] : []),
     ...wrongOfSeveral({ mode, callback, vendor }),
   ];
