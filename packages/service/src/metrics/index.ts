@@ -10,20 +10,19 @@ import type { VendorCallMetrics } from "../tracing/vendor-calls.ts";
 /** A label's values as they may be shown: of few values. */
 export type LabelRule = (value: string) => string;
 
+type Rules<Label extends string> = Readonly<Record<Label, LabelRule>>;
+type Values<Label extends string> = Readonly<Record<Label, string>>;
+
 /** The metrics that every service has, and how it adds its own. */
 export interface ServiceMetrics extends RequestMetrics, VendorCallMetrics {
   /** @param name without the prefix of the service. @returns adds one */
-  counter<Label extends string>(
-    name: string,
-    help: string,
-    labels: Readonly<Record<Label, LabelRule>>,
-  ): (values: Readonly<Record<Label, string>>) => void;
+  counter<Label extends string>(name: string, help: string, labels: Rules<Label>): (values: Values<Label>) => void;
   /** @param name without the prefix of the service. @returns takes a duration in seconds */
   timer<Label extends string>(
     name: string,
     help: string,
-    labels: Readonly<Record<Label, LabelRule>>,
-  ): (values: Readonly<Record<Label, string>>, seconds: number) => void;
+    labels: Rules<Label>,
+  ): (values: Values<Label>, seconds: number) => void;
   render(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
@@ -50,24 +49,15 @@ export function createServiceMetrics({ prefix, vendors = [] }: ServiceMetricsOpt
   const registers = [registry];
   const rendered = [metricsOfProcess(), registry];
 
-  const count = <Label extends string>(
-    name: string,
-    help: string,
-    labels: Readonly<Record<Label, LabelRule>>,
-  ): ((values: Readonly<Record<Label, string>>) => void) => {
+  const count: ServiceMetrics["counter"] = (name, help, labels) => {
     const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
     return (values) => counter.inc(shown(labels, values));
   };
-  const time = <Label extends string>(
-    name: string,
-    help: string,
-    labels: Readonly<Record<Label, LabelRule>>,
-  ): ((values: Readonly<Record<Label, string>>, seconds: number) => void) => {
+  const time: ServiceMetrics["timer"] = (name, help, labels) => {
     const labelNames = Object.keys(labels);
     const histogram = new Histogram({ name, help, labelNames, buckets: DURATION_BUCKETS, registers });
     return (values, seconds) => histogram.observe(shown(labels, values), seconds);
   };
-
   const route = boundedLabel(/^[\w/.:{}*-]{1,64}$/, MOST_ROUTES);
   const countRequest = count("http_requests_total", "Requests answered, by route pattern", {
     route,
@@ -110,10 +100,7 @@ function metricsOfProcess(): Registry {
   return ofProcess;
 }
 
-function shown<Label extends string>(
-  labels: Readonly<Record<Label, LabelRule>>,
-  values: Readonly<Record<Label, string>>,
-): Record<string, string> {
+function shown<Label extends string>(labels: Rules<Label>, values: Values<Label>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name of Object.keys(labels) as Label[]) result[name] = labels[name](values[name]);
   return result;

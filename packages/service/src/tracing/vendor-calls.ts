@@ -43,12 +43,30 @@ export interface VendorCallWatch {
 
 /** The same client; each of its calls is logged, counted and traced. */
 export function watchedVendorClient(client: VendorClient, watch: VendorCallWatch): VendorClient {
-  const watched = <T>(
-    vendor: string,
+  const watched = async <T>(
+    { id: vendor }: { readonly id: string },
     operation: VendorOperation,
     call: () => Promise<T>,
     outcomeOf: (result: T) => string = () => OK,
-  ): Promise<T> => watchCall({ vendor, operation, call, outcomeOf }, watch);
+  ): Promise<T> => {
+    const startedAt = performance.now();
+    const span = startVendorSpan(`${operation} ${vendor}`);
+    const end = ({ outcome, outboundError }: Outcome): void => {
+      const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
+      report({ vendor, operation, outcome, durationMs, outboundError }, watch);
+      const errorType = outcome === OK ? undefined : outcome;
+      const facts = { "oauth_broker.vendor": vendor, "oauth_broker.operation": operation, "error.type": errorType };
+      endSpan(span, facts, errorType !== undefined);
+    };
+    try {
+      const result = await call();
+      end({ outcome: outcomeOf(result) });
+      return result;
+    } catch (error) {
+      end(failed(error));
+      throw error;
+    }
+  };
   return {
     ...client,
     resolve: async (vendor) => {
@@ -59,26 +77,26 @@ export function watchedVendorClient(client: VendorClient, watch: VendorCallWatch
         throw error;
       }
     },
-    redeemCode: (vendor, ...rest) => watched(vendor.id, "redeem", () => client.redeemCode(vendor, ...rest)),
-    refreshTokens: (vendor, ...rest) => watched(vendor.id, "refresh", () => client.refreshTokens(vendor, ...rest)),
-    revokeToken: (vendor, ...rest) => watched(vendor.id, "revoke", () => client.revokeToken(vendor, ...rest)),
-    revokeGrant: (vendor, ...rest) => watched(vendor.id, "revoke", () => client.revokeGrant(vendor, ...rest)),
-    account: (vendor, ...rest) => watched(vendor.id, "account", () => client.account(vendor, ...rest), presence),
+    redeemCode: (vendor, ...rest) => watched(vendor, "redeem", () => client.redeemCode(vendor, ...rest)),
+    refreshTokens: (vendor, ...rest) => watched(vendor, "refresh", () => client.refreshTokens(vendor, ...rest)),
+    revokeToken: (vendor, ...rest) => watched(vendor, "revoke", () => client.revokeToken(vendor, ...rest)),
+    revokeGrant: (vendor, ...rest) => watched(vendor, "revoke", () => client.revokeGrant(vendor, ...rest)),
+    account: (vendor, ...rest) => watched(vendor, "account", () => client.account(vendor, ...rest), presence),
     validateAccessToken: (vendor, ...rest) =>
       watched(
-        vendor.id,
+        vendor,
         "validate",
         () => client.validateAccessToken(vendor, ...rest),
         ({ active }) => (active ? OK : REFUSED),
       ),
     identify: async (vendor, tokens) => {
-      if (asksAccount(vendor, tokens)) return watched(vendor.id, "userinfo", () => client.identify(vendor, tokens));
+      if (asksAccount(vendor, tokens)) return watched(vendor, "userinfo", () => client.identify(vendor, tokens));
       return client.identify(vendor, tokens);
     },
     checkAccessToken: (vendor, ...rest) =>
-      watched(vendor.id, "check", () => client.checkAccessToken(vendor, ...rest), checkOutcome),
+      watched(vendor, "check", () => client.checkAccessToken(vendor, ...rest), checkOutcome),
     registerClient: (vendor, request) =>
-      watched(vendor.id, "register", () => client.registerClient(vendor, request), registrationOutcome),
+      watched(vendor, "register", () => client.registerClient(vendor, request), registrationOutcome),
   };
 }
 
@@ -97,36 +115,6 @@ function registrationOutcome({ status }: RegistrationAnswer): string {
 
 function checkOutcome({ active }: AccessTokenCheck): string {
   return active === null ? "unknown" : active ? OK : "inactive";
-}
-
-interface Call<T> {
-  readonly vendor: string;
-  readonly operation: VendorOperation;
-  readonly call: () => Promise<T>;
-  readonly outcomeOf: (result: T) => string;
-}
-
-async function watchCall<T>({ vendor, operation, call, outcomeOf }: Call<T>, watch: VendorCallWatch): Promise<T> {
-  const startedAt = performance.now();
-  const span = startVendorSpan(`${operation} ${vendor}`);
-  const end = ({ outcome, outboundError }: Outcome): void => {
-    const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
-    report({ vendor, operation, outcome, durationMs, outboundError }, watch);
-    const errorType = outcome === OK ? undefined : outcome;
-    endSpan(
-      span,
-      { "oauth_broker.vendor": vendor, "oauth_broker.operation": operation, "error.type": errorType },
-      errorType !== undefined,
-    );
-  };
-  try {
-    const result = await call();
-    end({ outcome: outcomeOf(result) });
-    return result;
-  } catch (error) {
-    end(failed(error));
-    throw error;
-  }
 }
 
 interface Outcome {
