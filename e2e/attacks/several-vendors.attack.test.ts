@@ -6,15 +6,15 @@
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SeveralVendors, startSeveralVendors } from "../support/several-vendors/harness.ts";
-import { asksToSignIn, openTextBrowser } from "../support/several-vendors/browser.ts";
 import { connectLinkingClient, type LinkingClient } from "../support/several-vendors/client.ts";
 import { modernCall, rawRequest } from "../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
+import { asksToSignIn } from "../../packages/mcp-auth/src/testing/linking/visitor.ts";
 
 let harness: SeveralVendors;
 let victim: LinkingClient;
 beforeAll(async () => {
   harness = await startSeveralVendors({ env: { ELICITATION_WAIT_SECONDS: "0" } });
-  victim = await connectLinkingClient(harness, "victim", { era: "modern" });
+  victim = await connectLinkingClient(harness, { era: "modern" });
 });
 afterAll(async () => {
   await victim.close();
@@ -24,8 +24,7 @@ afterAll(async () => {
 
 /** A call of 2026-07-28 as it is on the wire. @param params replace those of a client that shows URLs */
 async function callModern(accessToken: string, tool: string, params: object = {}) {
-  const sent = await fetch(harness.mcp, rawRequest(accessToken, ...modernCall(tool, params)));
-  const answer = await harness.keep("raw client", "POST", sent);
+  const answer = await harness.fetch(harness.mcp, rawRequest(accessToken, ...modernCall(tool, params)));
   const text = await answer.text();
   const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
   const { result: { requestState, inputRequests = {} } = {}, error } = JSON.parse(json) as {
@@ -40,7 +39,7 @@ type InputRequests = Readonly<Record<string, { readonly params?: { readonly url?
 
 describe("bar#LK-4 a requestState", () => {
   it("of one user's call is none of another user, tool or arguments, and asks nothing", async () => {
-    const attacker = await connectLinkingClient(harness, "attacker", { era: "modern", account: "operator" });
+    const attacker = await connectLinkingClient(harness, { era: "modern", account: "operator" });
     const at = (who: LinkingClient, tool: string, params: object = {}) => callModern(who.accessToken, tool, params);
     const { requestState } = await at(victim, "chat_post", { arguments: { text: "a" } });
     expect(requestState).toMatch(/^[\w.-]{40,}$/);
@@ -70,15 +69,15 @@ describe("bar#LK-6 another sign-in vendor", () => {
     await harness.restart({ SIGN_IN: "chat", ADOPT_SIGN_IN: "true" });
 
     expect((await callModern(accessToken, "github_account")).status).toBe(401);
-    expect(asksToSignIn(await (await browser.request("/connections")).text())).toBe(true);
+    expect(await asksToSignIn(await browser.get("/connections"))).toBe(true);
     // `user` at the chat is another user than `user` at home.
-    const namesake = await connectLinkingClient(harness, "namesake", { era: "modern" });
+    const namesake = await connectLinkingClient(harness, { era: "modern" });
     expect((await namesake.browser.open(ticket)).status).toBe(410);
     expect((await namesake.browser.open("/connections")).html).not.toContain("Disconnect GitHub");
     expect((await harness.command("links", "list")).stdout).toMatch(/^foreign +github +user /m);
     namesake.onUrl = async (url) => {
       expect(await ofVictim()).toHaveLength(1);
-      await namesake.browser.link(url, { account: "operator" });
+      await namesake.browser.link({ url }, { account: "operator" });
       return "accept";
     };
     expect((await namesake.call("github_account")).value).toMatchObject({ account: { login: "sample-operator" } });
@@ -89,8 +88,8 @@ describe("bar#LK-6 another sign-in vendor", () => {
     await harness.restart({ SIGN_IN: "home" });
     // Back at the first one: what began there before the operator left is not what it was.
     expect((await callModern(accessToken, "github_account")).status).toBe(401);
-    expect(asksToSignIn(await (await browser.request("/connections")).text())).toBe(true);
-    const again = await connectLinkingClient(harness, "victim again", { era: "modern" });
+    expect(await asksToSignIn(await browser.get("/connections"))).toBe(true);
+    const again = await connectLinkingClient(harness, { era: "modern" });
     again.onUrl = async () => "decline";
     expect((await again.call("github_account")).text).toMatch(/^link_declined /);
     await again.close();
@@ -98,8 +97,8 @@ describe("bar#LK-6 another sign-in vendor", () => {
 });
 
 it("bar#LK-5 a cookie of the pages opens nothing at /mcp, and a planted one is not signed in", async () => {
-  const planted = openTextBrowser(harness, "planted");
-  const fresh = openTextBrowser(harness, "signed in");
+  const planted = harness.visitor();
+  const fresh = harness.visitor();
   await fresh.open("/connections");
   const [name = "", value = ""] =
     (fresh.jar.header(new URL(harness.url)) ?? "")
@@ -115,5 +114,5 @@ it("bar#LK-5 a cookie of the pages opens nothing at /mcp, and a planted one is n
   attacker.store(new URL(harness.url), [`${name}=${chosen}; Path=/`]);
   const headers = { cookie: attacker.header(new URL(harness.url)) ?? "" };
   const answer = await fetch(`${harness.url}/connections`, { headers, redirect: "manual" });
-  expect(asksToSignIn(await answer.text())).toBe(true);
+  expect(await asksToSignIn(answer)).toBe(true);
 });

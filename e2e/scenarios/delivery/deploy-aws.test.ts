@@ -168,7 +168,7 @@ describe("a deployed server, from the outputs of its stack", () => {
     const stack = await createStack("mcp-server", { TableName: "links" });
     const METRICS_PORT = String(await freePort());
     const harness = await startSeveralVendors({ env: { ...environmentOf(stack), METRICS_PORT } });
-    const user = await connectLinkingClient(harness, "client", { era: "modern" });
+    const user = await connectLinkingClient(harness, { era: "modern" });
     expect((await user.call("all_accounts")).isError).toBe(false);
     await harness.endGrant("chat", "user");
     expect((await user.call("chat_account")).isError).toBe(false);

@@ -27,7 +27,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       },
     });
     browser = await connectChromium();
-    user = await connectLinkingClient(harness, "Desk", { era: "modern", showsUrls: false });
+    user = await connectLinkingClient(harness, { era: "modern", showsUrls: false });
   });
   afterAll(async () => {
     await user.close();
@@ -55,11 +55,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       const kept = response.allHeaders().then(async (headers) => {
         const isPage = response.status() < 300 || response.status() >= 400;
         const text = isPage ? await response.text().catch(() => "") : "";
-        await harness.keep(
-          "chromium",
-          "GET",
-          new Response(`${response.url()}\n${text}`, { status: response.status(), headers }),
-        );
+        harness.keep([response.url(), ...Object.values(headers), text].join("\n"));
       });
       bodies.push(kept.catch(() => undefined));
     });

@@ -24,7 +24,7 @@ describe.each(ERAS)("a user with a stock %s client", (era) => {
   const ownGitHub = { user: account, account: expect.objectContaining({ login: LOGINS[account] }) as unknown };
 
   beforeAll(async () => {
-    user = await connectLinkingClient(harness, `${account}'s client`, { era, account });
+    user = await connectLinkingClient(harness, { era, account });
   });
   afterAll(() => user.close());
 
@@ -63,7 +63,7 @@ describe.each(ERAS)("a user with a stock %s client", (era) => {
 
   it("is not asked again by another client of theirs", async () => {
     const { browser } = user;
-    const second = await connectLinkingClient(harness, `${account}'s second client`, { era, account, browser });
+    const second = await connectLinkingClient(harness, { era, account, browser });
     expect((await second.call("all_accounts")).isError).toBe(false);
     expect([second.asked, browser.signIns()]).toEqual([[], 1]);
     await second.close();

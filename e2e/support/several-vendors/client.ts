@@ -7,35 +7,26 @@ import type { AccountId } from "@oauth-broker/simulators";
 import { callTool, createClient, type Era, type ToolAnswer } from "../mcp/client.ts";
 import { authorizeClient } from "../mcp/client-oauth.ts";
 import type { SeveralVendors } from "./harness.ts";
-import { openTextBrowser, type TextBrowser } from "./browser.ts";
 
 const CALLBACK = "http://127.0.0.1/oauth/callback";
 
-export type ElicitAction = "accept" | "decline" | "cancel";
-
-export interface LinkingClientOptions {
+interface LinkingClientOptions {
   readonly era: Era;
   readonly account?: AccountId;
   /** Default true: it declares that it shows URLs. */
   readonly showsUrls?: boolean;
   /** The browser of the user; by default a new browser. */
-  readonly browser?: TextBrowser;
+  readonly browser?: ReturnType<SeveralVendors["visitor"]>;
 }
 
 export type LinkingClient = Awaited<ReturnType<typeof connectLinkingClient>>;
 export async function connectLinkingClient(
   harness: SeveralVendors,
-  name: string,
-  {
-    era,
-    account = "user",
-    showsUrls = true,
-    browser = openTextBrowser(harness, `${name}'s browser`, { account }),
-  }: LinkingClientOptions,
+  { era, account = "user", showsUrls = true, browser = harness.visitor(account) }: LinkingClientOptions,
 ) {
   const asked: string[] = [];
   let authorizations = 0;
-  const show = async (url: string): Promise<ElicitAction> => {
+  const show = async (url: string) => {
     asked.push(url);
     return linking.onUrl(url);
   };
@@ -47,30 +38,26 @@ export async function connectLinkingClient(
     }));
     return client;
   };
-  const kept: typeof fetch = async (input, init) => harness.keep(name, init?.method ?? "GET", await fetch(input, init));
-  const { client, tokens, clientId } = await authorizeClient(harness.mcp, {
+  const stopAt = ({ href }: URL): boolean => href.startsWith(CALLBACK);
+  const { client, tokens } = await authorizeClient(harness.mcp, {
     era,
     account,
     callback: CALLBACK,
     create,
-    fetch: kept,
+    fetch: harness.fetch,
     visit: async (url) => {
       authorizations += 1;
-      const stopAt = ({ href }: URL): boolean => href.startsWith(CALLBACK);
-      const page = await browser.open(url, { stopAt });
-      return (await browser.press(page, "approve", { stopAt })).url;
+      return (await browser.press(await browser.open(url, { stopAt }), "approve", { stopAt })).url;
     },
   });
   const linking = {
     browser,
-    client,
     accessToken: tokens.accessToken,
-    clientId,
     /** The URLs its user was shown, in order. */
     asked,
     /** What the user does with a URL; by default they approve at once. */
-    onUrl: async (url: string): Promise<ElicitAction> => {
-      await browser.link(url);
+    onUrl: async (url: string): Promise<"accept" | "decline" | "cancel"> => {
+      await browser.link({ url });
       return "accept";
     },
     /** Shows URLs and calls again, as its era has it. */

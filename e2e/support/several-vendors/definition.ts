@@ -11,55 +11,36 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
   chat: ["openid", "api:read"],
   github: ["read:user"],
 };
-const nothing = z.object({});
-const readOnly = { annotations: { readOnlyHint: true } };
-const needsOf = (id: string) => ({ scopes: SCOPES[id] ?? [] });
+const input = z.object({ text: z.string().optional() });
+const annotations = { readOnlyHint: true };
 
-const accountOf = (id: string): Tool =>
+const accountOf = (vendor: string, name = `${vendor}_account`, more: readonly string[] = []): Tool =>
   defineTool({
-    name: `${id}_account`,
-    title: `Account at ${id}`,
-    description: `The user's account at ${id}`,
-    input: nothing,
-    ...readOnly,
-    vendor: id,
-    ...needsOf(id),
-    run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
+    name,
+    description: `The user's account at ${vendor}`,
+    input,
+    ...(more.length === 0 && { annotations }),
+    vendor,
+    scopes: [...(SCOPES[vendor] ?? []), ...more],
+    run: async (_, { user, vendor: at }) => ({ user, account: await at.account() }),
   });
-
-const chatPost = defineTool({
-  name: "chat_post",
-  title: "Chat post",
-  description: "Would write to the chat",
-  input: z.object({ text: z.string().optional() }),
-  vendor: "chat",
-  scopes: ["openid", "api:read", "api:write"],
-  run: async (_, { user, vendor }) => ({ user, account: await vendor.account() }),
-});
 
 /** @param env `VENDORS` */
 export function defineServer(env: Readonly<Record<string, string | undefined>>): ServerDefinition {
   const listed = (env["VENDORS"] ?? "").split(",").filter((id) => Object.hasOwn(SCOPES, id));
   return {
     name: "several-vendors",
-    title: "Several vendors",
     version: "1.0.0",
     tools: [
-      defineTool({
-        name: "nothing",
-        description: "Needs no vendor",
-        input: nothing,
-        run: async (_, { user }) => ({ user }),
-      }),
-      ...listed.map(accountOf),
-      ...(listed.includes("chat") ? [chatPost] : []),
+      defineTool({ name: "nothing", description: "Needs no vendor", input, run: async (_, { user }) => ({ user }) }),
+      ...listed.map((id) => accountOf(id)),
+      ...(listed.includes("chat") ? [accountOf("chat", "chat_post", ["api:write"])] : []),
       defineTool({
         name: "all_accounts",
-        title: "All accounts",
         description: "The user's accounts at every vendor",
-        input: nothing,
-        ...readOnly,
-        vendors: Object.fromEntries(listed.map((id) => [id, needsOf(id)])),
+        input,
+        annotations,
+        vendors: Object.fromEntries(listed.map((id) => [id, { scopes: SCOPES[id] ?? [] }])),
         run: async (_, { user, vendors }) => ({
           user,
           accounts: await Promise.all(listed.map(async (id) => vendors[id]?.account() ?? null)),

@@ -4,10 +4,12 @@
  * own account endpoint. Every token of the vendors is planted, and everything that a client
  * or a browser receives of the server is kept, to be searched for them.
  */
-import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { type AccountId, startOpenIdProvider } from "@oauth-broker/simulators";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
+import { decodeJwt } from "jose";
 import { hasSeveralVendors, openLinks, runTokenStore } from "../../../packages/mcp-auth/src/cli/operator.ts";
 import { runCommand } from "../../../packages/mcp-auth/src/cli/run-command.ts";
+import { openVisitor } from "../../../packages/mcp-auth/src/testing/linking/visitor.ts";
 import { basic } from "../broker/platform.ts";
 import { freePort } from "../free-port.ts";
 import { serveInProcess } from "../mcp/in-process.ts";
@@ -17,19 +19,7 @@ import { findSecrets, plantSecret } from "../secrets.ts";
 import { type Ended, temporaryFolder } from "../service-process.ts";
 import { defineServer } from "./definition.ts";
 
-export type OpenIdName = "home" | "chat";
-export type VendorName = OpenIdName | "github";
-
-/** A response of the server, as a client or a browser received it. */
-export interface Seen {
-  /** The client or browser. */
-  readonly by: string;
-  readonly method: string;
-  readonly url: string;
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
+type OpenIdName = "home" | "chat";
 
 const PREFIX = "vendor token";
 /** More responses of a token endpoint than any file has. */
@@ -46,7 +36,8 @@ export async function startSeveralVendors({
   const addresses = [url, ...(await fronts(port))];
   const clientSecret = createVendorSecret();
   const issued: Record<OpenIdName, Record<string, unknown>[]> = { home: [], chat: [] };
-  const openId = async (name: OpenIdName, host: "127.0.0.1" | "localhost"): Promise<OpenIdProvider> => {
+  const variables: Record<string, string> = {};
+  const openId = async (name: OpenIdName, host: "127.0.0.1" | "localhost", scopes: string) => {
     const redirectUris = addresses.flatMap((at) => [`${at}/callback`, `${at}/vendors/${name}/callback`]);
     const client = { clientId: OUR_CLIENT, clientSecret, redirectUris, clientName: "Several vendors" };
     const provider = await startOpenIdProvider({ clients: [client], host });
@@ -59,21 +50,23 @@ export async function startSeveralVendors({
     };
     for (let count = 0; count < MOST_TOKEN_ANSWERS; count += 1)
       provider.faults.next("/token", { kind: "rewrite", rewrite });
+    const prefix = `VENDOR_${name.toUpperCase()}`;
+    variables[`${prefix}_ISSUER`] = provider.issuer;
+    variables[`${prefix}_SCOPES`] = scopes;
+    variables[`${prefix}_CLIENT_ID`] = OUR_CLIENT;
+    variables[`${prefix}_CLIENT_SECRET`] = clientSecret;
     return provider;
   };
-  const [home, chat, github] = [
-    await openId("home", "127.0.0.1"),
-    await openId("chat", "localhost"),
-    await startGitHub(),
-  ];
+  const home = await openId("home", "127.0.0.1", "openid profile email");
+  const chat = await openId("chat", "localhost", "openid profile offline_access api:read api:write");
+  const github = await startGitHub();
   github.addClient({ clientId: OUR_CLIENT, clientSecret, redirectUris: [`${url}/vendors/github/callback`] });
   const environment: Environment = {
     OAUTH_MODE: "hosted",
     DEPLOYMENT_URL: url,
     PORT: port,
     VENDORS: "home,chat,github",
-    ...openIdVariables("HOME", home, { clientSecret, scopes: "openid profile email" }),
-    ...openIdVariables("CHAT", chat, { clientSecret, scopes: "openid profile offline_access api:read api:write" }),
+    ...variables,
     ...gitHubVariables(github, clientSecret, "VENDOR_GITHUB"),
     VENDOR_GITHUB_SCOPES: "read:user repo",
     OAUTH_DYNAMIC_REGISTRATION: "open",
@@ -86,7 +79,13 @@ export async function startSeveralVendors({
   let changed: Environment = { DATA_DIR: folder, ...environment };
   const start = () => serveInProcess(defineServer(changed), changed, folder);
   let server = await start();
-  const seen: Seen[] = [];
+  let seen = "";
+  const keep = (text: string): void => void (seen += `${text}\n`);
+  const keptFetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const answer = await fetch(input, init);
+    keep([answer.url, ...[...answer.headers].flat(), await answer.clone().text()].join("\n"));
+    return answer;
+  };
   const plantGitHub = (): void => {
     for (const token of github.liveTokens()) plantSecret(`${PREFIX}: github`, token);
   };
@@ -94,23 +93,26 @@ export async function startSeveralVendors({
   return {
     url,
     mcp: `${url}/mcp`,
-    home,
-    chat,
     github,
-    /** Everything received so far. */
-    seen,
-    /** Keeps a response and gives it back unread. */
-    keep: async (by: string, method: string, answer: Response) => {
-      const { status, headers } = answer;
-      const text = await answer.clone().text();
-      seen.push({ by, method, url: answer.url, status, headers, text });
-      return answer;
+    /** Keeps what a client or browser has received. */
+    keep,
+    /** Keeps each response. */
+    fetch: keptFetch,
+    /** A new browser. @param account at each vendor if a visit names no other */
+    visitor: (account: AccountId = "user") => {
+      let signIns = 0;
+      const counted = async (at: string, init: RequestInit): Promise<Response> => {
+        const answer = await keptFetch(at, init);
+        if (answer.headers.getSetCookie().some((cookie) => /^sign-in-[\w-]+=[\w-]/.test(cookie))) signIns += 1;
+        return answer;
+      };
+      /** How often the server has signed this browser in. */
+      return { ...openVisitor(url, counted, { account }), signIns: () => signIns };
     },
     /** @returns the names of the vendors' tokens that a client or browser has received */
     seenTokens: () => {
       plantGitHub();
-      const all = seen.map((one) => `${one.url}\n${[...one.headers].flat().join("\n")}\n${one.text}`).join("\n");
-      return findSecrets(all).filter((what) => what.startsWith(PREFIX));
+      return findSecrets(seen).filter((what) => what.startsWith(PREFIX));
     },
     /** How many tokens the vendors have issued. */
     issuedTokens: () => issued.home.length + issued.chat.length + github.liveTokens().length,
@@ -118,7 +120,14 @@ export async function startSeveralVendors({
     endGrant: async (vendor: "chat" | "github", user: string) => {
       plantGitHub();
       if (vendor === "github") return github.disconnect(user, OUR_CLIENT);
-      await endChatGrant(chat, user, issued.chat, clientSecret);
+      for (const { access_token: token, id_token: idToken } of issued.chat) {
+        if (typeof idToken !== "string" || decodeJwt(idToken).sub !== user) continue;
+        const headers = { authorization: basic(OUR_CLIENT, clientSecret) };
+        const body = new URLSearchParams({ token: String(token) });
+        // Revoking any token of a grant ends all of them.
+        // oxlint-disable-next-line no-await-in-loop -- there are one or two
+        await fetch(`${chat.issuer}/token/revocation`, { method: "POST", headers, body });
+      }
     },
     /** Stops the server, and starts it again with these changes. */
     restart: async (changes: Environment = {}) => {
@@ -148,38 +157,4 @@ export async function startSeveralVendors({
       }
     },
   };
-}
-
-function openIdVariables(
-  id: string,
-  { issuer }: OpenIdProvider,
-  { clientSecret, scopes }: { readonly clientSecret: string; readonly scopes: string },
-): Environment {
-  return {
-    [`VENDOR_${id}_ISSUER`]: issuer,
-    [`VENDOR_${id}_SCOPES`]: scopes,
-    [`VENDOR_${id}_CLIENT_ID`]: OUR_CLIENT,
-    [`VENDOR_${id}_CLIENT_SECRET`]: clientSecret,
-  };
-}
-
-/** Revoking any token of a grant ends all of them. */
-async function endChatGrant(
-  { issuer }: OpenIdProvider,
-  user: string,
-  issued: readonly Record<string, unknown>[],
-  clientSecret: string,
-): Promise<void> {
-  const ofUser = issued.filter(({ id_token: idToken }) => {
-    const [, payload = ""] = String(idToken).split(".");
-    return Buffer.from(payload, "base64url").toString("utf8").includes(`"sub":"${user}"`);
-  });
-  for (const { access_token: token } of ofUser) {
-    // oxlint-disable-next-line no-await-in-loop -- there are one or two
-    await fetch(`${issuer}/token/revocation`, {
-      method: "POST",
-      headers: { authorization: basic(OUR_CLIENT, clientSecret) },
-      body: new URLSearchParams({ token: String(token) }),
-    });
-  }
 }

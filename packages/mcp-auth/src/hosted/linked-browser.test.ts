@@ -67,7 +67,7 @@ it("two vendors are linked one after another in one browser, during one call", a
   const { access } = await fixture.call();
   const opened: string[] = [];
   const client = await connect(access, async (url) => {
-    opened.push((await visitor.link({ url } as never)).url.href);
+    opened.push((await visitor.link({ url })).url.href);
   });
   const result = await client.callTool({ name: "whois", arguments: {} });
   expect(result.content).toMatchObject([{ type: "text" }]);

@@ -5,27 +5,20 @@
 import { defined, type Clock, type RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
-import {
-  type CookieJar,
-  createCookieJar,
-  driveConsent,
-  type DriveConsentOptions,
-  type OpenIdProvider,
-  type OpenIdProviderOptions,
-  sendWithCookies,
-  startOpenIdProvider,
-} from "@oauth-broker/simulators";
+import { type OpenIdProvider, type OpenIdProviderOptions, startOpenIdProvider } from "@oauth-broker/simulators";
 import type { TokenRows } from "@oauth-broker/token-store";
-import { parseForms } from "../../../../simulators/src/html-forms.ts";
 import type { CallerLinks, Ticket } from "../../mode.ts";
 import type { PagesDeps } from "../../hosted/pages/deps.ts";
 import { sweepPendingTokens } from "../../hosted/pages/store-link.ts";
 import { atVendor, linkKey } from "../../hosted/links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
 import { type Closing, closing } from "../closing.ts";
-import { CREDENTIALS, form, type RequestParameters, SCOPES, SERVER } from "../hosted-fixture.ts";
+import { CREDENTIALS, SCOPES, SERVER } from "../hosted-fixture.ts";
 import { DESK, openServerFixture, type ServerFixture } from "../server-fixture.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
+import { type LinkingVisitor, openVisitor } from "./visitor.ts";
+
+export { asksToSignIn, type LinkingVisitor, type Shown } from "./visitor.ts";
 
 export type VendorName = "home" | "chat";
 
@@ -53,38 +46,6 @@ export interface Call {
   ask(vendor?: string, scopes?: readonly string[]): Promise<Ticket>;
 }
 
-export interface LinkingVisitor {
-  readonly jar: CookieJar;
-  /** @param path or our whole URL */
-  get(path: string | URL, headers?: Record<string, string>): Promise<Response>;
-  post(path: string, fields: RequestParameters, headers?: Record<string, string>): Promise<Response>;
-  /**
-   * Follows redirects, at our pages and at the vendors', at which it acts as `options` says, and
-   * signs in when the page asks for it.
-   */
-  open(path: string | URL, options?: VisitOptions): Promise<Shown>;
-  /** Presses a button of the page: `value` of `decision` or `action`. */
-  press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: string }): Promise<Shown>;
-  /** From the page that asks for it: the redirect to the sign-in vendor. */
-  beginSignIn(): Promise<Response>;
-  /** The same without following: our own answer. */
-  send(shown: Shown, button: string, vendor?: string): Promise<Response>;
-  /** At a vendor, up to our callback, which is not requested. */
-  atVendor(answer: Response, options?: VisitOptions): Promise<URL>;
-  /** Opens the ticket, signs in and approves. */
-  link(ticket: Ticket, options?: VisitOptions): Promise<Shown>;
-}
-
-export type VisitOptions = Partial<Pick<DriveConsentOptions, "account" | "decision" | "cookieJar">>;
-
-/** Where a visit ended. */
-export interface Shown {
-  readonly url: URL;
-  readonly status: number;
-  readonly html: string;
-  readonly headers: Headers;
-}
-
 export interface LinkingOptions {
   readonly chat: Partial<Vendor>;
   readonly home: Partial<Vendor>;
@@ -95,13 +56,6 @@ export interface LinkingOptions {
   readonly records: (now: Clock) => RecordStore;
   readonly rows: TokenRows;
   readonly vendorClient: (real: VendorClient) => VendorClient;
-}
-
-const SIGN_IN_BUTTON = /<button[^>]* name="action" value="sign_in"/;
-
-/** Whether an answer of `/connections` is the page for a browser that is not signed in. */
-export async function asksToSignIn(answer: Response): Promise<boolean> {
-  return answer.status === 200 && SIGN_IN_BUTTON.test(await answer.text());
 }
 
 export const SESSION_SCOPE: readonly string[] = ["home", "chat"].flatMap((id) =>
@@ -169,7 +123,7 @@ function fixtureOver(
     home,
     chat,
     deps,
-    visitor: () => visitorOf(fixture),
+    visitor: () => openVisitor(SERVER, (url, init) => fixture.request(url.slice(SERVER.length), init)),
     call: async (user = "user", scope = SESSION_SCOPE, clientId = DESK.clientId) => {
       const { session, tokens } = await fixture.sessions.start({ user, clientId, scope });
       const links = (await fixture.authenticate(tokens.accessToken))?.links;
@@ -196,57 +150,4 @@ function fixtureOver(
     await fixture.close();
     await closeVendors();
   });
-}
-
-function visitorOf(fixture: ServerFixture): LinkingVisitor {
-  const jar = createCookieJar();
-  const request = (url: string, init: RequestInit) => fixture.request(url.slice(SERVER.length), init);
-  const send = (url: URL, init?: RequestInit) => sendWithCookies(request, jar, url, init);
-  const isOurs = (url: URL): boolean => url.href.startsWith(SERVER);
-  const locationOf = (answer: Response): URL => new URL(answer.headers.get("location") ?? "none:", SERVER);
-
-  const follow = async (first: Response, from: URL, options: VisitOptions): Promise<Shown> => {
-    let [answer, url] = [first, from];
-    for (let step = 0; step < 12; step += 1) {
-      const { status, headers } = answer;
-      if (status < 300 || status > 399) return { url, status, html: await answer.text(), headers };
-      url = locationOf(answer);
-      if (!isOurs(url)) url = await driveConsent(url, { cookieJar: jar, stopAt: isOurs, ...options });
-      answer = await send(url);
-    }
-    throw new Error("the visit does not end");
-  };
-  const visitor: LinkingVisitor = {
-    jar,
-    get: (path, headers = {}) => send(new URL(path, SERVER), { headers }),
-    post: (path, fields, headers = {}) => send(new URL(path, SERVER), { method: "POST", body: form(fields), headers }),
-    open: async (path, options = {}) => {
-      const shown = await follow(await visitor.get(path), new URL(path, SERVER), options);
-      return SIGN_IN_BUTTON.test(shown.html) ? visitor.press(shown, "sign_in", options) : shown;
-    },
-    beginSignIn: async () => {
-      const answer = await visitor.get("/connections");
-      const { status, headers } = answer;
-      const shown = { url: new URL("/connections", SERVER), status, html: await answer.text(), headers };
-      return visitor.send(shown, "sign_in");
-    },
-    send: async ({ html, url }, button, vendor) => {
-      const found = parseForms(html).find(
-        ({ buttons, fields }) =>
-          buttons.some(([, value]) => value === button) &&
-          (vendor === undefined || fields.some(([name, value]) => name === "vendor" && value === vendor)),
-      );
-      const pressed = found?.buttons.find(([, value]) => value === button);
-      if (found === undefined || pressed === undefined) throw new Error(`no button ${button} on the page:\n${html}`);
-      const fields = Object.fromEntries([...found.fields, pressed]);
-      return visitor.post(new URL(found.action, url).pathname, fields);
-    },
-    press: async (shown, button, { vendor, ...options } = {}) =>
-      follow(await visitor.send(shown, button, vendor), shown.url, options),
-    atVendor: (answer, options = {}) =>
-      driveConsent(locationOf(answer), { cookieJar: jar, stopAt: isOurs, ...options }),
-    link: async ({ url }, options = {}) =>
-      visitor.press(await visitor.open(url.slice(SERVER.length)), "approve", options),
-  };
-  return visitor;
 }
