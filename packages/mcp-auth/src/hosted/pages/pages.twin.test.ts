@@ -165,10 +165,14 @@ it("an old flow links again if link versions are not compared (twin of bar#LK-9)
 });
 
 it("an old sign-in links again if the time of the end is not read (twin of bar#LK-9)", async () => {
-  weaken(links, ({ readLink }) => ({
-    readLink: async (...args) => {
-      const { endedAtMilliseconds: _, ...undated } = await readLink(...args);
-      return undated;
+  weaken(links, ({ createLinks }) => ({
+    createLinks: (deps) => {
+      const made = createLinks(deps);
+      const readLink: typeof made.readLink = async (key) => {
+        const { endedAtMilliseconds: _, ...undated } = await made.readLink(key);
+        return undated;
+      };
+      return { ...made, readLink };
     },
   }));
   await using fixture = await openLinkingFixture();
