@@ -1,7 +1,7 @@
 /**
  * Counts operations of our code, which are exact while time is not: of what runs or was started in
  * `countedIn`, whatever else the process does. Counts of node:crypto are calls, regardless of what
- * they cost inside: an HMAC or an HKDF is one.
+ * they cost inside: a short HMAC is two digests (oauth-core/src/protocol/mac.ts).
  */
 import { AsyncLocalStorage, createHook } from "node:async_hooks";
 import crypto from "node:crypto";
@@ -11,7 +11,7 @@ import { syncBuiltinESMExports } from "node:module";
 export interface Counts {
   /** Digests, HMACs and keys derived, of node:crypto and of WebCrypto, without `recordMacs`. */
   hashes: number;
-  /** HMACs over whole records. */
+  /** The same for HMACs over whole records. */
   recordMacs: number;
   /** Texts parsed and written. */
   json: number;

@@ -9,7 +9,7 @@
  * brokered flow. envelope.golden.json holds envelopes of every released format, all of which must
  * open forever.
  */
-import { hkdfSync } from "node:crypto";
+import { hkdfSha256 } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import { decryptRaw, encryptRaw, freshIv, IV_BYTES, KEY_BYTES, TAG_BYTES } from "./aes-gcm.ts";
 import { associatedData, decodeCanonical, utf8 } from "./encoding.ts";
@@ -108,16 +108,4 @@ export function deriveKey(secret: string | Buffer, info: string): Buffer {
   const bytes = typeof secret === "string" ? utf8(secret) : secret;
   if (bytes.length === 0) throw new TokenStoreError("key_invalid", { detail: "an empty secret" });
   return hkdfSha256(bytes, NO_BYTES, utf8(info), KEY_BYTES);
-}
-
-/**
- * HKDF-SHA-256, extract and expand. Exported for the published vectors; everything else calls
- * `deriveKey`.
- *
- * @param lengthBytes at most 8160
- * @throws RangeError for more
- */
-export function hkdfSha256(secret: Buffer, salt: Buffer, info: Buffer, lengthBytes: number): Buffer {
-  //= rfc5869#2
-  return Buffer.from(hkdfSync("sha256", secret, salt, info, lengthBytes));
 }

@@ -3,7 +3,8 @@
  * the key. GCM alone is not committing: one ciphertext can be made to open under several keys, each
  * giving another text. The identified key rules that out.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
+import { hmacSha512 } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import { requireKey } from "./aes-gcm.ts";
 
@@ -27,7 +28,7 @@ export interface Subkeys {
  */
 export function deriveSubkeys(key: Buffer): Subkeys {
   requireKey(key);
-  const block = createHmac("sha512", key).update(INFO).digest();
+  const block = hmacSha512(key, INFO);
   return { commitment: block.subarray(0, COMMITMENT_BYTES), encryption: block.subarray(COMMITMENT_BYTES) };
 }
 
