@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { REDIRECT_URI_NEAR_MISSES, REGISTERED_REDIRECT_URI } from "../testing/corpora/redirect-uri-corpus.ts";
-import { OAuthError } from "../protocol/errors.ts";
+import { accepts } from "../testing/accepts.ts";
 import { requireRegistrableRedirectUri } from "./redirect-uri.ts";
 import { anyText, anyWebUrl } from "../testing/any-text.ts";
 
@@ -86,14 +86,3 @@ describe("requireRegistrableRedirectUri", () => {
     );
   });
 });
-
-/** Whether `check` passes; anything it throws but an OAuthError fails the test. */
-function accepts(check: () => unknown): boolean {
-  try {
-    check();
-    return true;
-  } catch (error) {
-    expect(error).toBeInstanceOf(OAuthError);
-    return false;
-  }
-}

@@ -7,7 +7,7 @@ import {
   REGISTERED_REDIRECT_URI,
   redirectUriNearMisses,
 } from "../testing/corpora/redirect-uri-corpus.ts";
-import { OAuthError } from "../protocol/errors.ts";
+import { accepts } from "../testing/accepts.ts";
 import { redirectUrl, verifyNativeRedirectUri, verifyRedirectUri } from "./redirect-uri.ts";
 import type { VerifiedRedirect } from "./redirect-uri.ts";
 import { anyText, anyWebUrl } from "../testing/any-text.ts";
@@ -205,17 +205,6 @@ describe("VerifiedRedirect", () => {
     expect(() => Object.assign(redirect, { uri: "https://evil.example/" })).toThrow(TypeError);
   });
 });
-
-/** Whether `check` passes; anything it throws but an OAuthError fails the test. */
-function accepts(check: () => unknown): boolean {
-  try {
-    check();
-    return true;
-  } catch (error) {
-    expect(error).toBeInstanceOf(OAuthError);
-    return false;
-  }
-}
 
 function safeDecode(text: string): string {
   try {

@@ -1,21 +1,17 @@
 import { once } from "node:events";
 import { createServer, Socket } from "node:net";
 import { buildConnector } from "undici";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/network/loopback-server.ts";
+import { describe, expect, it, vi } from "vitest";
+import { httpAnswer } from "../testing/network/loopback-server.ts";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
 import { type AddressPolicy, createGuardedConnector, guardedLookup } from "./guarded-connection.ts";
 import { createTrust } from "./trust-anchors.ts";
-import { createEgress, type Egress, type EgressDeps, type EgressOptions } from "./index.ts";
+import { closeAfterEach, open, start } from "../testing/network/test-egress.ts";
+import type { EgressDeps, EgressOptions } from "./index.ts";
 
 const OPTIONS: EgressOptions = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };
 const REFUSED = { name: "EgressError", kind: "refused", sent: false };
-const running: (Egress | LoopbackServer)[] = [];
-const track = <T extends Egress | LoopbackServer>(one: T): T => (running.push(one), one);
-
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.close();
-});
+closeAfterEach();
 
 const answersOf = (...turns: readonly (readonly string[])[]): EgressDeps["lookup"] => {
   let turn = 0;
@@ -26,9 +22,7 @@ const answersOf = (...turns: readonly (readonly string[])[]): EgressDeps["lookup
 describe("names", () => {
   it("bar#EG-4 refuses a name that answers publicly first and privately the next time", async () => {
     const { deps, sockets } = recordingNetwork();
-    const egress = track(
-      createEgress(OPTIONS, { ...deps, lookup: answersOf(["8.8.8.8"], ["127.0.0.1"], ["8.8.4.4"]) }),
-    );
+    const egress = open(OPTIONS, { ...deps, lookup: answersOf(["8.8.8.8"], ["127.0.0.1"], ["8.8.4.4"]) });
     await expect(egress.fetch("https://rebind.example/")).rejects.toMatchObject({ kind: "connect", sent: false });
     await expect(egress.fetch("https://rebind.example/")).rejects.toMatchObject(REFUSED);
     await expect(egress.fetch("https://rebind.example/")).rejects.toMatchObject({ kind: "connect" });
@@ -37,7 +31,7 @@ describe("names", () => {
 
   it("bar#EG-4 asks once per connection, so that nothing can change between check and connect", async () => {
     const { deps, names, sockets } = recordingNetwork();
-    const egress = track(createEgress(OPTIONS, deps));
+    const egress = open(OPTIONS, deps);
     await egress.fetch("https://vendor.example/").catch(() => undefined);
     expect([names, sockets]).toEqual([["vendor.example"], ["8.8.8.8"]]);
   });
@@ -46,7 +40,7 @@ describe("names", () => {
     "bar#EG-4 refuses the answer %j as a whole",
     async (answer) => {
       const { deps, sockets } = recordingNetwork(new Map([["mixed.example", answer]]));
-      const egress = track(createEgress(OPTIONS, deps));
+      const egress = open(OPTIONS, deps);
       await expect(egress.fetch("https://mixed.example/")).rejects.toMatchObject(REFUSED);
       expect(sockets).toEqual([]);
     },
@@ -74,8 +68,8 @@ describe("names", () => {
   });
 
   it("bar#EG-4 moves on to the next checked address when one does not answer", async () => {
-    const server = track(await startLoopbackServer((socket) => socket.write(httpAnswer("ok"))));
-    const egress = track(createEgress({ ...OPTIONS, allowLoopback: true }));
+    const server = await start((socket) => socket.write(httpAnswer("ok")));
+    const egress = open({ ...OPTIONS, allowLoopback: true });
     // `localhost` is 127.0.0.1 and ::1; the server listens on the first alone.
     const answer = await egress.fetch(`http://localhost:${server.port}/`);
     expect(await answer.text()).toBe("ok");
@@ -83,21 +77,21 @@ describe("names", () => {
 
   it("bar#EG-5 does not use DNS for localhost", async () => {
     const { deps, names, sockets } = recordingNetwork(new Map([["localhost", ["8.8.8.8"]]]));
-    const egress = track(createEgress({ ...OPTIONS, allowLoopback: true }, deps));
+    const egress = open({ ...OPTIONS, allowLoopback: true }, deps);
     await egress.fetch("http://localhost:9/").catch(() => undefined);
     expect([names, sockets]).toEqual([[], ["127.0.0.1", "::1"]]);
   });
 
   it("refuses a public name that leads to loopback, even where loopback is allowed", async () => {
     const { deps, sockets } = recordingNetwork(new Map([["sneaky.example", ["127.0.0.1"]]]));
-    const egress = track(createEgress({ ...OPTIONS, allowLoopback: true }, deps));
+    const egress = open({ ...OPTIONS, allowLoopback: true }, deps);
     await expect(egress.fetch("https://sneaky.example/")).rejects.toMatchObject(REFUSED);
     expect(sockets).toEqual([]);
   });
 
   it("bar#EG-5 refuses our own hosts through fetchUntrusted only", async () => {
     const { deps, sockets } = recordingNetwork();
-    const egress = track(createEgress({ ...OPTIONS, refusedHosts: ["broker.example"] }, deps));
+    const egress = open({ ...OPTIONS, refusedHosts: ["broker.example"] }, deps);
     await expect(egress.fetchUntrusted("https://BROKER.example/")).rejects.toMatchObject(REFUSED);
     expect(sockets).toEqual([]);
     await expect(egress.fetch("https://broker.example/")).rejects.toMatchObject({ kind: "connect" });
@@ -120,7 +114,7 @@ describe("peers", () => {
       const connect = buildConnector({ allowH2: false });
       return (_target, callback) => connect({ hostname: "127.0.0.1", protocol: "http:", port: String(port) }, callback);
     };
-    const egress = track(createEgress(OPTIONS, { ...recordingNetwork().deps, buildConnector: astray }));
+    const egress = open(OPTIONS, { ...recordingNetwork().deps, buildConnector: astray });
     await expect(egress.fetch("https://vendor.example/", { method: "POST", body: "code=x" })).rejects.toMatchObject(
       REFUSED,
     );
@@ -193,9 +187,7 @@ describe("look-ups", () => {
     const noting =
       (door: string): EgressDeps["lookup"] =>
       (host) => (asked.push(`${door} ${host}`), deps.lookup(host));
-    const egress = track(
-      createEgress(OPTIONS, { ...deps, lookup: noting("trusted"), lookupUntrusted: noting("untrusted") }),
-    );
+    const egress = open(OPTIONS, { ...deps, lookup: noting("trusted"), lookupUntrusted: noting("untrusted") });
     await egress.fetch("https://a.example/").catch(() => undefined);
     await egress.fetchUntrusted("https://b.example/").catch(() => undefined);
     expect(asked).toEqual(["trusted a.example", "untrusted b.example"]);

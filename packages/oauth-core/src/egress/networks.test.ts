@@ -1,15 +1,11 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
-import { createEgress, type Egress, type EgressOptions } from "./index.ts";
+import { closeAfterEach, open } from "../testing/network/test-egress.ts";
+import { createEgress, type EgressOptions } from "./index.ts";
 
 const OPTIONS: EgressOptions = { allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 };
 const REFUSED = { name: "EgressError", kind: "refused", sent: false };
-const running: Egress[] = [];
-const track = (one: Egress): Egress => (running.push(one), one);
-
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.close();
-});
+closeAfterEach();
 
 describe("networks of the operator", () => {
   const options: EgressOptions = { ...OPTIONS, allowCidrs: ["10.20.0.0/16"] };
@@ -24,7 +20,7 @@ describe("networks of the operator", () => {
 
   it("reach any https port of a name or address inside", async () => {
     const { deps, sockets } = recordingNetwork(answers);
-    const egress = track(createEgress(options, deps));
+    const egress = open(options, deps);
     for (const url of ["https://idp.corp.internal:8443/", "https://keycloak/", "https://10.20.0.7:9443/"]) {
       await expect(egress.fetch(url)).rejects.toMatchObject({ kind: "connect", sent: false });
     }
@@ -41,7 +37,7 @@ describe("networks of the operator", () => {
     "https://127.0.0.1/",
   ])("do not open %s", async (url) => {
     const { deps, sockets } = recordingNetwork(answers);
-    const egress = track(createEgress(options, deps));
+    const egress = open(options, deps);
     await expect(egress.fetch(url)).rejects.toMatchObject(REFUSED);
     expect(sockets).toEqual([]);
   });
@@ -50,7 +46,7 @@ describe("networks of the operator", () => {
     "bar#EG-3 stay out of reach of fetchUntrusted: %s",
     async (url) => {
       const { deps, sockets } = recordingNetwork(answers);
-      const egress = track(createEgress(options, deps));
+      const egress = open(options, deps);
       await expect(egress.fetchUntrusted(url)).rejects.toMatchObject(REFUSED);
       expect(sockets).toEqual([]);
     },

@@ -1,10 +1,11 @@
 /** Any https port of a host that the operator wrote down; elsewhere 443. */
 import { systemTimer } from "../mechanics/system-timer.ts";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
 import { createVendorClient } from "../vendor-client/index.ts";
 import { defineVendor } from "../registry/vendor.ts";
-import { createEgress, type Egress, type EgressOptions } from "./index.ts";
+import { closeAfterEach, open } from "../testing/network/test-egress.ts";
+import type { EgressOptions } from "./index.ts";
 import { operatorsHosts } from "./url.ts";
 
 const OPTIONS: EgressOptions = {
@@ -14,11 +15,7 @@ const OPTIONS: EgressOptions = {
   operatorUrls: ["https://sso.customer.example:8443", "https://{region}.idp.example:9443/t", "http://plain.example"],
 };
 const REFUSED = { name: "EgressError", kind: "refused", sent: false };
-const running: Egress[] = [];
-const track = (one: Egress): Egress => (running.push(one), one);
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.close();
-});
+closeAfterEach();
 
 const OWN = [
   "https://sso.customer.example:8443/t",
@@ -29,13 +26,13 @@ const OWN = [
 describe("a port of the operator's", () => {
   it.each(OWN)("is reached: %s", async (url) => {
     const { deps, sockets } = recordingNetwork();
-    await expect(track(createEgress(OPTIONS, deps)).fetch(url)).rejects.toMatchObject({ kind: "connect", sent: false });
+    await expect(open(OPTIONS, deps).fetch(url)).rejects.toMatchObject({ kind: "connect", sent: false });
     expect(sockets).toEqual(["8.8.8.8"]);
   });
 
   it.each([...OWN, "https://vendor.example:8443/"])("bar#EG-7 is not a caller's: %s", async (url) => {
     const { deps, sockets } = recordingNetwork();
-    await expect(track(createEgress(OPTIONS, deps)).fetchUntrusted(url)).rejects.toMatchObject(REFUSED);
+    await expect(open(OPTIONS, deps).fetchUntrusted(url)).rejects.toMatchObject(REFUSED);
     expect(sockets).toEqual([]);
   });
 
@@ -48,20 +45,20 @@ describe("a port of the operator's", () => {
     "https://127.0.0.1:8443/",
   ])("bar#EG-7 opens no other, and no name is looked up for one: %s", async (url) => {
     const { deps, sockets, names } = recordingNetwork();
-    await expect(track(createEgress(OPTIONS, deps)).fetch(url)).rejects.toMatchObject(REFUSED);
+    await expect(open(OPTIONS, deps).fetch(url)).rejects.toMatchObject(REFUSED);
     expect([sockets, names]).toEqual([[], []]);
   });
 
   it("bar#EG-7 opens no other for a private network: public addresses answer on 443", async () => {
     const { deps, sockets } = recordingNetwork();
-    const egress = track(createEgress({ ...OPTIONS, allowCidrs: ["10.0.0.0/8"] }, deps));
+    const egress = open({ ...OPTIONS, allowCidrs: ["10.0.0.0/8"] }, deps);
     await expect(egress.fetch("https://vendor.example:8443/")).rejects.toMatchObject(REFUSED);
     expect(sockets).toEqual([]);
   });
 
   it("bar#EG-1 opens no private address", async () => {
     const { deps, sockets } = recordingNetwork(new Map([["sso.customer.example", ["10.0.0.1"]]]));
-    await expect(track(createEgress(OPTIONS, deps)).fetch(OWN[0] ?? "")).rejects.toMatchObject(REFUSED);
+    await expect(open(OPTIONS, deps).fetch(OWN[0] ?? "")).rejects.toMatchObject(REFUSED);
     expect(sockets).toEqual([]);
   });
 });

@@ -1,20 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import { createServer } from "node:tls";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Secret } from "../protocol/secret.ts";
 import { createTestAuthority, type TestCertificate } from "../testing/network/certificates.ts";
 import { type ForwardProxy, type ForwardProxyOptions, startForwardProxy } from "../testing/network/forward-proxy.ts";
-import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/network/loopback-server.ts";
+import { httpAnswer, type LoopbackServer } from "../testing/network/loopback-server.ts";
 import { createEgress, type Egress, type EgressDeps, type EgressOptions, REAL_NETWORK } from "./index.ts";
+import { closeAfterEach, start, track } from "../testing/network/test-egress.ts";
 import { checkProxy } from "./proxy.ts";
 
 const authority = createTestAuthority();
 const OPTIONS: EgressOptions = { allowLoopback: false, allowCidrs: [], timeoutMs: 5_000, caPem: authority.caPem };
-const running: { close(): Promise<void> }[] = [];
-const track = <T extends { close(): Promise<void> }>(one: T): T => (running.push(one), one);
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.close();
-});
+closeAfterEach();
 
 const LOST = { name: "EgressError", kind: "connect", sent: false };
 const REFUSED = { name: "EgressError", kind: "refused", sent: false };
@@ -25,7 +22,7 @@ async function startVendor(
 ): Promise<LoopbackServer> {
   const server = createServer(certificate).on("tlsClientError", () => undefined);
   const answer = httpAnswer("tokens");
-  return track(await startLoopbackServer((socket) => socket.write(answer), { server, connection: "secureConnection" }));
+  return start((socket) => socket.write(answer), { server, connection: "secureConnection" });
 }
 
 interface Setting {
@@ -101,9 +98,8 @@ describe("a forward proxy", () => {
     const hanging = await setUp({ instead: "" }, { deps: { connectTimeoutMs: 200 } });
     await expect(hanging.egress.fetch("https://vendor.example/token", POST)).rejects.toMatchObject(LOST);
     expect(hanging.proxy.asked).toEqual(["vendor.example:443"]);
-    await hanging.proxy.close();
-    running.splice(running.indexOf(hanging.proxy), 1);
-    await expect(hanging.egress.fetch("https://vendor.example/token", POST)).rejects.toMatchObject({
+    const gone = track(createEgress({ ...OPTIONS, proxy: new Secret("http://127.0.0.1:1") }));
+    await expect(gone.fetch("https://vendor.example/token", POST)).rejects.toMatchObject({
       ...LOST,
       detail: expect.stringContaining("ECONNREFUSED") as unknown,
     });
@@ -161,7 +157,7 @@ describe("a forward proxy", () => {
   });
 
   it("is passed by for this machine and for the operator's own networks", async () => {
-    const local = track(await startLoopbackServer((socket) => socket.write(httpAnswer("local"))));
+    const local = await start((socket) => socket.write(httpAnswer("local")));
     const { proxy, egress } = await setUp({}, { options: { allowLoopback: true, allowCidrs: ["10.20.0.0/16"] } });
     expect(await (await egress.fetch(local.origin)).text()).toBe("local");
     await expect(egress.fetch("https://idp.corp.internal/")).rejects.toMatchObject({

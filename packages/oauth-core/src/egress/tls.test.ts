@@ -1,29 +1,21 @@
 import { connect, createServer, getCACertificates, type TlsOptions } from "node:tls";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestAuthority, type TestCertificate } from "../testing/network/certificates.ts";
-import { httpAnswer, type LoopbackServer, startLoopbackServer } from "../testing/network/loopback-server.ts";
+import { httpAnswer, type LoopbackServer } from "../testing/network/loopback-server.ts";
 import { withDefaultRoots } from "./trust-anchors.ts";
-import { createEgress, type Egress, type EgressOptions } from "./index.ts";
+import { closeAfterEach, open, start } from "../testing/network/test-egress.ts";
+import { createEgress, type EgressOptions } from "./index.ts";
 
 const authority = createTestAuthority();
 const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: 5_000, caPem: authority.caPem };
 const UNSENT = { name: "EgressError", kind: "connect", sent: false };
-const running: (Egress | LoopbackServer)[] = [];
-
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const one of running.splice(0)) await one.close();
-});
+closeAfterEach();
+afterEach(() => vi.unstubAllEnvs());
 
 async function startTls(certificate: TestCertificate, options: TlsOptions = {}): Promise<LoopbackServer> {
   const server = createServer({ ...certificate, ...options });
   server.on("tlsClientError", () => undefined);
-  const started = await startLoopbackServer((socket) => socket.write(httpAnswer("secret")), {
-    server,
-    connection: "secureConnection",
-  });
-  running.push(started);
-  return started;
+  return start((socket) => socket.write(httpAnswer("secret")), { server, connection: "secureConnection" });
 }
 
 /** Posts to the server by the given host; the answer, or what was thrown. */
@@ -32,8 +24,7 @@ async function post(
   options: Partial<EgressOptions> = {},
   host = "localhost",
 ): Promise<unknown> {
-  const egress = createEgress({ ...OPTIONS, ...options });
-  running.push(egress);
+  const egress = open({ ...OPTIONS, ...options });
   const call = egress.fetch(`https://${host}:${server.port}/`, { method: "POST", body: "code=x" });
   return call.then(async (response) => response.text()).catch((error: unknown) => error);
 }
@@ -46,8 +37,7 @@ describe("TLS", () => {
 
   it("bar#EG-10 refuses a CA that is not configured", async () => {
     const server = await startTls(authority.issue(["localhost"]));
-    const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
-    running.push(egress);
+    const egress = open({ timeoutMs: 5_000 });
     await expect(egress.fetch(`https://localhost:${server.port}/`)).rejects.toMatchObject(UNSENT);
     expect(server.received).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { patience } from "../time-limits.ts";
 import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
 
 const OPTIONS: EgressOptions = { allowLoopback: true, allowCidrs: [], timeoutMs: patience(2_000) };
-const running: (Egress | LoopbackServer)[] = [];
+const running: { close(): Promise<void> }[] = [];
 
 /** Called once in a test file. */
 export function closeAfterEach(): void {
@@ -15,7 +15,7 @@ export function closeAfterEach(): void {
 }
 
 /** Closes it after the test. */
-export function track<T extends Egress | LoopbackServer>(one: T): T {
+export function track<T extends { close(): Promise<void> }>(one: T): T {
   running.push(one);
   return one;
 }
