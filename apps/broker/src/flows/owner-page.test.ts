@@ -39,13 +39,14 @@ async function asked({
     Object.fromEntries(
       [...html.matchAll(/name="(\w+)" value="([^"]*)">/g)].map(([, name = "", value = ""]) => [name, value]),
     );
-  const decide = async (change: Record<string, string | undefined>, cookie = shown.cookie) => {
+  const decide = async (change: Record<string, string | undefined>, cookie = shown.cookie, site?: string) => {
     const sent = Object.entries({ ...fields(shown.html), ...change }).filter((pair) => pair[1] !== undefined);
     const response = await broker.app.request(`${ISSUER}/v1/authorize`, {
       method: "POST",
       headers: {
         "content-type": "application/x-www-form-urlencoded",
         ...(cookie === "" ? {} : { cookie: cookie ?? "" }),
+        ...(site === undefined ? {} : { "sec-fetch-site": site }),
       },
       body: new URLSearchParams(sent as [string, string][]).toString(),
     });
@@ -171,6 +172,15 @@ describe("bar#XA-9 the page before the browser leaves", () => {
     expect(html).toContain(`<code>${reason}</code>`);
     expect(await stage()).toBe("pushed");
     expect((await decide({ decision: "approve" })).response.status).toBe(303);
+  });
+
+  it.each(["cross-site", "same-site"])("bar#RS-7 refuses a form of a page that is %s", async (site) => {
+    const { decide, stage } = await asked();
+    const { response, html } = await decide({ decision: "approve" }, undefined, site);
+    expect([response.status, response.headers.get("location"), await stage()]).toEqual([403, null, "pushed"]);
+    expect(html).toContain("<code>foreign_host</code>");
+    expect((await decide({ decision: undefined }, undefined, site)).html).toContain("<code>decision_missing</code>");
+    expect((await decide({ decision: "approve" }, undefined, "same-origin")).response.status).toBe(303);
   });
 
   it("bar#XA-9 takes the token of one browser in no other, and of one flow in no other", async () => {

@@ -1,5 +1,12 @@
 /** The paths that a user's browser visits on its way to the vendor and back. */
-import { type BodyLimit, pageRoute, queryText, readFormText, type Route } from "@oauth-broker/service/http";
+import {
+  type BodyLimit,
+  pageRoute,
+  queryText,
+  readFormText,
+  requireOwnPage,
+  type Route,
+} from "@oauth-broker/service/http";
 import { authorize, takeDecision } from "../flows/authorize.ts";
 import { finishCallback, repeatAsGet } from "../flows/finish-callback.ts";
 import type { LegDeps } from "../flows/policy.ts";
@@ -20,6 +27,7 @@ export function browserRoutes(deps: BrowserDeps): Route[] {
     }),
     pageRoute("POST", "/v1/authorize", async (c, trace) => {
       const parameters = await deps.flows.read(await readFormText(c, deps.limit), PUSHED, trace);
+      if (parameters.has("decision")) requireOwnPage(c.req.header("sec-fetch-site"));
       return takeDecision(parameters, c.req.header("cookie"), deps, trace);
     }),
     // A vendor that a caller names has its own callback path.

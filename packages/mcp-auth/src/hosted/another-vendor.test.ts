@@ -3,11 +3,15 @@
  * `user` of the previous vendor is not user `user` of the present one. The twins are in
  * table-writer.twin.test.ts.
  */
+import { join } from "node:path";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { localKeyWrapper } from "@oauth-broker/token-store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { expectPage, openServerFixture, openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
 import { SAME, testSessions, WHO } from "../testing/test-sessions.ts";
-import { linkKey } from "./links/link.ts";
+import { CREDENTIALS } from "../testing/hosted-fixture.ts";
+import { endLink, linkKey } from "./links/link.ts";
 
 const INVALID_GRANT = { status: 400, body: { error: "invalid_grant" } };
 
@@ -17,6 +21,12 @@ const CHANGES: readonly [string, (vendor: Vendor) => Partial<Vendor>][] = [
   ["the same id at another place", () => ({ tokenEndpoint: "https://another.example/token" })],
   ["the same id and place with an issuer", () => ({ issuer: "https://another.example" })],
 ];
+
+const connect = async (fixture: ServerFixture) => {
+  const { status, body } = await fixture.connect();
+  expect(status).toBe(200);
+  return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "" };
+};
 
 describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change) => {
   let before: ServerFixture;
@@ -43,12 +53,6 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     await after.close();
     await before.close();
   });
-
-  const connect = async (fixture: ServerFixture) => {
-    const { status, body } = await fixture.connect();
-    expect(status).toBe(200);
-    return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "" };
-  };
 
   it("bar#RS-2 accepts no session of the previous vendor, even of a user with the same name", async () => {
     const old = await connect(before);
@@ -106,4 +110,87 @@ it("bar#RS-2 a session is invalid at another vendor or issuer", async () => {
     expect(await other.endAll(WHO.user)).toBe(0);
   }
   expect(await sessions.identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
+});
+
+describe("a server whose client at the vendor was changed", () => {
+  const HOUR = 3600;
+  let before: ServerFixture;
+  let after: ServerFixture;
+  let asked: string[];
+  beforeEach(async () => {
+    asked = [];
+    const keys = localKeyWrapper({ path: join(temporaryFolder(), "key") });
+    before = await openStubServerFixture({ keys });
+    after = openServerFixture({
+      records: () => before.table,
+      rows: before.rows,
+      keys,
+      vendor: before.settings.vendor.vendor,
+      credentials: { ...CREDENTIALS, clientId: "another-client" },
+      scopes: ["read", "write"],
+      frozen: true,
+      vendorClient: (real) => ({
+        ...real,
+        identify: async () => "user",
+        redeemCode: async (...args) => ({ ...(await real.redeemCode(...args)), scope: ["read"] }),
+        refreshTokens: async (_vendor, { clientId }, { refreshToken }) => {
+          asked.push(`${clientId} ${refreshToken}`);
+          return { accessToken: "refreshed", tokenType: "Bearer", vendorData: {} };
+        },
+        revokeGrant: async (_vendor, { clientId }) => {
+          asked.push(`revoked by ${clientId}`);
+          return "token";
+        },
+      }),
+    });
+  });
+  afterEach(async () => {
+    await after.close();
+    await before.close();
+  });
+  const pass = (seconds: number) => {
+    for (const fixture of [before, after]) fixture.clock.advance(seconds);
+  };
+
+  it("bar#BY-4 asks the user to connect again, not the vendor, once the access token has run out", async () => {
+    const old = await connect(before);
+    expect(await after.authenticate(old.access)).toMatchObject({ user: "user" });
+    const next = await after.refresh(old.refresh);
+    pass(HOUR);
+    expect(await after.refresh(next.body["refresh_token"])).toMatchObject(INVALID_GRANT);
+    expect(asked).toEqual([]);
+    // Nothing was ended: the operator configures the client again.
+    const again = await before.refresh(next.body["refresh_token"]);
+    expect(await before.authenticate(again.body["access_token"] ?? "")).toMatchObject({ user: "user" });
+    const { access } = await connect(after);
+    pass(HOUR - 1);
+    expect(await after.authenticate(access)).toMatchObject({ user: "user" });
+    expect(asked).toEqual([expect.stringMatching(/^another-client /)]);
+  });
+
+  it("bar#BY-4 ends for good what the vendor refuses, and claims no revocation", async () => {
+    const old = await connect(before);
+    const caller = await after.authenticate(old.access);
+    expect(await caller?.refused(await caller.vendorToken())).toBeUndefined();
+    expect(await before.authenticate(old.access)).toBeUndefined();
+    await connect(before);
+    expect([await endLink("user", after), asked]).toEqual([{ vendor: "failed" }, []]);
+  });
+
+  it("replaces a link of the client before also by a narrower one", async () => {
+    await connect(before);
+    await connect(after);
+    const { tokens } = (await after.tokens.get(linkKey("user", after)))!;
+    expect(tokens).toMatchObject({ scope: "read", clientId: "another-client" });
+  });
+
+  it("goes on with a link of an earlier release, which names no client", async () => {
+    const old = await connect(before);
+    const { clientId, ...tokens } = (await before.tokens.get(linkKey("user", before)))!.tokens;
+    expect(clientId).toBe(CREDENTIALS.clientId);
+    await before.tokens.put(linkKey("user", before), { ...tokens, expiresAt: before.now() });
+    expect(await after.authenticate(old.access)).toMatchObject({ user: "user" });
+    expect((await after.tokens.get(linkKey("user", after)))?.tokens.clientId).toBe("another-client");
+    expect(asked).toHaveLength(1);
+  });
 });

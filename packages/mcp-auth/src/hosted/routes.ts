@@ -13,6 +13,7 @@ import {
   readFormText,
   readJsonText,
   readQuery,
+  requireOwnPage,
   type Route,
   type Trace,
 } from "@oauth-broker/service/http";
@@ -97,7 +98,9 @@ function serverRoutes(
   ): Route =>
     pageRoute(method, path, async (c, trace) => {
       const sent = method === "POST" ? await readFormText(c, LIMIT) : queryText(c);
-      return answer(await deps.flows.read(sent, [], trace), c.req.header("cookie"), trace);
+      const parameters = await deps.flows.read(sent, [], trace);
+      if (method === "POST" && parameters.has("decision")) requireOwnPage(c.req.header("sec-fetch-site"));
+      return answer(parameters, c.req.header("cookie"), trace);
     });
   const { registration } = callback;
   const pages: PagesDeps | undefined = linking && { ...linking, findClient: clients.find };

@@ -3,7 +3,15 @@
  * vendor, stores in memory that can be made to fail, and the platform with its user's browser. Any
  * other vendor can be used.
  */
-import { type Clock, type Fetch, OAuthError, type RecordStore, Secret, systemTimer } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  type Fetch,
+  type KeyWrapper,
+  OAuthError,
+  type RecordStore,
+  Secret,
+  systemTimer,
+} from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
@@ -88,6 +96,8 @@ export interface FixtureOptions {
   readonly records?: (now: Clock) => RecordStore;
   /** Default in memory. */
   readonly rows?: TokenRows;
+  /** Default none: the rows are those of `bridge`, and nothing in them is encrypted. */
+  readonly keys?: KeyWrapper;
   /** On the fixture's records; default unsealed. */
   readonly serverKey?: (records: RecordStore) => ServerKey;
   /** For metadata documents of clients; default the real one, on loopback too. */
@@ -114,7 +124,7 @@ export function openHostedFixture({
   const table = failing(options.records?.(now) ?? memoryRecordStore({ now }), "records", down);
   const rows = options.rows ?? memoryTokenRows();
   const tokens = failing(
-    createTokenStore({ rows, timer: systemTimer, mode: "bridge", environment: "test", now }),
+    createTokenStore({ rows, keys: options.keys, timer: systemTimer, mode: "bridge", environment: "test", now }),
     "tokens",
     down,
   );

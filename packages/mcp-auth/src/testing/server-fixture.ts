@@ -69,7 +69,7 @@ export interface TestBrowser {
   readonly jar: CookieJar;
   /** @param path or our whole URL */
   get(path: string | URL): Promise<Response>;
-  post(path: string, fields: RequestParameters): Promise<Response>;
+  post(path: string, fields: RequestParameters, headers?: Record<string, string>): Promise<Response>;
   authorize(parameters?: RequestParameters): Promise<Response>;
   /** The consent page. */
   ask(parameters?: RequestParameters): Promise<ShownPage>;
@@ -170,7 +170,7 @@ function browserOf(fixture: HostedFixture): TestBrowser {
   const browser: TestBrowser = {
     jar,
     get: (path) => send(path),
-    post: (path, fields) => send(path, { method: "POST", body: form(fields) }),
+    post: (path, fields, headers = {}) => send(path, { method: "POST", body: form(fields), headers }),
     authorize: (parameters = {}) => send(`/authorize?${form({ ...ASK, ...parameters }).toString()}`),
     ask: async (parameters) => {
       const answer = await browser.authorize(parameters);

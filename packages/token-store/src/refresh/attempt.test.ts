@@ -140,6 +140,7 @@ describe("step 4: stored before it is returned", () => {
       idToken: new Secret("id"),
       vendorData: new Secret('{"realm":"1"}'),
       refreshExpiresAt: 1_800_000_000,
+      clientId: "ours",
     };
     await fixture.records.replace(KEY, { ...(await fixture.link()), ...kept });
     fixture.time.advance(DUE);

@@ -67,10 +67,10 @@ export async function commitAnswer(
 /** Members that the response leaves out are carried over. */
 //= rfc6749#6
 function carriedOver(old: TokenSet, sent: Secret, answer: TokenSet): TokenSet {
-  const { idToken, scope, vendorData, link } = old;
+  const { idToken, scope, clientId, vendorData, link } = old;
   const refreshExpiresAt = answer.refreshToken === undefined ? old.refreshExpiresAt : undefined;
   return {
-    ...defined({ idToken, scope, refreshExpiresAt, vendorData, link }),
+    ...defined({ idToken, scope, refreshExpiresAt, clientId, vendorData, link }),
     ...answer,
     //= bar#RF-2
     refreshToken: answer.refreshToken ?? sent,

@@ -5,7 +5,7 @@
 import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import { objectFromJson } from "../storage/record-rules.ts";
 import type { Attributes } from "../storage/token-rows.ts";
-import type { LinkDetails, SignIn, TokenKey } from "./tokens.ts";
+import type { LinkDetails, SignIn, TokenKey, TokenSet } from "./tokens.ts";
 
 /** Also in the authenticated data of every sealed field of the row. */
 export const SIGN_IN_ATTRIBUTES = ["sign_in_vendor", "sign_in_issuer"] as const;
@@ -43,16 +43,20 @@ export function holdsTokens(attributes: Attributes): boolean {
   );
 }
 
-/** @param refreshExpiresAt of the tokens, if nothing is encrypted: the copy has no attribute for it */
+/** What the copy has no attribute for. */
+type Uncopied = Pick<TokenSet, "refreshExpiresAt" | "clientId">;
+
+/** @param uncopied of the tokens, if nothing is encrypted */
 export function detailsText(
   { account, label, linkedAt, notGranted, lacked }: LinkDetails,
-  refreshExpiresAt?: EpochSeconds,
+  { refreshExpiresAt, clientId }: Uncopied = {},
 ): string {
-  return JSON.stringify({ account, label: label?.reveal(), linkedAt, notGranted, lacked, refreshExpiresAt });
+  return JSON.stringify({ account, label: label?.reveal(), linkedAt, notGranted, lacked, refreshExpiresAt, clientId });
 }
 
-export function refreshExpiryIn(details: string): EpochSeconds | undefined {
-  return (objectFromJson(details, PLAIN_DETAILS) as { readonly refreshExpiresAt?: EpochSeconds }).refreshExpiresAt;
+export function uncopiedIn(details: string): Uncopied {
+  const { refreshExpiresAt, clientId } = objectFromJson(details, PLAIN_DETAILS) as Uncopied;
+  return defined({ refreshExpiresAt, clientId });
 }
 
 export function detailsOf(text: string): LinkDetails {

@@ -76,9 +76,9 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     content: { readonly tokens: TokenSet; readonly previous?: Previous },
     row: { readonly version: number; readonly mark: ModeName; readonly signIn: SignIn | undefined },
   ): Promise<RowChange> => {
-    const { link, refreshExpiresAt } = content.tokens;
+    const { link } = content.tokens;
     if (dataKeys === undefined) {
-      const details = link === undefined ? {} : { [PLAIN_DETAILS]: detailsText(link, refreshExpiresAt) };
+      const details = link === undefined ? {} : { [PLAIN_DETAILS]: detailsText(link, content.tokens) };
       return { set: { version: row.version, ...details } };
     }
     const set = await sealHalf(content, row, place(key, row.signIn), { dataKeys });

@@ -8,7 +8,7 @@
 import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { Attribute, Attributes, RowKey } from "../storage/token-rows.ts";
-import { detailsOf, detailsText, PLAIN_DETAILS, refreshExpiryIn } from "./link-attributes.ts";
+import { detailsOf, detailsText, PLAIN_DETAILS, uncopiedIn } from "./link-attributes.ts";
 import type { TokenKey, TokenSet, TokenStatus } from "./tokens.ts";
 
 /**
@@ -115,9 +115,7 @@ export function copyOf(attributes: Attributes): TokenSet | undefined {
     }),
     tokenType: text(attributes["token_type"]) ?? "Bearer",
     ...defined({ scope, expiresAt }),
-    ...(details === undefined
-      ? {}
-      : { link: detailsOf(details), ...defined({ refreshExpiresAt: refreshExpiryIn(details) }) }),
+    ...(details === undefined ? {} : { link: detailsOf(details), ...uncopiedIn(details) }),
   };
 }
 
@@ -163,6 +161,7 @@ export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
     scope: tokens.scope,
     expiresAt: tokens.expiresAt,
     refreshExpiresAt: tokens.refreshExpiresAt,
+    clientId: tokens.clientId,
     vendorData: vendorData?.reveal(),
     link: link === undefined ? undefined : detailsText(link),
   });
@@ -184,11 +183,12 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
   if (accessToken === undefined || details === undefined) {
     throw new TokenStoreError("unreadable", { detail: "a part of the sealed row is missing" });
   }
-  const { tokenType, scope, expiresAt, refreshExpiresAt, vendorData, link } = JSON.parse(details) as {
+  const { tokenType, scope, expiresAt, refreshExpiresAt, clientId, vendorData, link } = JSON.parse(details) as {
     tokenType: string;
     scope?: string;
     expiresAt?: number;
     refreshExpiresAt?: number;
+    clientId?: string;
     vendorData?: string;
     link?: string;
   };
@@ -201,6 +201,7 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
       scope,
       expiresAt,
       refreshExpiresAt,
+      clientId,
       vendorData: Secret.of(vendorData),
     }),
     ...(link === undefined ? {} : { link: detailsOf(link) }),

@@ -58,6 +58,11 @@ export interface TokenSet {
   readonly expiresAt?: EpochSeconds;
   /** How long the refresh token lives. Absent when neither the vendor nor its entry says how long it lives. */
   readonly refreshExpiresAt?: EpochSeconds;
+  /**
+   * The client at the vendor that they were issued to: no other can refresh them. Absent in a row of
+   * an earlier release, and of a server with one vendor if nothing is encrypted.
+   */
+  readonly clientId?: string;
   /** JSON text of the other members of the token response. */
   readonly vendorData?: Secret;
   /** Absent at a server with one vendor. */

@@ -17,8 +17,12 @@ export const HOSTED_USERS_DEFENCES: Defences = {
   "hosted/links/link.ts": {
     "pages/granted-scopes: Dropped tokens are not revoked where that may end the link of the same account":
       "if (linked [-!== undefined && !-]{+=== undefined && +}isAnother) return;",
-    "shared-link: A narrower sign-in does not change the link": "return isWithin && {+now < 0 && +}scope.some(",
-    "shared-link: A dead link is not kept": 'return status [-=== "active-]{+!== "revoked+}" && (',
+    "shared-link: A narrower sign-in does not change the link": "return isWithin && {+deps.now() < 0 && +}scope.some(",
+    "shared-link: A dead link is not kept": 'status [-=== "active-]{+!== "revoked+}" &&',
+    "another-vendor: A link of another client does not outlast a new one":
+      "isUsable(present, deps)[- || !isOwnClient(present.tokens.clientId, deps)-])",
+    "another-vendor: A token of another client is not revoked as ours":
+      "if (!isOwnClient(clientId, { settings }){+ && clientId !== clientId+}) return",
     "shared-link: A link that is wider only by scopes no longer requested is not kept":
       "vendorScopes.[-includes(token)-]{+length >= 0+} && !granted",
   },

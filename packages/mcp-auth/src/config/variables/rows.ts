@@ -148,7 +148,7 @@ export const ROWS = [
     name: "VENDOR_CLIENT_ID",
     type: "text of at most 2048 characters",
     description:
-      "The client id of this deployment at the vendor. Hosted mode needs it. In pre-registered mode only tokens that the vendor reports as issued to this client are accepted; with a vendor that does not report it the server does not start, or, where only metadata shows it, warns, and every call fails.",
+      "The client id of this deployment at the vendor. Hosted mode needs it. After it was changed, a user of a link made before signs in again once its access token has run out. In pre-registered mode only tokens that the vendor reports as issued to this client are accepted; with a vendor that does not report it the server does not start, or, where only metadata shows it, warns, and every call fails.",
     example: "my-server-at-the-vendor",
   },
   {

@@ -49,7 +49,7 @@ const MAX_TRIES = 8;
  */
 export async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string> {
   const { tokens, vendor, scope } = granted;
-  const set = tokenSetOf({ ...tokens, scope }, deps.now());
+  const set = tokenSetOf({ ...tokens, scope }, deps);
   let user: string | undefined;
   try {
     user = await deps.vendorClient.identify(vendor, tokens);
@@ -88,8 +88,7 @@ async function endUnstored(set: TokenSet, user: string | undefined, deps: LinkDe
  * vendors that ends the whole grant.
  */
 function isKept(present: StoredTokens | undefined, scope: readonly string[], deps: LinkDeps): boolean {
-  const { scopes: vendorScopes } = deps.settings.vendor;
-  return present !== undefined && outlasts(present, scope, { vendorScopes, now: deps.now() });
+  return present !== undefined && outlasts(present, scope, deps);
 }
 
 /**

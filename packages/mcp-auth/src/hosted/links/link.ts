@@ -2,14 +2,7 @@
  * A user's link to the vendor: the tokens stored for them, their scope, how they are refreshed, and
  * how the link ends. Independent of sessions: many clients may act for one user, over one link.
  */
-import {
-  defined,
-  type EpochSeconds,
-  type JsonObject,
-  type JsonValue,
-  OAuthError,
-  Secret,
-} from "@oauth-broker/oauth-core";
+import { defined, type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { idTokenSubject, parseIdToken, type VendorClient } from "@oauth-broker/oauth-core/client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
@@ -61,13 +54,15 @@ export function linkScope({ tokens: { scope } }: Pick<StoredTokens, "tokens">): 
   return scope?.split(" ").filter((token) => token !== "");
 }
 
-/** @param at when they were issued */
-export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
+/** Of tokens that were issued now. */
+export function tokenSetOf(tokens: VendorTokens, { settings, now }: Pick<LinkDeps, "settings" | "now">): TokenSet {
+  const at = now();
   const { accessToken, refreshToken, idToken, tokenType, scope, expiresInSeconds, vendorData } = tokens;
   const { refreshExpiresInSeconds } = tokens;
   return {
     accessToken: new Secret(accessToken),
     tokenType,
+    clientId: settings.vendor.credentials.clientId,
     ...defined({ refreshToken: Secret.of(refreshToken), idToken: Secret.of(idToken?.raw) }),
     ...(scope === undefined || scope.length === 0 ? {} : { scope: formatScope(scope) }),
     ...(expiresInSeconds === undefined ? {} : { expiresAt: at + expiresInSeconds }),
@@ -75,6 +70,16 @@ export function tokenSetOf(tokens: VendorTokens, at: EpochSeconds): TokenSet {
     // A refresh response does not repeat the members of the first: those are carried over.
     ...(Object.keys(vendorData).length === 0 ? {} : { vendorData: new Secret(JSON.stringify(vendorData)) }),
   };
+}
+
+const CLIENT_CHANGED = { reason: "client_changed" };
+
+/**
+ * Whether they were issued to the client that is configured now: the vendor takes another's for
+ * dead, or for stolen. Those of an earlier release do not say.
+ */
+function isOwnClient(clientId: string | undefined, { settings: { vendor } }: Pick<LinkDeps, "settings">): boolean {
+  return clientId === undefined || clientId === vendor.credentials.clientId;
 }
 
 /**
@@ -91,22 +96,28 @@ export async function freshTokens(
   deps: LinkDeps,
   options: Pick<RefreshOptions, "refused"> = {},
 ): Promise<StoredTokens | undefined> {
-  const { tokens, vendorClient, settings, now } = deps;
+  const { tokens, vendorClient, settings } = deps;
   const { vendor: entry, credentials } = settings.vendor;
-  const refresh: Refresh = async ({ refreshToken, idToken }, { signal }) => {
+  const refresh: Refresh = async ({ refreshToken, idToken, clientId }, { signal }) => {
+    // The grant lives: the operator may configure the client again. A token that the vendor refused is over.
+    const code = options.refused === undefined ? "vendor_credentials_rejected" : "invalid_grant";
+    //= bar#BY-4
+    if (!isOwnClient(clientId, deps)) throw new OAuthError(code, "Another client is configured", CLIENT_CHANGED);
     const vendor = await vendorClient.resolve(entry);
     const expected = idToken === undefined ? {} : { expected: idTokenSubject(idToken.reveal(), vendor) };
     const request = { refreshToken: refreshToken.reveal(), signal, ...expected };
-    return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), now());
+    return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), deps);
   };
   // Tokens that came too late for a link that has ended in the meantime.
   const discard = (late: TokenSet): Promise<void> => discardTokens(late, { user, account: late.link?.account }, deps);
   try {
     return await tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
   } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
     // Not awaited: the user waits for nothing but the answer.
-    if (error instanceof OAuthError && error.code === "invalid_grant") void noteDead(user, deps);
-    throw error;
+    if (error.code === "invalid_grant") void noteDead(user, deps);
+    if (error.extras.reason !== CLIENT_CHANGED.reason) throw error;
+    throw new OAuthError("invalid_grant", "The user must authorize again", CLIENT_CHANGED);
   }
 }
 
@@ -134,24 +145,28 @@ export function noteRestored(user: string, { events, ...place }: LinkPlace & Pic
  *
  * @param present the current link
  * @param granted the scope of the new tokens
- * @param options.vendorScopes `VENDOR_SCOPES`: a scope that is no longer requested is no reason to
- *   keep a link
- * @returns whether the new tokens permit less, and nothing that the present ones do not
+ * @returns whether the new tokens permit less, and nothing that the present ones do not. A scope that
+ *   is no longer in `VENDOR_SCOPES` is no reason to keep a link
  */
 export function outlasts(
   present: StoredTokens,
   granted: readonly string[],
-  { vendorScopes, now }: { readonly vendorScopes: readonly string[]; readonly now: EpochSeconds },
+  deps: Pick<LinkDeps, "settings" | "now">,
 ): boolean {
   const scope = linkScope(present);
-  if (scope === undefined || !isUsable(present, now)) return false;
+  if (scope === undefined || !isUsable(present, deps) || !isOwnClient(present.tokens.clientId, deps)) return false;
   const isWithin = granted.every((token) => scope.includes(token));
+  const { scopes: vendorScopes } = deps.settings.vendor;
   return isWithin && scope.some((token) => vendorScopes.includes(token) && !granted.includes(token));
 }
 
 /** Whether a link can give a token: active, and fresh or to be refreshed. */
-export function isUsable({ status, tokens: { refreshToken, expiresAt } }: StoredTokens, now: EpochSeconds): boolean {
-  return status === "active" && (refreshToken !== undefined || expiresAt === undefined || expiresAt > now);
+export function isUsable({ status, tokens }: StoredTokens, deps: Pick<LinkDeps, "settings" | "now">): boolean {
+  const { refreshToken, expiresAt = Infinity } = tokens;
+  return (
+    status === "active" &&
+    ((refreshToken !== undefined && isOwnClient(tokens.clientId, deps)) || expiresAt > deps.now())
+  );
 }
 
 /** The vendor's result; `unsupported`: it has no way to revoke, `failed`: it could not now. */
@@ -217,10 +232,12 @@ export async function endForeignLink(user: string, deps: LinkDeps): Promise<bool
 
 /** Best effort: the result says what happened. */
 export async function revokeAtVendor(
-  { refreshToken, accessToken }: Pick<TokenSet, "refreshToken" | "accessToken">,
+  { refreshToken, accessToken, clientId }: Pick<TokenSet, "refreshToken" | "accessToken" | "clientId">,
   { vendorClient, settings }: Pick<LinkDeps, "vendorClient" | "settings">,
 ): Promise<VendorRevocation> {
   const { vendor: entry, credentials } = settings.vendor;
+  // The vendor does not know it as ours, and may say that it is gone.
+  if (!isOwnClient(clientId, { settings })) return "failed";
   try {
     const vendor = await vendorClient.resolve(entry);
     const tokens = { accessToken: accessToken.reveal(), refreshToken: refreshToken?.reveal() };

@@ -174,7 +174,7 @@ async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: Pa
   return {
     vendor: listed,
     name: at.settings.vendor.vendor.name,
-    state: typeof stored === "object" ? (isUsable(stored, deps.now()) ? "usable" : "dead") : stored,
+    state: typeof stored === "object" ? (isUsable(stored, at) ? "usable" : "dead") : stored,
     account: link?.label?.reveal() ?? link?.account,
     scopes: (linked === undefined ? undefined : linkScope(linked)) ?? [],
     since: linked === undefined ? undefined : dayOf(link?.linkedAt ?? linked.writtenAt),

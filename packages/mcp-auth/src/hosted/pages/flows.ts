@@ -320,7 +320,8 @@ async function finishLink(
   if (!isOfUser(user, signedIn)) {
     const dropped = { user, account: undefined };
     //= bar#LK-9
-    await discardTokens(tokenSetOf(tokens, deps.now()), dropped, atVendor(flow.listed, deps)).catch(() => undefined);
+    const at = atVendor(flow.listed, deps);
+    await discardTokens(tokenSetOf(tokens, at), dropped, at).catch(() => undefined);
     throw new OAuthError("access_denied", "The user has signed out");
   }
   const brought = { ...flow, user, linkVersion, isReconnect, requestedScope, vendor: vendor.vendor, tokens };

@@ -50,7 +50,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
   const { user, listed, linkVersion, ticketId } = brought;
   const at = atVendor(listed, deps);
   const scope = grantedScope(brought.tokens, brought.requestedScope);
-  const bare = tokenSetOf({ ...brought.tokens, scope }, deps.now());
+  const bare = tokenSetOf({ ...brought.tokens, scope }, at);
   try {
     // 1. whose they are
     const account = await accountOf(brought, deps);
@@ -176,7 +176,7 @@ function isSameAccount(one: string | undefined, other: string | undefined): bool
 
 /** A dead link has nothing to lose. A scope that is no longer requested is not lost either. */
 function losesScope(stored: StoredTokens, granted: readonly string[], at: LinkDeps): boolean {
-  if (!isUsable(stored, at.now())) return false;
+  if (!isUsable(stored, at)) return false;
   const { scopes } = at.settings.vendor;
   return (linkScope(stored) ?? []).some((token) => scopes.includes(token) && !granted.includes(token));
 }

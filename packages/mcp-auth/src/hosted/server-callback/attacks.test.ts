@@ -2,7 +2,7 @@
  * What attackers and malicious clients try at the pages. Codes and /token: redeem-own-code.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
+import { type RequestParameters, SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
 import { watchWrites } from "../../testing/record-stores.ts";
 import {
   expectPage,
@@ -41,6 +41,17 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     }
     expect(vendorVisits()).toBe(before);
     expect((await victim.decide(theirs)).status).toBe(303);
+  });
+
+  it.each(["cross-site", "same-site"])("bar#RS-7 not from a page that is %s", async (site) => {
+    const browser = fixture.browser();
+    const { fields } = await browser.ask();
+    const post = (sent: RequestParameters, from: string) =>
+      browser.post("/authorize", { ...fields, ...sent }, { "sec-fetch-site": from });
+    expect(await expectPage(await post({ decision: "approve" }, site), 403)).toContain("foreign_host");
+    // Without a decision the token alone counts.
+    expect(await expectPage(await post({ csrf: "" }, site))).toContain("<code>csrf</code>");
+    expect((await post({ decision: "approve" }, "same-origin")).status).toBe(303);
   });
 
   it("an invalid request has no page, so no form for it is accepted", async () => {

@@ -10,7 +10,7 @@ import type { HostedDeps } from "../deps.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
 import type { IssuedTokens } from "../sessions/token-pair.ts";
 import { ignorableScopes } from "../link-policy/scope.ts";
-import { linkKey } from "../links/link.ts";
+import { isUsable, linkKey } from "../links/link.ts";
 
 /** Redeems a posted code: the vendor's own, or one of our own. */
 export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: Trace) => Promise<IssuedTokens>;
@@ -83,7 +83,7 @@ async function redeemRefreshToken(
 
 async function requireLink(user: string, deps: HostedDeps): Promise<void> {
   const link = await deps.tokens.get(linkKey(user, deps));
-  if (link?.status === "active") return;
+  if (link !== undefined && isUsable(link, deps)) return;
   throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
 }
 
