@@ -5,9 +5,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type ReadAnswer as Answer, readAnswer } from "@oauth-broker/oauth-core/testing";
 import {
+  type CookieJar,
   createCookieJar,
   driveConsent,
-  type CookieJar,
   type DriveConsentOptions,
   sendWithCookies,
 } from "@oauth-broker/simulators";
@@ -19,34 +19,19 @@ export type { Answer };
 
 export type Form = Readonly<Record<string, string | undefined>>;
 
-export interface Pushed {
-  readonly requestUri: string;
-  readonly flowId: string;
-  readonly state: string;
-  readonly codeVerifier: string;
-}
-
-/** A browser that the vendor has just sent back: the broker's callback is not requested yet. */
-export interface AtCallback extends Pushed {
-  readonly callback: URL;
-  readonly jar: CookieJar;
-}
-
+export type Pushed = Awaited<ReturnType<Platform["push"]>>;
 /** The browser is back at the platform. */
-export interface AtPlatform extends AtCallback {
-  readonly returned: URL;
-  readonly code: string;
-}
+export type AtPlatform = Awaited<ReturnType<Platform["toPlatform"]>>;
 
-export interface Redeemable {
+interface Redeemable {
   readonly code: string;
   readonly codeVerifier: string | undefined;
 }
 
 /** What a later request names of tokens, if there is one. */
-export type Granted = Readonly<Partial<Record<"refreshToken" | "connection", string | undefined>>>;
+type Granted = Readonly<Partial<Record<"refreshToken" | "connection", string | undefined>>>;
 
-export interface PlatformOptions {
+interface PlatformOptions {
   readonly baseUrl: string;
   readonly clientId?: string;
   readonly clientSecret: string;
@@ -62,14 +47,6 @@ export interface PlatformOptions {
 
 /** `form` replaces members of the pushed request; the rest sets what the user does. */
 export type Journey = Partial<DriveConsentOptions> & { readonly form?: Form };
-
-export interface Tokens {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly connection: string;
-  readonly answer: Answer;
-  readonly flow: AtPlatform;
-}
 
 export type Platform = ReturnType<typeof createPlatform>;
 export function createPlatform(options: PlatformOptions) {
@@ -95,7 +72,7 @@ export function createPlatform(options: PlatformOptions) {
       ...form,
     });
 
-  const push = async (form: Form = {}): Promise<Pushed> => {
+  const push = async (form: Form = {}) => {
     const state = random("state");
     const codeVerifier = random("code_verifier");
     const answer = await parOf(form, state, codeVerifier);
@@ -105,9 +82,9 @@ export function createPlatform(options: PlatformOptions) {
     plantSecret("request_uri", handle);
     return { requestUri, flowId: handle.split(".", 1)[0] ?? "", state: form["state"] ?? state, codeVerifier };
   };
-  const authorizeUrl = ({ requestUri }: Pick<Pushed, "requestUri">): string =>
+  const authorizeUrl = ({ requestUri }: { readonly requestUri: string }): string =>
     `${baseUrl}/v1/authorize?${encode({ client_id: clientId, request_uri: requestUri }).toString()}`;
-  const toCallback = async ({ form = {}, ...drive }: Journey = {}): Promise<AtCallback> => {
+  const toCallback = async ({ form = {}, ...drive }: Journey = {}) => {
     const pushed = await push(form);
     const jar = drive.cookieJar ?? createCookieJar();
     const stopAt = (url: URL): boolean => url.origin === baseUrl && url.pathname.endsWith("/callback");
@@ -117,7 +94,7 @@ export function createPlatform(options: PlatformOptions) {
     plantSecret("cookie", jar.get(new URL(baseUrl), `flow-${pushed.flowId}`));
     return { ...pushed, callback, jar };
   };
-  const toPlatform = async (journey: Journey = {}): Promise<AtPlatform> => {
+  const toPlatform = async (journey: Journey = {}) => {
     const at = await toCallback(journey);
     const answer = await browse(at.callback, at.jar);
     const returned = new URL(answer.headers.get("location") ?? "about:blank");
@@ -144,7 +121,7 @@ export function createPlatform(options: PlatformOptions) {
     /** @throws Error unless it is accepted */
     push,
     authorizeUrl,
-    /** Up to the vendor's redirect to the callback. */
+    /** Up to the vendor's redirect to the callback, which is not requested yet. */
     toCallback,
     /** Up to the redirect to the platform. */
     toPlatform,
@@ -158,7 +135,7 @@ export function createPlatform(options: PlatformOptions) {
      * The whole flow.
      * @throws Error without tokens at the end
      */
-    async connect(journey: Journey = {}): Promise<Tokens> {
+    async connect(journey: Journey = {}) {
       const flow = await toPlatform(journey);
       const answer = await redeem(flow);
       if (answer.status !== 200) throw new Error(`/v1/token: ${answer.status} ${answer.text}`);
@@ -168,7 +145,7 @@ export function createPlatform(options: PlatformOptions) {
 }
 
 /** Plants them. */
-export function readTokens({ body }: Answer): Pick<Tokens, "accessToken" | "refreshToken" | "connection"> {
+export function readTokens({ body }: Answer) {
   for (const name of ["access_token", "refresh_token", "vendor_id_token", "connection"]) {
     if (body[name] !== undefined) plantSecret(name, textMember(body, name));
   }

@@ -2,8 +2,10 @@
 import type { ConnectClient, Session, Tokens } from "@oauth-broker/broker-client";
 import { driveConsent, type DriveConsentOptions, type OpenIdProvider } from "@oauth-broker/simulators";
 import { REDIRECT_URI, SCOPE } from "../broker/configuration.ts";
-import type { Gate } from "../broker/gate.ts";
 import { plantSecret } from "../secrets.ts";
+
+/** Starts open. */
+export type Gate = Readonly<Record<"open" | "shut", () => Promise<void>>>;
 
 export interface ConnectHarness {
   readonly client: ConnectClient;

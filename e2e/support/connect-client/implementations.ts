@@ -2,13 +2,17 @@
 import { createBrokerClient } from "@oauth-broker/broker-client";
 import { defineVendor, direct, type DirectClient } from "@oauth-broker/broker-client/direct";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { startOpenIdProvider } from "@oauth-broker/simulators";
+import {
+  type ScriptedRequest,
+  type ScriptedVendor,
+  startOpenIdProvider,
+  startScriptedVendor,
+} from "@oauth-broker/simulators";
 import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../broker/configuration.ts";
-import { createGate } from "../broker/gate.ts";
 import { startHarness } from "../broker/harness.ts";
 import { random } from "../broker/platform.ts";
 import { freePort } from "../free-port.ts";
-import type { ConnectHarness } from "./harness.ts";
+import type { ConnectHarness, Gate } from "./harness.ts";
 
 /** The broker's client, at a broker in this process. */
 export async function openThroughBroker(): Promise<ConnectHarness> {
@@ -22,8 +26,7 @@ export async function openThroughBroker(): Promise<ConnectHarness> {
     rotates_refresh_tokens: true
     credentials: { client_id: broker, client_secret: ${secret} }`,
   }));
-  const gate = createGate(port, harness.vendor.port);
-  await gate.open();
+  const gate = await openGate(port, harness.vendor.issuer);
   const { baseUrl: issuer, now, secrets, vendor } = harness;
   const make = (clientId: "platform" | "other" = "platform") => {
     const redirectUri = clientId === "other" ? OTHER_REDIRECT_URI : REDIRECT_URI;
@@ -56,10 +59,10 @@ export async function openDirectly(): Promise<ConnectHarness> {
     const credentials = { clientId, clientSecret };
     return direct({ vendor: of, credentials, redirectUri: REDIRECT_URI, egress: { allowLoopback: true }, now });
   };
-  const gate = createGate(await freePort(), vendor.port);
-  await gate.open();
+  const port = await freePort();
+  const gate = await openGate(port, issuer);
   const authorizationEndpoint = `${issuer}/auth`;
-  const behind = { ...entry, authorizationEndpoint, tokenEndpoint: `${gate.url}/token` };
+  const behind = { ...entry, authorizationEndpoint, tokenEndpoint: `http://127.0.0.1:${port}/token` };
   return {
     client: make(),
     again: () => make(),
@@ -73,4 +76,23 @@ export async function openDirectly(): Promise<ConnectHarness> {
       await vendor.close();
     },
   };
+}
+
+/** In front of a vendor's token endpoint: while it is shut, connections are refused, as by a machine that is down. */
+async function openGate(port: number, issuer: string): Promise<Gate> {
+  let standing: ScriptedVendor | undefined;
+  const open = async (): Promise<void> => {
+    const token = async ({ body, headers: { authorization = "", "content-type": type = "" } }: ScriptedRequest) => {
+      const headers = { authorization, "content-type": type };
+      const answer = await fetch(`${issuer}/token`, { method: "POST", headers, body });
+      return { status: answer.status, body: (await answer.json()) as object };
+    };
+    standing = await startScriptedVendor({ "/token": token }, { port });
+  };
+  const shut = async (): Promise<void> => {
+    await standing?.close();
+    standing = undefined;
+  };
+  await open();
+  return { open, shut };
 }

@@ -5,7 +5,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../paths.ts";
 
-export interface ExampleOptions {
+interface ExampleOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   /** Default: the one of the tests. */
@@ -72,9 +72,7 @@ export async function startExample(options: ExampleOptions) {
 }
 
 /** For one that does not start. @returns what it wrote */
-export async function endOfExample(
-  options: ExampleOptions,
-): Promise<{ readonly code: number; readonly output: string }> {
+export async function endOfExample(options: ExampleOptions) {
   const { child, output } = spawnExample(options);
   const [code] = (await once(child, "close")) as [number];
   return { code, output: output() };

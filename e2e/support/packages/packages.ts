@@ -3,9 +3,10 @@
  * repository, installed with npm into empty projects outside it.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../paths.ts";
+import { isCurrent } from "../setup/built-services.ts";
 import { mustRun } from "./scaffold.ts";
 
 export const PACKAGES = [
@@ -21,7 +22,7 @@ export const PACKAGES = [
 const SOURCES = "{packages/*,apps/mcp-template}/{src/**/*.{ts,json},*.{json,md,mjs}}";
 const TARBALL = "tarball/package.tgz";
 
-export interface Manifest {
+interface Manifest {
   readonly name: string;
   readonly engines: { readonly node: string };
   readonly exports: Readonly<Record<string, unknown>>;
@@ -37,13 +38,7 @@ export function readManifest(folder: string): Manifest {
 
 /** For `vitest` run by hand: turbo makes the tarballs before it runs these tests. */
 export function makeTarballs(): void {
-  const madeAt = Math.min(
-    ...PACKAGES.map((name) => (existsSync(tarballOf(name)) ? statSync(tarballOf(name)).mtimeMs : 0)),
-  );
-  const changed = globSync(SOURCES, { cwd: ROOT, exclude: ["**/*.test.ts", "**/node_modules/**"] }).some(
-    (path) => statSync(join(ROOT, path)).mtimeMs > madeAt,
-  );
-  if (!changed) return;
+  if (PACKAGES.every((name) => isCurrent(tarballOf(name), [SOURCES]))) return;
   const args = ["run", "tarball", "--filter=./packages/*", "--ui=stream", "--output-logs=errors-only"];
   const { status, stdout, stderr } = spawnSync("turbo", args, { cwd: ROOT, encoding: "utf8" });
   if (status !== 0) throw new Error(`The packages could not be packed:\n${stdout}${stderr}`);

@@ -6,16 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  BROKER_BUNDLE,
-  BROKER_FOLDER,
-  BROKER_WITH_SHORT_WAITS,
-  MCP_BUNDLE,
-  MCP_FOLDER,
-  PLATFORM_BUNDLE,
-  PLATFORM_FOLDER,
-  ROOT,
-} from "../paths.ts";
+import { BROKER_FOLDER, BROKER_WITH_SHORT_WAITS, ROOT } from "../paths.ts";
 
 interface Build {
   /** With a rolldown.config.mjs, which names the bundle. */
@@ -26,14 +17,15 @@ interface Build {
   readonly sources: readonly string[];
 }
 
-function ofApp(app: string, folder: string, bundle: string, more: string): Build {
+function ofApp(app: string, more: string): Build {
+  const folder = join(ROOT, "apps", app);
   const packages = `packages/{oauth-core,service,token-store,${more}}/src/**/*.{ts,json}`;
-  return { folder, bundle, sources: [`apps/${app}/src/**/*.ts`, packages] };
+  return { folder, bundle: join(folder, "dist", "main.js"), sources: [`apps/${app}/src/**/*.ts`, packages] };
 }
 
-const BROKER = ofApp("broker", BROKER_FOLDER, BROKER_BUNDLE, "");
-const MCP = ofApp("mcp-template", MCP_FOLDER, MCP_BUNDLE, "mcp-auth");
-const PLATFORM = ofApp("platform", PLATFORM_FOLDER, PLATFORM_BUNDLE, "broker-client");
+const BROKER = ofApp("broker", "");
+const MCP = ofApp("mcp-template", "mcp-auth");
+const PLATFORM = ofApp("platform", "broker-client");
 const SHORT_WAITS: Build = {
   folder: BROKER_FOLDER,
   configuration: join(import.meta.dirname, "short-waits.rolldown.config.mjs"),
@@ -47,14 +39,10 @@ export function setup(): void {
 }
 
 /** For benches, which start the broker alone. */
-export function buildBroker(): void {
-  build(BROKER);
-}
+export const buildBroker = (): void => build(BROKER);
 
 /** For clients run by hand. */
-export function buildServer(): void {
-  build(MCP);
-}
+export const buildServer = (): void => build(MCP);
 
 function build({ folder, configuration = "rolldown.config.mjs", bundle, sources }: Build): void {
   if (isCurrent(bundle, sources)) return;

@@ -10,9 +10,9 @@ import { benchRegistry, registryText } from "./bench.ts";
 /** Bundles, and starts two processes; the rest of this file runs each time. */
 const RUNS = volume<readonly string[]>({ test: [], soak: ["a run"] });
 describe.each(RUNS)("%s", () => {
-  it("loads the registry from source and from a bundle, and measures both", () => {
+  it("loads the registry from source and from a bundle, and measures both", async () => {
     const lines: string[] = [];
-    const { spreads } = benchRegistry(1, (line) => lines.push(line));
+    const { spreads } = await benchRegistry(1, (line) => lines.push(line));
     expect(lines).toEqual(["registry: run 1 of 1"]);
     for (const { median } of [...spreads.source, ...spreads.bundle]) expect(median).toBeGreaterThan(0);
   });

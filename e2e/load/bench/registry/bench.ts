@@ -5,9 +5,9 @@
  * this is how it is checked.
  */
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BROKER_FOLDER, ROOT } from "../../../support/paths.ts";
+import { build } from "rolldown";
+import { ROOT } from "../../../support/paths.ts";
 import { temporaryFolder } from "../../../support/service-process.ts";
 import { aimText, alignTable } from "../../report.ts";
 import { type Spread, spreadOf } from "../../spread.ts";
@@ -22,11 +22,10 @@ export type Load = readonly [wall: number, cpu: number];
 type Spreads = Readonly<Record<"source" | "bundle", readonly [wall: Spread, cpu: Spread]>>;
 
 /** @param runs of each, in turns; each in its own process */
-export function benchRegistry(
-  runs: number,
-  say: (line: string) => void,
-): { readonly spreads: Spreads; readonly text: string } {
-  const bundle = bundleRegistry(temporaryFolder());
+export async function benchRegistry(runs: number, say: (line: string) => void) {
+  // With the broker's bundler; the registry has none of the modules it treats specially (built-ins, the sandbox).
+  const bundle = join(temporaryFolder(), "registry.mjs");
+  await build({ input: SOURCE, platform: "node", output: { file: bundle, format: "esm", codeSplitting: false } });
   const loads: Record<"source" | "bundle", Load[]> = { source: [], bundle: [] };
   for (let run = 1; run <= runs; run += 1) {
     loads.source.push(load(SOURCE));
@@ -35,20 +34,6 @@ export function benchRegistry(
   }
   const spreads = { source: spreadsOf(loads.source), bundle: spreadsOf(loads.bundle) };
   return { spreads, text: registryText(spreads) };
-}
-
-/**
- * With the broker's own bundler; the registry has none of the modules it treats specially
- * (built-ins, the sandbox).
- */
-function bundleRegistry(folder: string): string {
-  const file = join(folder, "registry.mjs");
-  const config = join(folder, "rolldown.config.mjs");
-  const options = { input: SOURCE, platform: "node", output: { file, format: "esm", codeSplitting: false } };
-  writeFileSync(config, `export default ${JSON.stringify(options)};\n`);
-  const rolldown = join(BROKER_FOLDER, "node_modules/rolldown/bin/cli.mjs");
-  execFileSync(process.execPath, [rolldown, "-c", config], { cwd: BROKER_FOLDER, stdio: "pipe" });
-  return file;
 }
 
 function load(file: string): Load {
