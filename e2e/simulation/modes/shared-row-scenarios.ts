@@ -38,9 +38,9 @@ export const SHARED_ROW_SCENARIOS: Readonly<Record<string, Scenario>> = {
     const race = Promise.withResolvers<void>();
     const [refreshing, ending, linking] = [linksOf(0, world, race.promise), linksOf(1, world), linksOf(2, world)];
     const key = linkKey(USER, linking);
-    await linking.tokens.link(key, issuedTo(world, { expiresInSeconds: 0 }), 0);
+    await linking.tokens.link(key, issuedTo(world, linking, 0), 0);
     await keepKeys([refreshing, ending, linking], key);
-    const newer = issuedTo(world, { expiresInSeconds: 3_600 });
+    const newer = issuedTo(world, linking, 3_600);
     // It has its lease, and is about to ask the vendor: with all of it there would be 10,000 orders.
     const refresh = freshTokens(USER, refreshing).catch(refusedGrant);
     await scheduler.wait(1);
@@ -155,10 +155,9 @@ function vendorIn({ vendors }: Surroundings) {
   return vendor;
 }
 
-function issuedTo(world: Surroundings, { expiresInSeconds }: { readonly expiresInSeconds: number }): TokenSet {
+function issuedTo(world: Surroundings, links: LinkDeps, expiresInSeconds: number): TokenSet {
   const tokens = vendorIn(world).issue({ client: "tokens at acme", user: USER });
-  const at = clockOf(world.scheduler)();
-  return tokenSetOf({ ...tokens, tokenType: "Bearer", expiresInSeconds, vendorData: {} }, at);
+  return tokenSetOf({ ...tokens, tokenType: "Bearer", expiresInSeconds, vendorData: {} }, links);
 }
 
 function tokensNamed(text: string): TokenSet {
