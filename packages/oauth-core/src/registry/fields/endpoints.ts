@@ -19,7 +19,8 @@ export const PARAMETERS = { is: "map", of: { is: "text", as: "parameter" } } as 
 /** A shape, with what one row says in addition or otherwise. */
 export type Says<Usual, More> = Omit<Usual, keyof More> & More;
 
-interface Words {
+/** What every row says to its reader. */
+export interface Words {
   readonly description: string;
   readonly example: string;
 }
