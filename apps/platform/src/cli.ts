@@ -9,22 +9,17 @@ import type { Connector } from "./connectors/connector.ts";
 import { isVariableName } from "./deploy/service-file/allowed-variables.ts";
 import manifest from "../package.json" with { type: "json" };
 
+interface OfProject {
+  readonly folder: string;
+  readonly dataDir: string | undefined;
+}
+
 export type Command =
-  | {
-      readonly name: "init";
-      readonly folder: string;
-      readonly dataDir: string | undefined;
-      readonly callback: Connector["callback"] | undefined;
-    }
-  | {
-      readonly name: "run";
-      readonly folder: string;
-      readonly dataDir: string | undefined;
-      readonly allowed: readonly string[];
-    }
-  | { readonly name: "status"; readonly folder: string; readonly dataDir: string | undefined; readonly json: boolean }
-  | { readonly name: "logs"; readonly folder: string; readonly dataDir: string | undefined; readonly lines: number }
-  | { readonly name: "serve"; readonly dataDir: string | undefined }
+  | ({ readonly name: "init"; readonly callback: Connector["callback"] | undefined } & OfProject)
+  | ({ readonly name: "run"; readonly allowed: readonly string[] } & OfProject)
+  | ({ readonly name: "status"; readonly json: boolean } & OfProject)
+  | ({ readonly name: "logs"; readonly lines: number } & OfProject)
+  | ({ readonly name: "serve" } & Pick<OfProject, "dataDir">)
   | { readonly name: "help" }
   | { readonly name: "version" }
   /** The message goes to stderr; the exit code is `EXIT.usage`. */
@@ -79,11 +74,12 @@ export function parseCommand(args: readonly string[]): Command {
   const read = readCommandLine(args, OPTIONS, { words: true });
   if (read.kind === "invalid") return invalid(read.problem);
   if (read.kind !== "given") return { name: read.kind };
-  return commandOf(read.words, argumentsOf(read.values));
+  return commandOf(read.words, read.values);
 }
 
-function commandOf(words: readonly string[], given: Arguments): Command {
-  const { data: dataDir, json, lines, callbacks, allowed } = given;
+function commandOf(words: readonly string[], given: Values): Command {
+  const { data: dataDir, json, lines, env: allowed = [] } = given;
+  const callbacks = callbacksIn(given);
   const [first, action, folder = ".", ...rest] = words;
   if (first === undefined || first === "help") return { name: "help" };
   // A shell's variable that is not set would mean the current folder.
@@ -110,10 +106,9 @@ function commandOf(words: readonly string[], given: Arguments): Command {
   return { name, folder, dataDir, lines: count };
 }
 
-function misplacedOption(
-  name: (typeof DEPLOY)[number],
-  { json, lines, callbacks, allowed }: Arguments,
-): string | undefined {
+function misplacedOption(name: (typeof DEPLOY)[number], given: Values): string | undefined {
+  const { json, lines, env: allowed = [] } = given;
+  const callbacks = callbacksIn(given);
   if (json && name !== "status") return "--json goes with status only";
   if (lines !== undefined && name !== "logs") return "--lines goes with logs only";
   if (callbacks.length > 0 && name !== "init") return "--own-callback and --shared-callback go with init only";
@@ -132,21 +127,10 @@ const OPTIONS = {
   "shared-callback": { type: "boolean", default: false },
 } as const;
 
-interface Arguments {
-  readonly data: string | undefined;
-  readonly json: boolean;
-  readonly lines: string | undefined;
-  readonly callbacks: readonly Connector["callback"][];
-  readonly allowed: readonly string[];
-}
-
 type Values = Extract<CommandLine<typeof OPTIONS>, { kind: "given" }>["values"];
 
-function argumentsOf(values: Values): Arguments {
-  const { data, json, lines, env: allowed = [] } = values;
-  const callbacks = (["own", "shared"] as const).filter((which) => values[`${which}-callback`]);
-  return { data, json, lines, callbacks, allowed };
-}
+const callbacksIn = (given: Values): Connector["callback"][] =>
+  (["own", "shared"] as const).filter((which) => given[`${which}-callback`]);
 
 const invalid = (problem: string): Command => ({
   name: "invalid",

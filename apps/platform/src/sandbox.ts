@@ -4,10 +4,10 @@
  * it. The only file that knows the simulators; loaded dynamically.
  */
 import { devNull } from "node:os";
-import { tableDefinition, type TableDefinition } from "./deploy/table-definition.ts";
+import { tableDefinition } from "./deploy/table-definition.ts";
 
 export interface LocalTable {
-  readonly definition: TableDefinition;
+  readonly definition: ReturnType<typeof tableDefinition>;
   readonly region: string;
   readonly keyArn: string;
   /** For the server's AWS SDK. */

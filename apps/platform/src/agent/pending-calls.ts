@@ -3,17 +3,10 @@
  * the platform's store, bound to the session of the browser that made the call. The page holds the
  * id alone. Each is taken once: a second press of the button does not call the tool twice.
  */
-import {
-  type Clock,
-  type JsonObject,
-  type KeyWrapper,
-  OAuthError,
-  type RecordStore,
-  Secret,
-} from "@oauth-broker/oauth-core";
+import { type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { Connector } from "../connectors/connector.ts";
-import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
+import { openSecret, type SealedStore, sealSecret } from "../connectors/connector-secrets.ts";
 import type { SignedIn } from "../users/session.ts";
 import type { ToolCall } from "./agent.ts";
 import type { Asked } from "./link-question.ts";
@@ -44,15 +37,7 @@ const LIFETIME_SECONDS = 15 * 60;
 /** The bound of the stock client: a server that asks without end is not asked again. */
 export const MAX_ROUNDS = 10;
 
-export function createPendingCalls({
-  records,
-  keys,
-  now,
-}: {
-  readonly records: RecordStore;
-  readonly keys: KeyWrapper;
-  readonly now: Clock;
-}): PendingCalls {
+export function createPendingCalls({ records, keys, now }: SealedStore): PendingCalls {
   return {
     put: async (connector, session, pending) => {
       if (pending.round > MAX_ROUNDS) {

@@ -32,13 +32,13 @@ export interface Kept {
   readonly data: ConnectorData;
 }
 
-export function toKept({ key, stage, data }: StoredRecord): Kept {
+export function toKept({ key, stage, data }: Pick<StoredRecord, "key" | "stage" | "data">): Kept {
   if (data["v"] !== 1) throw new TypeError("a connector of a later release");
   return { id: key.id, state: stage as ConnectorState, data: data as unknown as ConnectorData };
 }
 
 /** The fields of the record are JSON by construction; our types do not express that. */
-export function toJsonData(data: Partial<ConnectorData>): JsonObject {
+export function toJsonData(data: ConnectorData): JsonObject {
   return data as unknown as JsonObject;
 }
 

@@ -4,10 +4,24 @@
  * of the data folder unwraps, and bound to what it was entered for. A row copied to another
  * connector, or settings changed beside it, make it unreadable.
  */
-import { type JsonObject, type KeyWrapper, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  type JsonObject,
+  type KeyWrapper,
+  OAuthError,
+  type RecordStore,
+  Secret,
+} from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";
 import type { ConnectorSettings } from "./connector.ts";
 import { secretRecipient } from "./settings.ts";
+
+/** Records, and what seals the secrets in them. */
+export interface SealedStore {
+  readonly records: RecordStore;
+  readonly keys: KeyWrapper;
+  readonly now: Clock;
+}
 
 const KEY_CONTEXT = { purpose: "connector secret" };
 

@@ -3,33 +3,29 @@
  * and a list of the ids. Used with the SQLite store of the data folder (../storage.ts), by any
  * number of processes at once.
  */
-import { type Clock, defined, type KeyWrapper, OAuthError, type RecordStore, Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
+import { changeRecord } from "@oauth-broker/service";
 import { checkName } from "@oauth-broker/service/configuration";
-import { clientSecretPlace, openSecret, platformTokenPlace, sealSecret } from "./connector-secrets.ts";
 import {
-  CONNECTOR,
-  type ConnectorData,
-  type Kept,
-  NEVER,
-  toConnector,
-  toJsonData,
-  toKept,
-} from "./connector-record.ts";
+  clientSecretPlace,
+  openSecret,
+  platformTokenPlace,
+  type SealedStore,
+  sealSecret,
+} from "./connector-secrets.ts";
+import { CONNECTOR, type Kept, NEVER, toConnector, toJsonData, toKept } from "./connector-record.ts";
 import { idsOfConnectors, listId } from "./connector-list.ts";
 import { changedSettings, NEW_SETTINGS, requireSettings, type SettingsRules } from "./settings.ts";
 import type { ConnectorStore, SettingsChange } from "./store.ts";
 
-export interface ConnectorStoreDeps {
-  /** Closed with the store. */
-  readonly records: RecordStore;
-  readonly keys: KeyWrapper;
-  readonly now: Clock;
+/** `records` is closed with the store. */
+export interface ConnectorStoreDeps extends SealedStore {
   readonly rules: SettingsRules;
 }
 
 export const CONNECTOR_ID = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
-const TRIES = 8;
+const ROUNDS = 8;
 
 /** Whether a text has the format of a connector id. */
 export const isConnectorId = (id: string): boolean => CONNECTOR_ID.test(id);
@@ -46,34 +42,28 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
   };
   const require = async (id: string): Promise<Kept> => (await find(id)) ?? noConnector();
 
-  /**
-   * Reads, decides, writes. When another process wrote in between, starts again with the new
-   * record.
-   */
-  const change = async (id: string, decide: (kept: Kept) => Promise<Change>): Promise<Kept> => {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      // Tries run one after the other: each must see what the other writer stored.
-      const kept = await require(id);
-      // oxlint-disable-next-line no-await-in-loop
-      const { state = kept.state, remove = [], ...set } = await decide(kept);
-      // oxlint-disable-next-line no-await-in-loop
-      const advanced = await records.advance(
-        keyOf(id),
-        { stage: kept.state, expect: { revision: kept.data.revision } },
-        { stage: state, set: toJsonData({ ...set, revision: randomToken(16), updatedAt: now() }), remove },
-      );
-      if (advanced.outcome === "moved") return toKept(advanced.record);
-    }
-    throw new OAuthError("temporarily_unavailable", "Other administrators are changing this connector. Try again");
-  };
+  /** @param decide the whole of the next version */
+  const change = (id: string, decide: (kept: Kept) => Promise<Kept> | Kept): Promise<Kept> =>
+    changeRecord(keyOf(id), {
+      records,
+      rounds: ROUNDS,
+      busy: "Other administrators are changing this connector. Try again",
+      decide: async (before, stage = "") => {
+        if (before === undefined) return noConnector();
+        const result = await decide(toKept({ key: keyOf(id), stage, data: before }));
+        const data = { ...toJsonData(result.data), updatedAt: now() };
+        return { next: { stage: result.state, data, expiresAt: NEVER }, result };
+      },
+    });
 
-  const settingsChange = async ({ id, data }: Kept, asked: SettingsChange): Promise<Change> => {
+  const withSettings = async (kept: Kept, asked: SettingsChange): Promise<Kept> => {
+    const { clientSecret: before, ...data } = kept.data;
     requireSettings(data.settings, asked, rules);
     const settings = changedSettings(data.settings, asked);
-    const { clientSecret } = asked;
-    if (clientSecret === undefined) return { settings };
-    if (clientSecret === null) return { settings, remove: ["clientSecret"] };
-    return { settings, clientSecret: await sealSecret(keys, clientSecret, clientSecretPlace(id, settings)) };
+    const sealed =
+      asked.clientSecret && (await sealSecret(keys, asked.clientSecret, clientSecretPlace(kept.id, settings)));
+    const clientSecret = sealed === undefined ? before : (sealed ?? undefined);
+    return { ...kept, data: { ...data, settings, ...defined({ clientSecret }) } };
   };
 
   return {
@@ -93,45 +83,42 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       const state = withoutServer === undefined ? "draft" : "active";
       const kind = { callback, ...defined({ withoutServer }) };
       const empty: Kept = { id, state, data: { ...fresh, ...kind, settings: NEW_SETTINGS } };
-      const data = toJsonData({ ...empty.data, ...(await settingsChange(empty, settings)) });
+      const made = await withSettings(empty, settings);
       // The list is written first: an id without a connector does no harm, a connector without an
       // id would be lost.
       await listId(records, id);
-      const created = await records.create({ key: keyOf(id), stage: state, data, expiresAt: NEVER });
+      const record = { key: keyOf(id), stage: state, data: toJsonData(made.data), expiresAt: NEVER };
+      const created = await records.create(record);
       if (created === "exists")
         throw new OAuthError("invalid_request", "This connector already exists. Choose another name", {
           reason: "exists",
         });
-      return toConnector(await require(id));
+      return toConnector(made);
     },
-    changeSettings: async (id, asked) => toConnector(await change(id, (kept) => settingsChange(kept, asked))),
-    changeCallback: async (id, callback) => toConnector(await change(id, async () => ({ callback }))),
+    changeSettings: async (id, asked) => toConnector(await change(id, (kept) => withSettings(kept, asked))),
+    changeCallback: async (id, callback) =>
+      toConnector(await change(id, (kept) => ({ ...kept, data: { ...kept.data, callback } }))),
     clientSecret: async (id) => {
       const { data } = await require(id);
       return data.clientSecret && openSecret(keys, data.clientSecret, clientSecretPlace(id, data.settings));
     },
     platformToken: async (id) => openSecret(keys, (await require(id)).data.platformToken, platformTokenPlace(id)),
     claimServerUrl: async (id, serverUrl) => {
-      const kept = await change(id, async ({ data }) => ({ serverUrl: data.serverUrl ?? serverUrl }));
-      return kept.data.serverUrl ?? serverUrl;
+      const { data } = await change(id, (kept) => ({ ...kept, data: { serverUrl, ...kept.data } }));
+      return data.serverUrl ?? serverUrl;
     },
     recordDeployment: async (deployment, state, serverUrl) =>
       toConnector(
-        await change(deployment.connectorId, async (kept) => ({
-          deployment,
-          serverUrl,
+        await change(deployment.connectorId, (kept) => ({
+          ...kept,
           state: kept.state === "active" ? "active" : state,
+          data: { ...kept.data, deployment, serverUrl },
         })),
       ),
     deployment: async (id) => (await find(id))?.data.deployment,
     close: () => records.close(),
   };
 }
-
-type Change = Partial<Omit<ConnectorData, "v" | "revision" | "updatedAt">> & {
-  readonly state?: Kept["state"];
-  readonly remove?: readonly string[];
-};
 
 function requireNames(id: string, name: string): void {
   if (!isConnectorId(id)) {

@@ -7,14 +7,14 @@
 import { type Clock, defined, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { splitList } from "@oauth-broker/service/configuration";
 import { listen, type Listening, type Log } from "@oauth-broker/service";
-import type { Connector, Deployment } from "../connectors/connector.ts";
+import type { Connector } from "../connectors/connector.ts";
 import type { Upstream } from "../ingress/authenticate.ts";
 import { callbackWarning, redirectUriOf } from "../oauth/redirect-uri.ts";
 import { createIngress, freePort } from "../routes/ingress.ts";
 import type { Storage } from "../storage.ts";
 import type { Check } from "./connection-test/check.ts";
 import { type ConnectionTest, testConnection } from "./connection-test/connection-test.ts";
-import { type Keeper, type ServerProcess, startServerProcess } from "./server-process/process.ts";
+import { type Keeper, startServerProcess } from "./server-process/process.ts";
 import type { ServiceFile } from "./service-file/service-file.ts";
 import { commandPath, serverEnvironment, startCommand } from "./server-process/launch.ts";
 import { keepTableMode, provideTable, type Table } from "./table.ts";
@@ -78,15 +78,21 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
     const deploymentUrl = await claimUrl(connector, storage);
     const port = await freePort();
     onStep(`Starting ${service.name}: ${command}`);
-    const server = await startServer({ connector, folder, service, command, deploymentUrl, port, table }, deps);
+    const environment = serverEnvironment(service, {
+      deploymentUrl,
+      callbackUrl: redirectUriOf(connector, deps.platformUrl),
+      port,
+      table,
+      system: { ...deps.system, PATH: commandPath(folder, deps.system["PATH"]) },
+    });
+    const server = await startServerProcess({ command, folder, environment, logFile: deps.logFile }, deps);
     opened.push(server.stop);
-    const upstream = await upstreamOf(service, { deploymentUrl, port }, storage);
+    const upstream = await upstreamOf(service, deploymentUrl, port, storage);
     const ingress = await openIngress(upstream, deps);
     opened.push(() => ingress.stop(0));
     onStep(`Testing ${deploymentUrl}/mcp`);
     const test = await testOf(connector, upstream, deps);
-    const deployment = deploymentOf(service, { port, pid: server.pid }, deps);
-    const state = await settle(connector, test, { deployment, table, serverUrl: `${deploymentUrl}/mcp` }, deps);
+    const state = await settle(connector, test, { service, upstream, pid: server.pid, table }, deps);
     return { connector: state, test, ended: server.ended, stop };
   } catch (error) {
     await stop();
@@ -101,13 +107,17 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
 async function settle(
   connector: Connector,
   { outcome }: ConnectionTest,
-  { deployment, table, serverUrl }: { deployment: Deployment; table: Table | undefined; serverUrl: string },
-  { storage }: Pick<DeployDeps, "storage">,
+  started: { service: ServiceFile; upstream: Upstream; pid: number; table: Table | undefined },
+  { storage, now }: Pick<DeployDeps, "storage" | "now">,
 ): Promise<Connector> {
   const isKept = outcome === "passed" || (outcome === "client_missing" && connector.state === "draft");
   if (!isKept) return connector;
-  if (table !== undefined) await keepTableMode(deployment.connectorId, table.mode, storage);
-  return storage.connectors.recordDeployment(deployment, outcome === "passed" ? "active" : "draft", serverUrl);
+  const { service, upstream, pid, table } = started;
+  const { connectorId, mode, expose, target, deploymentUrl } = upstream;
+  if (table !== undefined) await keepTableMode(connectorId, table.mode, storage);
+  const deployment = { connectorId, mode, expose, target, enableDb: service.enableDb, pid, deployedAt: now() };
+  const state = outcome === "passed" ? "active" : "draft";
+  return storage.connectors.recordDeployment(deployment, state, `${deploymentUrl}/mcp`);
 }
 
 /**
@@ -119,33 +129,10 @@ async function claimUrl({ id }: Connector, { connectors }: Storage): Promise<str
   return new URL(await connectors.claimServerUrl(id, offered)).origin;
 }
 
-interface Starting {
-  readonly connector: Connector;
-  readonly folder: string;
-  readonly service: ServiceFile;
-  readonly command: string;
-  readonly deploymentUrl: string;
-  readonly port: number;
-  readonly table: Table | undefined;
-}
-
-function startServer(
-  { connector, folder, service, command, deploymentUrl, port, table }: Starting,
-  { platformUrl, keeper, logFile, system }: DeployDeps,
-): Promise<ServerProcess> {
-  const environment = serverEnvironment(service, {
-    deploymentUrl,
-    callbackUrl: redirectUriOf(connector, platformUrl),
-    port,
-    table,
-    system: { ...system, PATH: commandPath(folder, system["PATH"]) },
-  });
-  return startServerProcess({ command, folder, environment, logFile }, { keeper });
-}
-
 async function upstreamOf(
   { name, mode, expose, environment }: ServiceFile,
-  { deploymentUrl, port }: Pick<Starting, "deploymentUrl" | "port">,
+  deploymentUrl: string,
+  port: number,
   { connectors }: Storage,
 ): Promise<Upstream> {
   const platformToken = await connectors.platformToken(name);
@@ -177,20 +164,4 @@ async function testOf(
   const { settings } = connector;
   const subject = { ...upstream, settings, callbackUrl: redirectUriOf(connector, platformUrl) };
   return testConnection(subject, { fetch, ...defined({ onCheck }) });
-}
-
-function deploymentOf(
-  { name, mode, enableDb, expose }: ServiceFile,
-  { port, pid }: { readonly port: number; readonly pid: number },
-  { now }: Pick<DeployDeps, "now">,
-): Deployment {
-  return {
-    connectorId: name,
-    mode,
-    enableDb,
-    expose,
-    target: { host: "127.0.0.1", port },
-    pid,
-    deployedAt: now(),
-  };
 }

@@ -3,9 +3,9 @@
  * except those in `service.expose`. The server validates the token; only for a server without OAuth
  * is the platform's own token checked here. Before it: routes/ingress.ts. After it: forward.ts.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { type Answer, bearerChallenge, bearerToken, errorAnswer } from "@oauth-broker/oauth-core/http";
+import { isSameText } from "@oauth-broker/oauth-core/protocol";
 import { isHostOf } from "@oauth-broker/service/http";
 import type { Deployment } from "../connectors/connector.ts";
 import { isExposed } from "../deploy/service-file/expose.ts";
@@ -49,7 +49,7 @@ export function refusalOf(
   //= bar#RS-1
   if (token === undefined) return challenge(upstream);
   //= bar#RS-1
-  if (upstream.mode !== "none" || isSame(token, upstream.platformToken.reveal())) return undefined;
+  if (upstream.mode !== "none" || isSameText(token, upstream.platformToken.reveal())) return undefined;
   return bearerChallenge({ error: { code: "invalid_token", description: "The token is not the platform's token" } });
 }
 
@@ -75,9 +75,4 @@ function challenge({ deploymentUrl, expose }: Upstream): Answer {
 function foreignHost(): Answer {
   const options = { reason: "foreign_host", status: 403 } as const;
   return errorAnswer(new OAuthError("invalid_request", "No server has this Host", options));
-}
-
-function isSame(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }

@@ -4,7 +4,7 @@
  * egress, which buffers; it reaches only the address of a deployment.
  */
 import { Agent, type IncomingMessage, request as open } from "node:http";
-import { PassThrough, Readable } from "node:stream";
+import { PassThrough, Readable, type Writable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, errorAnswer, jsonAnswer } from "@oauth-broker/oauth-core/http";
@@ -72,23 +72,17 @@ export function forward(
     // The caller disconnected, so the server can stop.
     request.signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
     if (request.body === null) outgoing.end();
-    else sendBody(request.body, { outgoing, limits, refuse: () => giveUp(tooLarge(limits)) });
+    else sendBody(request.body, outgoing, limits, () => giveUp(tooLarge(limits)));
   });
 }
 
-interface Sending {
-  readonly outgoing: ReturnType<typeof open>;
-  readonly limits: ForwardLimits;
-  readonly refuse: () => void;
-}
-
-function sendBody(body: ReadableStream, { outgoing, limits, refuse }: Sending): void {
+function sendBody(body: ReadableStream, outgoing: Writable, { bodyBytes }: ForwardLimits, refuse: () => void): void {
   let size = 0;
   const source = Readable.fromWeb(body);
   source.on("error", () => outgoing.destroy());
   source.on("data", (chunk: Uint8Array) => {
     size += chunk.length;
-    if (size > limits.bodyBytes) {
+    if (size > bodyBytes) {
       source.destroy();
       refuse();
     }

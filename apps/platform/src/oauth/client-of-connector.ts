@@ -11,17 +11,10 @@ import {
 } from "@oauth-broker/broker-client";
 import { defineVendor, direct, type DirectVendorOptions } from "@oauth-broker/broker-client/direct";
 import { computeScopeUnion } from "@modelcontextprotocol/client";
-import {
-  type Clock,
-  defined,
-  type Fetch,
-  type KeyWrapper,
-  OAuthError,
-  type RecordStore,
-  type Secret,
-} from "@oauth-broker/oauth-core";
+import { defined, type Fetch, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
+import type { SealedStore } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
 import { isVendorId, vendorOfSettings } from "../connectors/vendor.ts";
 import { enteredClient, registeredClient } from "./hosted-server/client-registration.ts";
@@ -34,12 +27,9 @@ export interface BrokerAccess {
   readonly clientSecret: Secret;
 }
 
-export interface ClientDeps extends Whereabouts {
+export interface ClientDeps extends Whereabouts, SealedStore {
   readonly connectors: Pick<ConnectorStore, "clientSecret">;
-  readonly records: RecordStore;
-  readonly keys: KeyWrapper;
   readonly fetch: Fetch;
-  readonly now: Clock;
   /** Without path and trailing slash; the redirect URIs are below it (redirect-uri.ts). */
   readonly platformUrl: string;
   readonly egress: { readonly allowLoopback: boolean; readonly allowCidrs: readonly string[] };

@@ -4,21 +4,13 @@
  * present settings must be authorized again: its tokens are not used.
  */
 import type { Tokens } from "@oauth-broker/broker-client";
-import {
-  type Clock,
-  defined,
-  type EpochSeconds,
-  type JsonObject,
-  type KeyWrapper,
-  type RecordStore,
-  Secret,
-} from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, type JsonObject, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { changeRecord } from "@oauth-broker/service";
 import type { LinkEvents } from "@oauth-broker/service/events";
 import type { Connector } from "../connectors/connector.ts";
 import { NEVER } from "../connectors/connector-record.ts";
-import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
+import { openSecret, type SealedStore, sealSecret } from "../connectors/connector-secrets.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
 /**
@@ -122,10 +114,7 @@ export interface Connections {
   forget(connector: Connector, userId: string): Promise<void>;
 }
 
-export interface ConnectionsDeps {
-  readonly records: RecordStore;
-  readonly keys: KeyWrapper;
-  readonly now: Clock;
+export interface ConnectionsDeps extends SealedStore {
   /** Reports connections that end and return; absent: nothing is reported. */
   readonly events?: Pick<LinkEvents, "note">;
 }

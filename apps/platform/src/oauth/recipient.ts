@@ -2,7 +2,7 @@
  * A hash over everything that tokens belong to: the client, the flow and the server. When any of
  * them changes, the tokens must not be used any more.
  */
-import { createHash } from "node:crypto";
+import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Connector } from "../connectors/connector.ts";
 import { secretRecipient } from "../connectors/settings.ts";
 
@@ -18,5 +18,5 @@ export function recipientOfConnector({ serverUrl = "", callback, settings }: Con
 }
 
 export function recipientOf(parts: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+  return hashOf(JSON.stringify(parts));
 }

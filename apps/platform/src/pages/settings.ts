@@ -5,11 +5,12 @@
 import type { Problem } from "@oauth-broker/service/configuration";
 import { html, type Markup } from "@oauth-broker/service/page";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
+import type { TEXTS } from "../connectors/settings.ts";
 import { redirectUriOf } from "../oauth/redirect-uri.ts";
 import type { SignedIn } from "../users/session.ts";
 import { REGISTRATION_WORDS, tabsOf } from "./connectors.ts";
 import { attributesOf, choiceField, fieldWith, inputField } from "./fields.ts";
-import { alert, form, platformPage } from "./layout.ts";
+import { alert, form, platformPage, statusNotice } from "./layout.ts";
 
 export interface SettingsPage {
   readonly connector: Connector;
@@ -32,7 +33,7 @@ export function settingsPage(
       .filter(({ path }) => path === field)
       .map(({ problem }) => problem)
       .join("; ") || undefined;
-  const text = (field: TextName, label: string, hint?: string): Markup =>
+  const text = (field: (typeof TEXTS)[number], label: string, hint?: string): Markup =>
     inputField({ name: field, label, hint, value: settings[field] ?? "", problem: problemOf(field) });
   const fields = [
     choiceField(
@@ -70,14 +71,12 @@ export function settingsPage(
     title: `Settings of ${name}`,
     session,
     tabs: tabsOf(connector, "settings", session),
-    content: html`${isSaved ? SAVED : undefined}
+    content: html`${isSaved ? statusNotice("Saved.") : undefined}
 ${problems.length === 0 ? undefined : alert("Nothing was saved. Correct the fields below.")}
 ${redirectHint({ ...connector, settings }, platformUrl)}
 ${form(`/connectors/${id}/settings`, session.cookie, fields)}`,
   });
 }
-
-const SAVED = html`<div class="notice" role="status"><p>Saved.</p></div>`;
 
 function redirectHint(connector: Connector, platformUrl: string): Markup {
   const { registration } = connector.settings;
@@ -91,8 +90,6 @@ function redirectHint(connector: Connector, platformUrl: string): Markup {
       : undefined;
   return html`<p>The redirect URI to register with the vendor: ${uri}</p>${own}`;
 }
-
-type TextName = "vendorOrIssuer" | "clientId" | "authorizationUrl" | "tokenUrl" | "scopes";
 
 /** The format that `readPlaceholders` reads. */
 function writePlaceholders(placeholders: Readonly<Record<string, string>>): string {

@@ -2,7 +2,7 @@
  * The pages that any visitor or any user may open: the chooser of users, the connectors, one
  * connector.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, formPageAnswer, pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { faviconRoute, pageRoute, type Route } from "@oauth-broker/service/http";
 import { html, type Markup, STYLE_HASH } from "@oauth-broker/service/page";
@@ -28,12 +28,7 @@ export function pageRoutes(deps: PageDeps): Route[] {
       if ((await sessions.find(header)) !== undefined) return redirectAnswer("/connectors");
       const known = sessions.cookieOf(header);
       const { cookie, setCookie } = known === undefined ? sessions.greet() : { cookie: known, setCookie: undefined };
-      return pageAnswer(
-        200,
-        signInPage(USERS, cookie),
-        STYLE_HASH,
-        setCookie === undefined ? {} : { "set-cookie": setCookie },
-      );
+      return pageAnswer(200, signInPage(USERS, cookie), STYLE_HASH, defined({ "set-cookie": setCookie }));
     }),
     pageRoute("POST", "/sign-in", async (c) => {
       const user = findUser((await requireGreetedForm(c, deps)).get("user"));

@@ -27,7 +27,7 @@ export interface TestDeps {
 /** Does not throw: a failure is a result of the test. */
 export async function testConnection(subject: Subject, { fetch, onCheck }: TestDeps): Promise<ConnectionTest> {
   const checks: Check[] = [];
-  const check = async <T>(name: CheckName, make: () => Promise<{ readonly said: string; readonly value?: T }>) => {
+  const check: Step = async (name, make) => {
     const report = (one: Check): void => {
       checks.push(one);
       onCheck?.(one);

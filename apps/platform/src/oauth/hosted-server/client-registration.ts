@@ -4,13 +4,11 @@
  * registers again and sends no secret. Before it: discover.ts.
  */
 import {
-  type Clock,
   type EpochSeconds,
   type Fetch,
   type JsonObject,
   type KeyWrapper,
   OAuthError,
-  type RecordStore,
   Secret,
 } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -22,7 +20,7 @@ import {
   processDynamicClientRegistrationResponse,
 } from "oauth4webapi";
 import { NEVER } from "../../connectors/connector-record.ts";
-import { openSecret, sealSecret } from "../../connectors/connector-secrets.ts";
+import { openSecret, type SealedStore, sealSecret } from "../../connectors/connector-secrets.ts";
 import type { HostedServer } from "./discover.ts";
 import { recipientOf } from "../recipient.ts";
 import { broken, reach } from "./failure.ts";
@@ -43,12 +41,9 @@ export interface RegisteredClient extends HostedClient {
   readonly secretExpiresAt?: EpochSeconds;
 }
 
-export interface HostedClientDeps {
-  readonly records: RecordStore;
-  readonly keys: KeyWrapper;
+export interface HostedClientDeps extends SealedStore {
   readonly fetch: Fetch;
   readonly redirectUri: string;
-  readonly now: Clock;
 }
 
 /**
