@@ -154,12 +154,13 @@ it("the built file alone has no sandbox, says so, and leaves nothing in its fold
 });
 
 describe("the sandbox", () => {
-  it("is what npm start runs beside a broker's data, and loads no AWS SDK (#29)", async () => {
+  it("is what npm start runs beside a broker's data, and loads no SDK it does not need (#29)", async () => {
     const [folder, coverage] = [temporaryFolder(), temporaryFolder()];
     const yaml = yamlAt(await freePort(), { store: "sqlite:./data/broker.sqlite" });
     await (await startIn(folder, { yaml })).stop();
     const port = String(await freePort());
-    const env = { PORT: port, STORE: "memory:", BASE_URL: "https://broker.example.com", NODE_V8_COVERAGE: coverage };
+    const ignored = { STORE: "memory:", BASE_URL: "https://broker.example.com" };
+    const env = { PORT: port, ...ignored, OTEL_EXPORTER_OTLP_ENDPOINT: "", NODE_V8_COVERAGE: coverage };
     const sandbox = await startBrokerProcess({ entry: "src", args: ["--sandbox"], folder, env });
     expect(sandbox.url).toBe(`http://127.0.0.1:${port}`);
     // A warning may come after the line that says where it listens.
@@ -175,6 +176,8 @@ describe("the sandbox", () => {
     const urls = readCoverage(coverage).map(({ url }) => url);
     expect(urls.some((url) => url.endsWith("/storage/sqlite/record-store.ts"))).toBe(true);
     expect(urls.filter((url) => /@aws-sdk|@smithy|dynalite|\/storage\/dynamodb\/|\/kms\.ts$/.test(url))).toEqual([]);
+    const ofTraces = urls.flatMap((url) => url.match(/@opentelemetry\/[\w-]+(?=\/)/)?.[0] ?? []);
+    expect([...new Set(ofTraces)]).toEqual(["@opentelemetry/api"]);
 
     const again = await startIn(folder, { yaml });
     expect((await send(`${again.url}/readyz`)).status).toBe(200);

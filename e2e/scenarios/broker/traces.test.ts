@@ -1,13 +1,11 @@
 /**
  * Traces of whole flows, at a collector on loopback: the platform's trace goes on in the broker's
  * spans and log lines, a call to the vendor is a child of the request it was made for, and nothing
- * of it reaches the vendor. Without a collector the SDK is not loaded.
+ * of it reaches the vendor. Without a collector the SDK is not loaded: ../broker-processes/start.test.ts.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterAll, expect, it } from "vitest";
-import { startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
+import { startBrokerProcess } from "../../support/broker/process.ts";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
 import { callTool, connectClient } from "../../support/mcp/client.ts";
@@ -178,31 +176,4 @@ it("a deployed server's call of a tool joins the caller's trace, down to the ven
   expect(lines.map(({ event }) => event).toSorted()).toEqual(["request", "tool_call", "vendor_call"]);
   expect(findSecrets(collector.text())).toEqual([]);
   await vendor.close();
-});
-
-/** Writes which modules were loaded, when the process ends. */
-const HOOK = `
-import { registerHooks } from "node:module";
-import { writeFileSync } from "node:fs";
-const loaded = [];
-registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
-process.on("exit", () => writeFileSync("loaded.json", JSON.stringify(loaded)));
-`;
-
-it("the SDK is not loaded without a collector", async () => {
-  const folder = temporaryFolder();
-  const baseUrl = `http://127.0.0.1:${await freePort()}`;
-  const broker = await startBrokerProcess({
-    folder,
-    entry: "src",
-    yaml: brokerYaml({ baseUrl, secrets: createSecrets(), issuer: "http://127.0.0.1:9" }),
-    env: {
-      OTEL_EXPORTER_OTLP_ENDPOINT: "",
-      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(HOOK)}`,
-    },
-  });
-  await broker.stop();
-  const loaded = JSON.parse(readFileSync(join(folder, "loaded.json"), "utf8")) as readonly string[];
-  const packages = new Set(loaded.flatMap((url) => url.match(/@opentelemetry\/[\w-]+(?=\/)/)?.[0] ?? []));
-  expect([...packages]).toEqual(["@opentelemetry/api"]);
 });

@@ -321,11 +321,9 @@ describe.each(BY_BUILT)("pre-registered mode, %s", () => {
 
 it("a folder with files in it is not written over", async () => {
   mkdirSync(join(desk, "full/inside"), { recursive: true });
-  const { code, stderr } = await run(
-    process.execPath,
-    [COMMAND, "full", "--mode", "hosted", "--vendor", "github"],
-    desk,
-  );
+  const env = { ...plainEnvironment(), NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
+  const args = [COMMAND, "full", "--mode", "hosted", "--vendor", "github"];
+  const { code, stderr } = await run(process.execPath, args, desk, env);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("full is not empty") });
 });
 

@@ -9,9 +9,10 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { ROOT } from "../../support/paths.ts";
+import { type Actor, openActor } from "../../support/reference-platform/actor.ts";
 import { runService, type ServiceProcess, startService, temporaryFolder } from "../../support/service-process.ts";
 import { startTour } from "../../tour/tour.ts";
 
@@ -49,14 +50,15 @@ describe("npm run tour", () => {
 
   describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
     let browser: Browser;
+    let actor: Actor;
     let page: Page;
     const clicked: string[] = [];
 
     beforeAll(async () => {
       browser = await connectChromium();
-      const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT }, colorScheme: "light" });
-      context.setDefaultTimeout(BROWSER_MS);
-      page = await context.newPage();
+      const screen = { viewport: { width: WIDTH, height: HEIGHT }, colorScheme: "light" } as const;
+      actor = await openActor(browser, tour.url, screen);
+      ({ page } = actor);
     });
     afterAll(() => browser.close());
 
@@ -120,6 +122,14 @@ describe("npm run tour", () => {
       await button("Sample user");
       await button("Allow");
       await connected();
+      // The browser stores cookies per host, whatever the port.
+      const names = (await page.context().cookies(tour.url)).map(({ name }) => name);
+      const [session, ofServer] = [/^platform-session-/, /^linking-server\./].map((name) =>
+        expect.stringMatching(name),
+      );
+      expect(names).toEqual(expect.arrayContaining([session, ofServer]));
+      expect(await actor.callTool("whoami")).toContain('"sample-user"');
+      await actor.follow("Connection");
       await link("Try");
       await page.getByLabel("Tool").selectOption("account_at_slack");
       await button("Call the tool");
@@ -138,6 +148,10 @@ describe("npm run tour", () => {
       page = first;
       await button("Try again");
       await sees("Answer of account_at_slack");
+      expect(await page.getByRole("status").textContent()).toContain("Sample user");
+      // The link is the user's, not the session's: the next connection finds it.
+      await actor.follow("Connection");
+      expect(await actor.callTool("account_at_slack")).toContain("Sample user");
 
       await button("Sign out");
       await button("Administrator");
@@ -148,6 +162,7 @@ describe("npm run tour", () => {
 
       const named = [...PAGE.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name);
       expect(named).toEqual(clicked);
+      expect(actor.complaints).toEqual([]);
     });
   });
 

@@ -85,26 +85,6 @@ export async function openActor(browser: Browser, platform: string, options: Bro
       await click("Call the tool");
       return (await page.getByRole("status").textContent()) ?? "";
     },
-    /**
-     * Opens what a server asks to open, in its own tab, and answers there until the text is seen.
-     * @returns the tab
-     */
-    openAsked: async (until: string) => {
-      const link = page.getByRole("link", { name: /\/connect\// });
-      const [tab] = await Promise.all([context.waitForEvent("page"), link.click()]);
-      const goal = tab.getByText(until).first();
-      const next = tab.getByRole("button", { name: /^(?:(?:Continue as )?Sample user|Allow|Continue to)/ }).first();
-      for (let step = 0; step < 6; step += 1) {
-        // Each page is a step: who the user is, what the server asks, what the vendor asks.
-        // oxlint-disable-next-line no-await-in-loop
-        await goal.or(next).first().waitFor();
-        // oxlint-disable-next-line no-await-in-loop
-        if (await goal.isVisible()) return tab;
-        // oxlint-disable-next-line no-await-in-loop
-        await next.click();
-      }
-      throw new Error(`${until} was not reached: ${tab.url()}`);
-    },
     leave: () => context.close(),
   };
 }

@@ -95,9 +95,6 @@ export function serverProject({
       child.stderr.setEncoding("utf8").on("data", (text: string) => text.includes(said) && child.kill("SIGKILL"));
       await ended;
     },
-    /** Its address, before the first deploy takes a free one. */
-    claimServerUrl: (serverUrl: string) =>
-      withStorage(async (connectors) => void (await connectors.claimServerUrl("notes", serverUrl))),
     /** As on the Settings tab. */
     changeSettings: (change: SettingsChange) =>
       withStorage(async (connectors) => void (await connectors.changeSettings("notes", change))),
