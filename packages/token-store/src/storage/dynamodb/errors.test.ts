@@ -1,7 +1,6 @@
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDynamoDb } from "@oauth-broker/simulators/aws";
-import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
+import { describe, expect, it } from "vitest";
+import { dynamoEngine } from "../../testing/aws/dynamo-engine.ts";
 import { fromDynamoError } from "./errors.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 
@@ -9,15 +8,11 @@ const NOW = 1_700_000_000;
 const PLACE = { table: "tokens", region: "eu-west-1" };
 const SECRET = "canary-of-a-token";
 
-let engine: DynamoDbEngine;
-beforeAll(async () => {
-  engine = await startDynamoDb();
-});
-afterAll(() => engine.close());
+const dynamo = dynamoEngine();
 
 /** @returns the error of a ping of a store on that table */
 async function pingError(options: { readonly table: string; readonly endpoint?: string }): Promise<unknown> {
-  const { region, endpoint } = engine;
+  const { region, endpoint } = dynamo.engine;
   const store = dynamodbRecordStore({ region, endpoint, now: () => NOW, ...options });
   try {
     return await store.ping().catch((error: unknown) => error);
@@ -39,7 +34,7 @@ describe("a table that cannot be used", () => {
   });
 
   it("with other keys: says so", async () => {
-    const client = new DynamoDBClient({ region: engine.region, endpoint: engine.endpoint });
+    const client = new DynamoDBClient(dynamo.engine);
     const table = `keys-${process.pid}`;
     await client.send(
       new CreateTableCommand({
@@ -53,7 +48,6 @@ describe("a table that cannot be used", () => {
     expect(await pingError({ table })).toMatchObject({
       detail: `the keys of table ${table} are not pk (S) and sk (S)`,
     });
-    await engine.deleteTable(table);
     client.destroy();
   });
 

@@ -2,42 +2,33 @@
  * The content of the table, attribute by attribute: a later release reads it, and so does an
  * operator.
  */
-import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DescribeTableCommand, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
-import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
-import type { DynamoDbEngine, FaultProxy } from "@oauth-broker/simulators/aws";
+import { type FaultProxy, startFaultProxy } from "@oauth-broker/simulators/aws";
 import { TABLE_SCHEMA } from "../../provision.ts";
 import { toRecord } from "./record-items.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
-import { PATIENT } from "../../testing/aws/deadline.ts";
+import { dynamoEngine } from "../../testing/aws/dynamo-engine.ts";
+import type { DynamoDbOptions } from "./table.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 
 const NOW = 1_700_000_000;
 
-let engine: DynamoDbEngine;
+const dynamo = dynamoEngine();
 let proxy: FaultProxy;
+let options: DynamoDbOptions;
+let store: RecordStore;
 beforeAll(async () => {
-  engine = await startDynamoDb();
-  proxy = await startFaultProxy({ target: engine.endpoint });
+  proxy = await startFaultProxy({ target: dynamo.engine.endpoint });
 });
-afterAll(async () => {
-  await proxy.close();
-  await engine.close();
+beforeEach(async () => {
+  options = await dynamo.newTable();
+  store = dynamodbRecordStore({ ...options, endpoint: proxy.endpoint, now: fixedClock(NOW) });
 });
-
-async function withStore(test: (store: RecordStore, table: string) => Promise<void>): Promise<void> {
-  const table = await engine.createTable();
-  const now = fixedClock(NOW);
-  const store = dynamodbRecordStore({ table, region: engine.region, endpoint: proxy.endpoint, ...PATIENT, now });
-  try {
-    await test(store, table);
-  } finally {
-    await store.close();
-    await engine.deleteTable(table);
-  }
-}
+afterEach(() => store.close());
+afterAll(() => proxy.close());
 
 /** @returns how many requests of each operation the work needed */
 async function requestsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
@@ -51,17 +42,15 @@ const KEY = { kind: "flow", id: "f1" };
 const FROM = { stage: "pushed", expect: { code: "c1" } };
 
 it("a table of the stand-in has the keys of every table", async () => {
-  const { region, endpoint } = engine;
-  const client = new DynamoDBClient({ region, endpoint });
-  const { Table: made } = await client.send(new DescribeTableCommand({ TableName: await engine.createTable() }));
+  const client = new DynamoDBClient(options);
+  const { Table: made } = await client.send(new DescribeTableCommand({ TableName: options.table }));
   client.destroy();
   const { AttributeDefinitions, KeySchema } = TABLE_SCHEMA;
   expect(made).toMatchObject({ AttributeDefinitions, KeySchema });
 });
 
 describe("a record's item", () => {
-  it("has these attributes and no others", () =>
-    withStore(async (store, table) => {
+  it("has these attributes and no others", async () => {
       const data = { v: 1, code: "c1", empty: "", list: ["x"], nothing: null, half: "\ud800" };
       await store.create({ key: KEY, stage: "pushed", data, expiresAt: NOW + 60, keepUntil: NOW + 3600 });
       const item = {
@@ -82,42 +71,38 @@ describe("a record's item", () => {
           },
         },
       };
-      expect(await engine.items(table)).toEqual([item]);
+      expect(await dynamo.engine.items(options.table)).toEqual([item]);
       expect((await store.get(KEY))?.data).toEqual(data);
       const patch = { stage: "started", set: { more: true }, remove: ["list", "nothing", "v", "half"] };
       await store.advance(KEY, FROM, { ...patch, expiresAt: NOW + 30 });
       const left = { code: { S: "c1" }, empty: { S: "" }, more: { M: { json: { S: "true" } } } };
-      expect(await engine.items(table)).toEqual([
+      expect(await dynamo.engine.items(options.table)).toEqual([
         { ...item, stage: { S: "started" }, expires_at: { N: "1700000030" }, data: { M: left } },
       ]);
-    }));
+    });
 
-  it("returns numbers DynamoDB cannot store, and half a surrogate pair", () =>
-    withStore(async (store) => {
+  it("returns numbers DynamoDB cannot store, and half a surrogate pair", async () => {
       const data = { huge: 1e300, tiny: 5e-324, half: "a\udc00", deep: { ["__proto__"]: 1, "": 2 } };
       await store.create({ key: KEY, stage: "pushed", data, expiresAt: NOW + 60 });
       expect(JSON.stringify((await store.get(KEY))?.data["deep"])).toBe('{"__proto__":1,"":2}');
       expect((await store.get(KEY))?.data).toEqual(data);
       const from = { stage: "pushed", expect: { half: "a\udc00" } };
       expect((await store.advance(KEY, from, { stage: "next", set: {} })).outcome).toBe("moved");
-    }));
+    });
 
-  it.each(["", "__proto__"])("refuses a field called %j, which would be lost", (name) =>
-    withStore(async (store) => {
+  it.each(["", "__proto__"])("refuses a field called %j, which would be lost", async (name) => {
       const data = JSON.parse(`{${JSON.stringify(name)}:"x"}`) as JsonObject;
       const create = store.create({ key: KEY, stage: "pushed", data, expiresAt: NOW + 60 });
       await expect(create).rejects.toThrow(TypeError);
-    }),
-  );
+  });
 
-  it("of another layout is refused", () =>
-    withStore(async (store, table) => {
+  it("of another layout is refused", async () => {
       await store.create({ key: KEY, stage: "pushed", data: { code: "c1" }, expiresAt: NOW + 60 });
-      const rows = dynamodbTokenRows({ table, region: engine.region, endpoint: engine.endpoint });
+      const rows = dynamodbTokenRows(options);
       await rows.change({ pk: "RECORD#f1", sk: "KIND#flow" }, { set: {}, remove: ["stage"] }, {});
       await expect(store.get(KEY)).rejects.toMatchObject({ status: 503, cause: { code: "format_unknown" } });
       await rows.close();
-    }));
+    });
 
   it("bar#TS-17 with text that is no JSON is refused, and none of it is in the error", () => {
     const data = { M: { list: { M: { json: { S: "canary[" } } } } };
@@ -131,8 +116,7 @@ describe("a record's item", () => {
 });
 
 describe("requests for one call", () => {
-  it("one for each call that succeeds, and one more only to prolong what a record is kept for", () =>
-    withStore(async (store) => {
+  it("one for each call that succeeds, and one more only to prolong what a record is kept for", async () => {
       const record = { key: KEY, stage: "pushed", data: { code: "c1" }, expiresAt: NOW + 60, keepUntil: NOW + 3600 };
       expect(await requestsOf(() => store.create(record))).toEqual({ PutItem: 1 });
       expect(await requestsOf(() => store.get(KEY))).toEqual({ GetItem: 1 });
@@ -148,5 +132,33 @@ describe("requests for one call", () => {
       expect(await store.get(KEY)).toMatchObject({ stage: "d", expiresAt: NOW + 3601, keepUntil: NOW + 3601 });
       expect(await requestsOf(() => store.ping())).toEqual({ UpdateItem: 1 });
       expect(await requestsOf(() => store.delete(KEY))).toEqual({ DeleteItem: 1 });
-    }));
+    });
+});
+
+// DynamoDB deletes expired items up to days late.
+it("refuses a record 48 hours past its expiry that is not deleted yet, by every path", async () => {
+  const over = { N: String(NOW - 48 * 3600) };
+  const Item = {
+    pk: { S: "RECORD#f1" },
+    sk: { S: "KIND#flow" },
+    stage: { S: "pushed" },
+    expires_at: over,
+    ttl: over,
+    attempt: { S: "of-a-write-long-ago" },
+    data: { M: { code: { S: "c1" } } },
+  };
+  const client = new DynamoDBClient(options);
+  await client.send(new PutItemCommand({ TableName: options.table, Item }));
+  client.destroy();
+  expect(await store.get(KEY)).toBeUndefined();
+  const revived = { stage: "used", set: {}, expiresAt: NOW + 60 };
+  for (const patch of [{ stage: "used", set: {} }, revived])
+    expect(await store.advance(KEY, FROM, patch)).toEqual({ outcome: "absent" });
+  const back = await store.advance(KEY, { stage: "used", expect: {} }, { stage: "pushed", set: {} });
+  expect(back).toEqual({ outcome: "absent" });
+  expect((await store.get(KEY, { includeExpired: true }))?.stage).toBe("pushed");
+  const fresh = { key: KEY, stage: "new", data: { code: "c2" }, expiresAt: NOW + 60 };
+  expect(await store.create(fresh)).toBe("created");
+  expect(await store.create(fresh)).toBe("exists");
+  expect(await store.get(KEY)).toEqual({ ...fresh, keepUntil: NOW + 60 });
 });

@@ -1,32 +1,24 @@
 import type { ChildProcess } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDynamoDb } from "@oauth-broker/simulators/aws";
-import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { startProcesses, stopProcess } from "../../testing/processes.ts";
 import { orderRacers, RACE_NOW } from "../../testing/rows/record-racer.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 import type { DynamoDbOptions } from "./table.ts";
-import { PATIENT } from "../../testing/aws/deadline.ts";
+import { dynamoEngine } from "../../testing/aws/dynamo-engine.ts";
 
 const PROCESSES = 2;
 const ROUNDS = 4;
 const CALLS = volume({ test: 10, soak: 25 });
 
-let engine: DynamoDbEngine;
+const dynamo = dynamoEngine();
 let options: DynamoDbOptions;
 let children: ChildProcess[] = [];
 beforeAll(async () => {
-  engine = await startDynamoDb();
-  const { endpoint, region } = engine;
-  // The engine serves both, and this machine may be busy: a race is not a test of time.
-  options = { table: await engine.createTable(), region, endpoint, ...PATIENT };
+  options = await dynamo.newTable();
   children = await startProcesses("./rows/record-racer.ts", [JSON.stringify(options)], PROCESSES);
 });
-afterAll(async () => {
-  await Promise.all(children.map((child) => stopProcess(child)));
-  await engine.close();
-});
+afterAll(() => Promise.all(children.map((child) => stopProcess(child))));
 
 describe("several processes on one DynamoDB table", () => {
   it(
@@ -34,7 +26,7 @@ describe("several processes on one DynamoDB table", () => {
     { timeout: 120_000 },
     async () => {
       expect(await orderRacers(children, { what: "open" })).toEqual({ open: PROCESSES });
-      const store = dynamodbRecordStore({ ...options, ...PATIENT, now: () => RACE_NOW });
+      const store = dynamodbRecordStore({ ...options, now: () => RACE_NOW });
       for (let round = 0; round < ROUNDS; round += 1) {
         const key = { kind: "code", id: `round ${round}` };
         const created = await orderRacers(children, { what: "create", key, times: CALLS });

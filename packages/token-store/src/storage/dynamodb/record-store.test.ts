@@ -1,22 +1,10 @@
-import { afterAll, beforeAll } from "vitest";
 import { describeRecordStore } from "@oauth-broker/oauth-core/testing";
-import { startDynamoDb } from "@oauth-broker/simulators/aws";
-import type { DynamoDbEngine } from "@oauth-broker/simulators/aws";
+import { dynamoEngine } from "../../testing/aws/dynamo-engine.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
-import { PATIENT } from "../../testing/aws/deadline.ts";
 
-/** The engine is in this process, and the machine may be busy: a race is not a test of time. */
-
-let engine: DynamoDbEngine;
-beforeAll(async () => {
-  engine = await startDynamoDb();
-});
-afterAll(() => engine.close());
+const dynamo = dynamoEngine();
 
 describeRecordStore("dynamodb", async (now) => {
-  const { endpoint, region } = engine;
-  const table = await engine.createTable();
-  const store = dynamodbRecordStore({ table, region, endpoint, now, ...PATIENT });
-  // Tables go with the engine.
+  const store = dynamodbRecordStore({ ...(await dynamo.newTable()), now });
   return { store, dispose: () => store.close() };
 });

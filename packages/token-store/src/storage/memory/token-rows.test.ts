@@ -1,7 +1,4 @@
 import { describeTokenRows } from "../../testing/rows/contract.ts";
 import { memoryTokenRows } from "./token-rows.ts";
 
-describeTokenRows("memory", async () => {
-  const rows = memoryTokenRows();
-  return { rows, dispose: () => rows.close() };
-});
+describeTokenRows("memory", () => memoryTokenRows());

@@ -17,10 +17,7 @@ beforeEach(() => {
   path = join(folder, "made", "tokens.sqlite");
 });
 
-describeTokenRows("sqlite", async () => {
-  const rows = sqliteTokenRows({ path });
-  return { rows, dispose: () => rows.close() };
-});
+describeTokenRows("sqlite", () => sqliteTokenRows({ path }));
 
 describe("token rows in a SQLite file", () => {
   it("are there when the file is opened again, for its owner only", async () => {

@@ -1,14 +1,16 @@
 /** Any sequence of calls to a record store, to compare two stores. */
 import fc from "fast-check";
-import { anyText } from "@oauth-broker/oauth-core/testing";
-import type { JsonObject, JsonValue, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
+import { expect } from "vitest";
+import { anyText, fixedClock } from "@oauth-broker/oauth-core/testing";
+import type { Clock, JsonObject, JsonValue, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { canonicalJson } from "../../crypto/canonical-json.ts";
+import { memoryRecordStore } from "../../storage/memory/record-store.ts";
 
 /** A call, made at a time in seconds. */
-export type Step = (store: RecordStore, now: number) => Promise<unknown>;
+type Step = (store: RecordStore, now: number) => Promise<unknown>;
 
 /** Each has to come about, or the sequences prove less than they seem to. */
-export const OUTCOMES: readonly string[] = [
+const OUTCOMES: readonly string[] = [
   "moved",
   "replayed",
   "absent",
@@ -22,7 +24,7 @@ export const OUTCOMES: readonly string[] = [
  * Few names and values, so that steps meet; any text and any JSON, so that nothing depends on how
  * text is escaped.
  */
-export function anyStep(...keys: readonly RecordKey[]): fc.Arbitrary<Step> {
+function anyStep(...keys: readonly RecordKey[]): fc.Arbitrary<Step> {
   const key = fc.constantFrom(...keys);
   const stage = fc.constantFrom("one", "two");
   const field = fc.constantFrom("code", "x_1");
@@ -75,12 +77,37 @@ export function anyStep(...keys: readonly RecordKey[]): fc.Arbitrary<Step> {
 }
 
 /** @returns the answer, or the name of the error, as text; the order of fields is not part of it */
-export async function outcomeOf(step: Step, store: RecordStore, now: number): Promise<string> {
+async function outcomeOf(step: Step, store: RecordStore, now: number): Promise<string> {
   const answer = await step(store, now).catch((error: Error) => error.name);
   return answer === undefined ? "undefined" : canonicalJson(answer as JsonValue);
 }
 
-/** @returns which of OUTCOMES a text of `outcomeOf` is, if it is one */
-export function kindOf(outcome: string): string {
-  return /"outcome":"(\w+)"/.exec(outcome)?.[1] ?? outcome;
+/** Runs any sequences of calls, a few of them if the stores are slow, on memory and on other stores of one engine. */
+export async function expectAnswersOfMemory(
+  open: (now: Clock) => RecordStore | Promise<RecordStore>,
+  { keys, numRuns, maxLength }: { readonly keys: readonly RecordKey[]; readonly numRuns: number; readonly maxLength: number },
+): Promise<void> {
+  const clock = fixedClock(1_700_000_000);
+  // Two connections, as two processes have: neither knows what the other has written since it read.
+  const stores = [await open(clock), await open(clock)] as const;
+  const step = fc.tuple(anyStep(...keys), fc.integer({ min: 0, max: 2 }), fc.constantFrom(...stores));
+  const seen = new Set<string>();
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength }), async (sequence) => {
+        const memory = memoryRecordStore({ now: clock });
+        for (const key of keys) await stores[0].delete(key);
+        for (const [call, seconds, store] of sequence) {
+          const expected = await outcomeOf(call, memory, clock());
+          seen.add(/"outcome":"(\w+)"/.exec(expected)?.[1] ?? expected);
+          expect(await outcomeOf(call, store, clock())).toBe(expected);
+          clock.advance(seconds);
+        }
+      }),
+      { numRuns },
+    );
+  } finally {
+    for (const store of stores) await store.close();
+  }
+  expect([...seen]).toEqual(expect.arrayContaining([...OUTCOMES]));
 }

@@ -1,0 +1,26 @@
+import { type DynamoDbEngine, startDynamoDb } from "@oauth-broker/simulators/aws";
+import { afterAll, beforeAll } from "vitest";
+import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
+import { PATIENT } from "./deadline.ts";
+
+/** An engine for the tests of the file that calls it. It is in their process, and their machine may be busy. */
+export function dynamoEngine(): {
+  readonly engine: DynamoDbEngine;
+  /** @returns the options of a new table, which goes with the engine */
+  newTable(): Promise<DynamoDbOptions>;
+} {
+  let engine: DynamoDbEngine;
+  beforeAll(async () => {
+    engine = await startDynamoDb();
+  });
+  afterAll(() => engine.close());
+  return {
+    get engine() {
+      return engine;
+    },
+    newTable: async () => {
+      const { endpoint, region } = engine;
+      return { table: await engine.createTable(), region, endpoint, ...PATIENT };
+    },
+  };
+}
