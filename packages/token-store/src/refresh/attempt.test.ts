@@ -2,11 +2,14 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import type { Refresh } from "./context.ts";
 import {
+  agedFixture,
   DUE,
+  dueFixture,
   foreignLease,
+  fresh,
   freshToken,
   KEY,
-  LIFE_SECONDS,
+  newest,
   outage,
   refreshFixture,
   ROW,
@@ -25,9 +28,7 @@ describe("step 3: one request", () => {
     [4000, 1],
     [4001, 0],
   ])("bar#8.2-3 %i ms after it asked for the lease it sends %i requests", async (ms, requests) => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture();
     let isFirst = true;
     // The process is suspended between the lease and the request.
     fixture.faults.write = () => {
@@ -42,24 +43,21 @@ describe("step 3: one request", () => {
   });
 
   it("bar#8.2-3 a process that was suspended after its lease does not send, and the grant lives", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture();
     const other = fixture.process();
     fixture.faults.written = async () => {
       fixture.faults.written = undefined;
       fixture.time.advance(40);
       await freshToken(fixture, other);
     };
-    expect(await freshToken(fixture, fixture.process())).toBe(fixture.vendor.live(KEY.user).accessTokens.at(-1));
+    expect(await freshToken(fixture, fixture.process())).toBe(newest(fixture));
     expect(fixture.asked).toHaveLength(1);
     expect(fixture.vendor.live(KEY.user).refreshTokens).toHaveLength(1);
   });
 
   it("an outage of the keys is noticed before the vendor rotates", async () => {
-    const fixture = refreshFixture();
-    const old = (await fixture.link()).accessToken.reveal();
-    fixture.time.advance(DUE);
+    const fixture = await agedFixture(DUE);
+    const old = newest(fixture);
     const leases = fixture.process();
     const seal = fixture.keys.toSeal;
     fixture.keys.toSeal = () => Promise.reject(outage("kms_unavailable"));
@@ -71,9 +69,7 @@ describe("step 3: one request", () => {
   });
 
   it("a request to a vendor that hangs is aborted, and its refresh token counts as used", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture();
     const leases = fixture.process({ times: { vendorTimeoutMs: 20 } });
     let reason: unknown;
     const heeds: Refresh = (_current, { signal }) =>
@@ -113,7 +109,7 @@ describe("step 4: stored before it is returned", () => {
     const leases = fixture.process();
     for (let round = 0; round < 2; round += 1) {
       fixture.time.advance(DUE);
-      await leases.withRefreshLease(KEY, fixture.refresh);
+      await fresh(fixture, leases);
     }
     const { previous } = (await fixture.records.read(KEY))!;
     expect(previous?.refreshToken.reveal()).toBe(fixture.asked[1]);
@@ -126,7 +122,7 @@ describe("step 4: stored before it is returned", () => {
       const fixture = refreshFixture({ model });
       const { refreshToken } = await fixture.link();
       fixture.time.advance(DUE);
-      await fixture.process().withRefreshLease(KEY, fixture.refresh);
+      await fresh(fixture, fixture.process());
       const row = await fixture.records.read(KEY);
       expect(row?.stored.tokens.refreshToken?.reveal()).toBe(refreshToken?.reveal());
       expect(row?.previous).toBeUndefined();
@@ -150,9 +146,7 @@ describe("step 4: stored before it is returned", () => {
   });
 
   it("tokens that are too large to be stored are the vendor's fault", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture();
     const refresh: Refresh = async () => ({ accessToken: new Secret("x".repeat(33 * 1024)), tokenType: "Bearer" });
     await expect(fixture.process().withRefreshLease(KEY, refresh)).rejects.toMatchObject({
       code: "vendor_response_invalid",
@@ -164,9 +158,7 @@ describe("step 4: stored before it is returned", () => {
 
 describe("two processes with clocks apart", () => {
   it.each([-5, 5])("bar#8.4 %i s: one call", async (clockOffset) => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture();
     const [a, b] = [fixture.process(), fixture.process({ clockOffset })];
     expect(
       new Set(await Promise.all([freshToken(fixture, a), freshToken(fixture, b), freshToken(fixture, a)])).size,
@@ -192,9 +184,7 @@ describe("two processes with clocks apart", () => {
   });
 
   it("bar#8.4 a lease that is longer than one can be is an alarm, and heeded", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture();
     await foreignLease(fixture, 330);
     await expect(freshToken(fixture, fixture.process())).rejects.toMatchObject({
       extras: { reason: "refresh_in_progress" },

@@ -3,7 +3,17 @@ import { join } from "node:path";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { bridge } from "../modes/bridge.ts";
-import { dueFixture, fresh, isCommit, KEY, newest, outage, storeDown, tokenOf } from "../testing/refresh/fixture.ts";
+import {
+  dieWithAnswer,
+  dueFixture,
+  fresh,
+  isCommit,
+  KEY,
+  newest,
+  outage,
+  storeDown,
+  tokenOf,
+} from "../testing/refresh/fixture.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
 
 let folder: string;
@@ -96,11 +106,7 @@ describe("a store that is down", () => {
 
   it("bar#8.2-6 a process that dies: the next one replays its journal without asking the vendor", async () => {
     const fixture = await dueFixture();
-    const up = storeDown(fixture);
-    const dying = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
-    await expect(fresh(fixture, dying)).rejects.toMatchObject({ code: "temporarily_unavailable" });
-    await dying.drain(0);
-    up();
+    await dieWithAnswer(fixture, folder);
     fixture.time.advance(3);
     const next = fixture.process({ journalFolder: folder });
     await next.replayJournal();
@@ -124,11 +130,7 @@ describe("a store that is down", () => {
 
   it("bar#8.2-6 a replay that comes too late changes nothing and is dropped", async () => {
     const fixture = await dueFixture();
-    const up = storeDown(fixture);
-    const dying = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
-    await fresh(fixture, dying).catch(() => undefined);
-    await dying.drain(0);
-    up();
+    await dieWithAnswer(fixture, folder);
     const { accessToken } = await fixture.link();
     const next = fixture.process({ journalFolder: folder });
     await next.replayJournal();

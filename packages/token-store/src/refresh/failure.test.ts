@@ -1,12 +1,14 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import {
-  type Fixture,
+  agedFixture,
   crash,
   dueFixture,
+  type Fixture,
   fresh,
   KEY,
   LIFE_SECONDS,
+  newest,
   outage,
   REAUTHORIZE,
   refreshFixture,
@@ -40,9 +42,7 @@ describe("invalid_grant", () => {
   });
 
   it("bar#RF-4 also while the access token would still live, and for every caller that waits", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS - 60);
+    const fixture = await agedFixture(LIFE_SECONDS - 60);
     fixture.vendor.revoke(fixture.vendor.live(KEY.user).refreshTokens[0]!);
     const leases = fixture.process();
     const answers = await Promise.all(Array.from({ length: 5 }, () => refusal(fixture, leases)));
@@ -69,7 +69,7 @@ describe("invalid_grant", () => {
     };
     const stored = await fresh(fixture, fixture.process());
     expect(stored?.version).toBe(2);
-    expect(stored?.tokens.accessToken.reveal()).toBe(fixture.vendor.live(KEY.user).accessTokens.at(-1));
+    expect(stored?.tokens.accessToken.reveal()).toBe(newest(fixture));
     expect(fixture.names()).toEqual([]);
   });
 

@@ -1,21 +1,10 @@
 import { describe, expect, it } from "vitest";
-import {
-  dueFixture,
-  fresh,
-  KEY,
-  LIFE_SECONDS,
-  newest,
-  refreshFixture,
-  storeDown,
-  tokenOf,
-} from "../testing/refresh/fixture.ts";
+import { dueFixture, fresh, KEY, newest, storeDown, tokenOf } from "../testing/refresh/fixture.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
 
 describe("another process wrote meanwhile", () => {
   it("bar#8.2-7 a process that was suspended is fenced: the row never goes backwards", async () => {
-    const fixture = refreshFixture({ model: "grace", graceSeconds: 60 });
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture({ model: "grace", graceSeconds: 60 });
     const [zombie, other] = [fixture.process(), fixture.process()];
     let seen: number | undefined;
     fixture.at.after = async () => {
@@ -31,9 +20,7 @@ describe("another process wrote meanwhile", () => {
   });
 
   it("bar#8.2-7 what was dropped is not revoked: that could end the grant the row lives on", async () => {
-    const fixture = refreshFixture({ model: "grace", graceSeconds: 60 });
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture({ model: "grace", graceSeconds: 60 });
     const discarded: TokenSet[] = [];
     const other = fixture.process();
     fixture.at.after = async () => {
@@ -97,9 +84,7 @@ describe("another process wrote meanwhile", () => {
   });
 
   it("bar#8.4 a lease that was taken while ours still ran is an alarm", async () => {
-    const fixture = refreshFixture({ model: "grace" });
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture({ model: "grace" });
     fixture.at.after = async () => {
       fixture.at.after = undefined;
       const lease = { owner: "ahead", until: fixture.time.now() + 330, attemptId: "ahead" };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RefreshLeases } from "./refresh.ts";
-import { type Fixture, dueFixture, fresh, KEY, newest, storeDown, tokenOf } from "../testing/refresh/fixture.ts";
+import { dieWithAnswer, dueFixture, type Fixture, fresh, KEY, newest, tokenOf } from "../testing/refresh/fixture.ts";
 
 const { readdir, readFile } = files;
 let held: { listing?: Promise<void>; reading?: true };
@@ -33,11 +33,7 @@ afterEach(() => {
  * ended.
  */
 async function crash(fixture: Fixture): Promise<void> {
-  const up = storeDown(fixture);
-  const dying = fixture.process({ journalFolder: folder, times: { commitMs: 0 } });
-  await expect(fresh(fixture, dying)).rejects.toMatchObject({ code: "temporarily_unavailable" });
-  await dying.drain(0);
-  up();
+  await dieWithAnswer(fixture, folder);
   fixture.time.advance(60);
 }
 

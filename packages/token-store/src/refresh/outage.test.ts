@@ -1,12 +1,14 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import {
+  agedFixture,
   crash,
   dueFixture,
   fresh,
   isCommit,
   KEY,
   LIFE_SECONDS,
+  newest,
   outage,
   REAUTHORIZE,
   refreshFixture,
@@ -45,9 +47,8 @@ describe("a vendor that fails", () => {
     [0, "503"],
     [-1, "503"],
   ])("bar#RF-9 with %i s of life left the caller gets: %s", async (left, what) => {
-    const fixture = refreshFixture();
-    const old = (await fixture.link()).accessToken.reveal();
-    fixture.time.advance(LIFE_SECONDS - left);
+    const fixture = await agedFixture(LIFE_SECONDS - left);
+    const old = newest(fixture);
     const down = new OAuthError("temporarily_unavailable", "Down", { retryAfterSeconds: 7 });
     fixture.at.before = () => Promise.reject(down);
     const answer = await refusal(fixture, fixture.process());

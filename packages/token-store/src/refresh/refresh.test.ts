@@ -1,15 +1,19 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import {
+  agedFixture,
   DUE,
+  dueFixture,
   foreignLease,
+  fresh,
   freshToken,
   KEY,
   LIFE_SECONDS,
+  newest,
   outage,
   refreshFixture,
-  toTokens,
   tokenOf,
+  toTokens,
 } from "../testing/refresh/fixture.ts";
 
 /** Ahead of time for every record, due for none. */
@@ -27,19 +31,17 @@ describe("step 1: what callers get without waiting", () => {
   it("an unknown user and a revoked user have none", async () => {
     const fixture = refreshFixture();
     const leases = fixture.process();
-    expect(await leases.withRefreshLease(KEY, fixture.refresh)).toBeUndefined();
+    expect(await fresh(fixture, leases)).toBeUndefined();
     await fixture.link();
     await fixture.records.note((await fixture.records.read(KEY))!, { status: "revoked" });
     fixture.time.advance(DUE);
-    expect(await leases.withRefreshLease(KEY, fixture.refresh)).toBeUndefined();
+    expect(await fresh(fixture, leases)).toBeUndefined();
     expect(fixture.asked).toEqual([]);
   });
 
   it("bar#8.2-1 due tokens are refreshed, stored and returned", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(DUE);
-    const stored = await fixture.process().withRefreshLease(KEY, fixture.refresh);
+    const fixture = await agedFixture(DUE);
+    const stored = await fresh(fixture, fixture.process());
     const { accessTokens, refreshTokens } = fixture.vendor.live(KEY.user);
     expect(tokenOf(stored)).toBe(accessTokens.at(-1));
     const row = await fixture.records.read(KEY);
@@ -52,9 +54,8 @@ describe("step 1: what callers get without waiting", () => {
   });
 
   it("bar#8.2-1 ahead of time one caller refreshes, the others go on with the old token at once", async () => {
-    const fixture = refreshFixture();
-    const old = (await fixture.link()).accessToken.reveal();
-    fixture.time.advance(AHEAD);
+    const fixture = await agedFixture(AHEAD);
+    const old = newest(fixture);
     const gate = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     fixture.at.before = async () => {
@@ -78,9 +79,8 @@ describe("step 1: what callers get without waiting", () => {
   });
 
   it("ahead of time callers of one moment do not contend for the lease", async () => {
-    const fixture = refreshFixture();
-    const old = (await fixture.link()).accessToken.reveal();
-    fixture.time.advance(AHEAD);
+    const fixture = await agedFixture(AHEAD);
+    const old = newest(fixture);
     const leases = fixture.process();
     const { writes } = fixture.counts;
     const tokens = await Promise.all(Array.from({ length: 10 }, () => freshToken(fixture, leases)));
@@ -89,9 +89,8 @@ describe("step 1: what callers get without waiting", () => {
   });
 
   it("ahead of time another process's failed refresh is taken over at once", async () => {
-    const fixture = refreshFixture();
-    const old = (await fixture.link()).accessToken.reveal();
-    fixture.time.advance(AHEAD);
+    const fixture = await agedFixture(AHEAD);
+    const old = newest(fixture);
     await foreignLease(fixture, 30);
     const leases = fixture.process();
     expect(await freshToken(fixture, leases)).toBe(old);
@@ -100,9 +99,7 @@ describe("step 1: what callers get without waiting", () => {
   });
 
   it("a caller that needs tokens now does not share a refresh ahead of time that gave up", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(AHEAD);
+    const fixture = await agedFixture(AHEAD);
     const leases = fixture.process();
     const gate = Promise.withResolvers<void>();
     fixture.at.before = () => gate.promise;
@@ -120,9 +117,8 @@ describe("step 1: what callers get without waiting", () => {
     [30, 2],
     [31, 2],
   ])("%i s after a refresh ahead of time failed, the vendor was asked %i times", async (seconds, times) => {
-    const fixture = refreshFixture({ accessTokenSeconds: 36_000 });
-    const old = (await fixture.link()).accessToken.reveal();
-    fixture.time.advance(36_000 - 200);
+    const fixture = await agedFixture(36_000 - 200, { accessTokenSeconds: 36_000 });
+    const old = newest(fixture);
     fixture.at.before = () => Promise.reject(outage("vendor_unavailable"));
     const leases = fixture.process();
     expect(await freshToken(fixture, leases)).toBe(old);
@@ -148,14 +144,12 @@ describe("step 1: what callers get without waiting", () => {
 
 describe("step 2: one at a time", () => {
   it("bar#RF-1 1,000 callers in each of 4 processes: one vendor call, one token", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(DUE);
+    const fixture = await agedFixture(DUE);
     const processes = Array.from({ length: 4 }, () => fixture.process());
     const before = { ...fixture.counts };
     const calls = processes.flatMap((leases) => Array.from({ length: 1000 }, () => freshToken(fixture, leases)));
     const tokens = new Set(await Promise.all(calls));
-    expect([...tokens]).toEqual([fixture.vendor.live(KEY.user).accessTokens.at(-1)]);
+    expect([...tokens]).toEqual([newest(fixture)]);
     expect(fixture.asked).toHaveLength(1);
     // Each process reads, tries for the lease, and reads again when it has lost; one commits.
     expect(fixture.counts.writes - before.writes).toBeLessThanOrEqual(4 + 1);
@@ -186,9 +180,7 @@ describe("step 2: one at a time", () => {
     [0, 1],
     [1, 1],
   ])("bar#8.2-2 %i s from the end of a foreign lease it is taken %i times", async (offset, taken) => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(DUE);
+    const fixture = await agedFixture(DUE);
     await foreignLease(fixture, 30);
     fixture.time.advance(30 + offset);
     const answer = freshToken(fixture, fixture.process({ times: { waitMs: 0 } }));
@@ -197,9 +189,8 @@ describe("step 2: one at a time", () => {
   });
 
   it("bar#8.2-2 a caller that waited goes on with the old token while it lives, else gets a 503", async () => {
-    const fixture = refreshFixture();
-    const old = (await fixture.link()).accessToken.reveal();
-    fixture.time.advance(DUE);
+    const fixture = await agedFixture(DUE);
+    const old = newest(fixture);
     const leases = fixture.process();
     await foreignLease(fixture, 30);
     const started = fixture.time.timer.elapsedMs();
@@ -217,9 +208,7 @@ describe("step 2: one at a time", () => {
   });
 
   it("a waiting caller gets what the other one stored, and takes over a lease that ends", async () => {
-    const fixture = refreshFixture();
-    await fixture.link();
-    fixture.time.advance(LIFE_SECONDS);
+    const fixture = await dueFixture();
     await foreignLease(fixture, 30);
     const waiting = freshToken(fixture, fixture.process());
     await fixture.time.timer.sleep(5000);
@@ -234,14 +223,13 @@ describe("step 2: one at a time", () => {
 
     fixture.time.advance(60);
     await foreignLease(fixture, 10);
-    expect(await freshToken(fixture, fixture.process())).toBe(fixture.vendor.live(KEY.user).accessTokens.at(-1));
+    expect(await freshToken(fixture, fixture.process())).toBe(newest(fixture));
     expect(fixture.asked).toHaveLength(1);
   });
 
   it.each(["a read", "a write"])("%s that fails is a 503 only where the old token is dead", async (what) => {
-    const fixture = refreshFixture();
-    const old = (await fixture.link()).accessToken.reveal();
-    fixture.time.advance(DUE);
+    const fixture = await agedFixture(DUE);
+    const old = newest(fixture);
     const leases = fixture.process();
     const fail = (): never => {
       throw outage();

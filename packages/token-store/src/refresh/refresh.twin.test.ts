@@ -3,7 +3,7 @@
  */
 import { temporaryFolder, weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { dueFixture, KEY, LIFE_SECONDS, storeDown } from "../testing/refresh/fixture.ts";
+import { dieWithAnswer, dueFixture, fresh, KEY, LIFE_SECONDS, refusal } from "../testing/refresh/fixture.ts";
 
 import * as conditions from "../tokens/row-conditions.ts";
 import * as leases from "./lease.ts";
@@ -20,7 +20,7 @@ describe("with a defence off", () => {
       }),
     }));
     const fixture = await dueFixture();
-    const calls = [fixture.process(), fixture.process()].map((each) => each.withRefreshLease(KEY, fixture.refresh));
+    const calls = [fixture.process(), fixture.process()].map((each) => fresh(fixture, each));
     await Promise.allSettled(calls);
     expect(fixture.asked).toHaveLength(2);
     expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
@@ -38,12 +38,9 @@ describe("with a defence off", () => {
     const other = fixture.process();
     fixture.at.after = async () => {
       fixture.at.after = undefined;
-      await other.withRefreshLease(KEY, fixture.refresh).catch(() => undefined);
+      await fresh(fixture, other).catch(() => undefined);
     };
-    await fixture
-      .process()
-      .withRefreshLease(KEY, fixture.refresh)
-      .catch(() => undefined);
+    await refusal(fixture, fixture.process());
     expect(fixture.asked).toHaveLength(2);
     expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
   });
@@ -52,17 +49,11 @@ describe("with a defence off", () => {
     weaken(orphans, () => ({ settleDeadAttempt: async () => undefined }));
     const fixture = await dueFixture();
     const journalFolder = temporaryFolder();
-    const up = storeDown(fixture);
-    const dying = fixture.process({ journalFolder, times: { commitMs: 0 } });
-    await expect(dying.withRefreshLease(KEY, fixture.refresh)).rejects.toMatchObject({
-      code: "temporarily_unavailable",
-    });
-    await dying.drain(0);
-    up();
+    await dieWithAnswer(fixture, journalFolder);
     fixture.time.advance(60);
     const next = fixture.process({ journalFolder });
     // The call is faster than the listing.
-    const call = next.withRefreshLease(KEY, fixture.refresh);
+    const call = fresh(fixture, next);
     await expect(call).rejects.toMatchObject({ code: "invalid_grant" });
     expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
   });
@@ -74,12 +65,9 @@ describe("with a defence off", () => {
     fixture.faults.written = async () => {
       fixture.faults.written = undefined;
       fixture.time.advance(40);
-      await other.withRefreshLease(KEY, fixture.refresh);
+      await fresh(fixture, other);
     };
-    await fixture
-      .process()
-      .withRefreshLease(KEY, fixture.refresh)
-      .catch(() => undefined);
+    await refusal(fixture, fixture.process());
     expect(fixture.vendor.live(KEY.user).refreshTokens).toEqual([]);
   });
 
@@ -90,11 +78,11 @@ describe("with a defence off", () => {
     fixture.at.after = async () => {
       fixture.at.after = undefined;
       fixture.time.advance(40);
-      await other.withRefreshLease(KEY, fixture.refresh);
+      await fresh(fixture, other);
       fixture.time.advance(LIFE_SECONDS);
-      await other.withRefreshLease(KEY, fixture.refresh);
+      await fresh(fixture, other);
     };
-    await zombie.withRefreshLease(KEY, fixture.refresh);
+    await fresh(fixture, zombie);
     const row = await fixture.records.read(KEY);
     // Two refreshes were committed on top of it, and it says 2 again, with a refresh token the
     // vendor no longer takes.
@@ -114,7 +102,7 @@ describe("with a defence off", () => {
     fixture.at.after = async () => {
       await fixture.records.note((await fixture.records.read(KEY))!, { status: "revoked" });
     };
-    await fixture.process().withRefreshLease(KEY, fixture.refresh);
+    await fresh(fixture, fixture.process());
     expect((await fixture.records.read(KEY))?.stored.status).toBe("active");
   });
 });

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { expect } from "vitest";
 import { createModel, type ModelOptions, type ModelState } from "@oauth-broker/simulators/refresh-models";
 import type { DataKeys } from "../../keys/data-keys.ts";
 import type { JournalEvent } from "../../refresh/journal.ts";
@@ -114,12 +115,26 @@ export function refreshFixture(options: Partial<ModelOptions> = {}, mode: Mode =
   };
 }
 
-/** With a linked user whose access token has just expired. */
-export async function dueFixture(options: Partial<ModelOptions> = {}, mode?: Mode): Promise<Fixture> {
+/** With a linked user, whose tokens have this age. */
+export async function agedFixture(seconds: number, options: Partial<ModelOptions> = {}, mode?: Mode): Promise<Fixture> {
   const fixture = refreshFixture(options, mode);
   await fixture.link();
-  fixture.time.advance(LIFE_SECONDS);
+  fixture.time.advance(seconds);
   return fixture;
+}
+
+/** With a linked user whose access token has just expired. */
+export function dueFixture(options: Partial<ModelOptions> = {}, mode?: Mode): Promise<Fixture> {
+  return agedFixture(LIFE_SECONDS, options, mode);
+}
+
+/** The vendor's answer is in the journal, and the process that got it has died. */
+export async function dieWithAnswer(fixture: Fixture, journalFolder: string): Promise<void> {
+  const up = storeDown(fixture);
+  const dying = fixture.process({ journalFolder, times: { commitMs: 0 } });
+  await expect(fresh(fixture, dying)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+  await dying.drain(0);
+  up();
 }
 
 /** One call, as a server makes it. */

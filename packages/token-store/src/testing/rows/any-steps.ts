@@ -85,7 +85,11 @@ async function outcomeOf(step: Step, store: RecordStore, now: number): Promise<s
 /** Runs any sequences of calls, a few of them if the stores are slow, on memory and on other stores of one engine. */
 export async function expectAnswersOfMemory(
   open: (now: Clock) => RecordStore | Promise<RecordStore>,
-  { keys, numRuns, maxLength }: { readonly keys: readonly RecordKey[]; readonly numRuns: number; readonly maxLength: number },
+  {
+    keys,
+    numRuns,
+    maxLength,
+  }: { readonly keys: readonly RecordKey[]; readonly numRuns: number; readonly maxLength: number },
 ): Promise<void> {
   const clock = fixedClock(1_700_000_000);
   // Two connections, as two processes have: neither knows what the other has written since it read.
