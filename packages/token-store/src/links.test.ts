@@ -6,7 +6,7 @@ import { migrate } from "./cli/migrate.ts";
 import { strip } from "./cli/strip.ts";
 import { memoryTokenRows } from "./storage/memory/token-rows.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
-import { cliFixture, ISSUER, NOW, VENDOR } from "./testing/cli-fixture.ts";
+import { AUDIT, cliFixture, ISSUER, MIGRATE, NOW, STRIP, VENDOR } from "./testing/cli-fixture.ts";
 import { CHAT, DETAILS, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/rows/links-fixture.ts";
 import { UNREADABLE } from "./testing/rows/records-fixture.ts";
 import { createTokenStore, type TokenStore } from "./token-store.ts";
@@ -258,7 +258,6 @@ const SEALED = ["sealed_access_token", "sealed_refresh_token"];
 
 describe("the commands of the migration", () => {
   const key = (user: string) => ({ user, vendor: VENDOR, issuer: ISSUER, signIn: SIGN_IN });
-  const options = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false };
 
   it("open, seal and strip links as they do other rows, and keep what they do not know", async () => {
     const fixture = cliFixture();
@@ -267,13 +266,13 @@ describe("the commands of the migration", () => {
     // The declaration of a server in mode bridge ends.
     fixture.clock.advance(3600);
     await store.link(key("u2"), tokensOf("2", DETAILS), 0);
-    const asked = { ...options, verify: true, byVendor: false, list: undefined };
-    expect(await audit(asked, fixture.deps)).toMatchObject({ counts: { opens: 1, plaintext_only: 1 } });
-    const sealing = { ...options, rewrap: false, skipIssuerCheck: false };
-    expect(await migrate(sealing, fixture.deps)).toMatchObject({ ending: "done", counts: { sealed: 1 } });
+    expect(await audit({ ...AUDIT, verify: true }, fixture.deps)).toMatchObject({
+      counts: { opens: 1, plaintext_only: 1 },
+    });
+    expect(await migrate(MIGRATE, fixture.deps)).toMatchObject({ ending: "done", counts: { sealed: 1 } });
     expect(await fixture.attributes("u2")).toMatchObject({ link_version: 1, sign_in_vendor: SIGN_IN.vendor });
     expect(await fixture.attributes("u2")).not.toHaveProperty("link_details");
-    expect(await strip({ ...options, mode: "encrypted" }, fixture.deps)).toMatchObject({
+    expect(await strip(STRIP, fixture.deps)).toMatchObject({
       ending: "done",
       counts: { stripped: 2 },
     });

@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { cliFixture, type CliFixture, ISSUER, keyOf, NOW, olderRow, TOKENS, VENDOR } from "../testing/cli-fixture.ts";
+import {
+  AUDIT as OPTIONS,
+  cliFixture,
+  type CliFixture,
+  ISSUER,
+  keyOf,
+  NOW,
+  olderRow,
+  TOKENS,
+  VENDOR,
+} from "../testing/cli-fixture.ts";
 import { audit } from "./audit.ts";
-
-const OPTIONS = { byVendor: false, verify: false, list: undefined, issuers: new Map([[VENDOR, ISSUER]]), rate: 100 };
 
 /** One row of every kind, two that are plaintext only. */
 async function tableOfAllKinds(fixture: CliFixture): Promise<void> {

@@ -8,14 +8,15 @@ import { describe, expect, it } from "vitest";
 import { memoryTokenRows } from "../storage/memory/token-rows.ts";
 import type { TokenRows } from "../storage/token-rows.ts";
 import {
+  AUDIT,
   cliFixture,
   type CliFixture,
-  ISSUER,
   keyOf,
   memoryCheckpoint,
   memoryKeys,
+  MIGRATE,
   olderRow,
-  VENDOR,
+  STRIP,
 } from "../testing/cli-fixture.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
 import { audit } from "./audit.ts";
@@ -24,11 +25,9 @@ import { migrate } from "./migrate.ts";
 import type { Result } from "./report.ts";
 import { strip } from "./strip.ts";
 
-const COMMON = { issuers: new Map([[VENDOR, ISSUER]]), rate: 10_000, dryRun: false };
 const COMMANDS = {
-  migrate: ({ deps }: CliFixture): Promise<Result> =>
-    migrate({ ...COMMON, rewrap: false, skipIssuerCheck: false }, deps),
-  strip: ({ deps }: CliFixture): Promise<Result> => strip({ ...COMMON, mode: "encrypted" }, deps),
+  migrate: ({ deps }: CliFixture): Promise<Result> => migrate({ ...MIGRATE, rate: 10_000 }, deps),
+  strip: ({ deps }: CliFixture): Promise<Result> => strip({ ...STRIP, rate: 10_000 }, deps),
 };
 
 interface Death {
@@ -129,7 +128,7 @@ async function expectLast({ server, last }: Table, mode: "bridge" | "encrypted")
 }
 
 const counts = async ({ server }: Table): Promise<Result["counts"]> =>
-  (await audit({ ...COMMON, byVendor: false, verify: true, list: undefined }, server.deps)).counts;
+  (await audit({ ...AUDIT, verify: true, rate: 10_000 }, server.deps)).counts;
 
 describe.each([{ isWritten: false }, { isWritten: true }])("killed at a write, made: $isWritten", ({ isWritten }) => {
   it("bar#TS-15 migrate loses nothing at any of them, and goes on", async () => {

@@ -1,26 +1,26 @@
 import { describe, expect, it, vi } from "vitest";
 import {
+  atProgress,
+  AUDIT,
   cliFixture,
   type CliFixture,
+  ENVIRONMENT,
   ISSUER,
   keyOf,
   memoryCheckpoint,
+  MIGRATE,
   NOW,
   olderRow,
+  runAgain,
   TOKENS,
   VENDOR,
 } from "../testing/cli-fixture.ts";
 import { audit } from "./audit.ts";
 import { migrate } from "./migrate.ts";
+import { OAuthError } from "@oauth-broker/oauth-core";
+import { memoryTokenRows } from "../storage/memory/token-rows.ts";
 
-const OPTIONS = {
-  issuers: new Map([[VENDOR, ISSUER]]),
-  rate: 100,
-  rewrap: false,
-  dryRun: false,
-  skipIssuerCheck: false,
-};
-const UNCHECKED = { ...OPTIONS, skipIssuerCheck: true };
+const UNCHECKED = { ...MIGRATE, skipIssuerCheck: true };
 
 async function olderRows(fixture: CliFixture, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) await fixture.older(`u${i}`);
@@ -32,8 +32,8 @@ const serverDeps = ({ deps }: CliFixture): CliFixture["deps"] => ({
   program: { name: "node main.js token-store", issuers: new Map([[VENDOR, ISSUER]]) },
 });
 
-const plaintextOnly = async ({ deps }: CliFixture): Promise<number | undefined> =>
-  (await audit({ ...OPTIONS, byVendor: false, verify: false, list: undefined }, deps)).counts["plaintext_only"];
+const plaintextOnly = async ({ deps }: Pick<CliFixture, "deps">): Promise<number | undefined> =>
+  (await audit(AUDIT, deps)).counts["plaintext_only"];
 
 describe("migrate", () => {
   it("bar#TS-15 seals plaintext rows, keeps the copy and updated_at", async () => {
@@ -56,7 +56,7 @@ describe("migrate", () => {
     await migrate(UNCHECKED, fixture.deps);
     const before = await fixture.rows.scan({ limit: 100 });
     const change = vi.spyOn(fixture.rows, "change");
-    expect(await migrate(OPTIONS, fixture.deps)).toMatchObject({ ending: "done", counts: { rows: 30, passes: 1 } });
+    expect(await migrate(MIGRATE, fixture.deps)).toMatchObject({ ending: "done", counts: { rows: 30, passes: 1 } });
     expect(change).not.toHaveBeenCalled();
     expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
   });
@@ -65,7 +65,7 @@ describe("migrate", () => {
     const fixture = cliFixture();
     await fixture.records("bridge").replace(keyOf("u"), TOKENS);
     await fixture.older("u", { access_token: "plain-at-newer" });
-    expect(await migrate(OPTIONS, fixture.deps)).toMatchObject({ ending: "done", counts: { copies_taken: 1 } });
+    expect(await migrate(MIGRATE, fixture.deps)).toMatchObject({ ending: "done", counts: { copies_taken: 1 } });
     const read = await fixture.records("encrypted").read(keyOf("u"));
     expect(read?.stored.tokens.accessToken.reveal()).toBe("plain-at-newer");
   });
@@ -108,7 +108,7 @@ describe("migrate", () => {
     });
     expect(await migrate(UNCHECKED, fixture.deps)).toMatchObject({ ending: "done", counts: { sealed: 5 } });
     late = -1000;
-    const endless = await migrate(OPTIONS, fixture.deps);
+    const endless = await migrate(MIGRATE, fixture.deps);
     expect(endless).toMatchObject({ ending: "plaintext_left", counts: { passes: 5 } });
     expect(endless.next[0]).toContain("end them, then run it again");
   });
@@ -158,8 +158,8 @@ describe("migrate", () => {
     await fixture.records("encrypted").replace(keyOf("u"), TOKENS);
     fixture.keys.root = "two";
     fixture.clock.advance(300);
-    expect((await migrate(OPTIONS, fixture.deps)).counts).not.toHaveProperty("rewrapped");
-    expect(await migrate({ ...OPTIONS, rewrap: true }, fixture.deps)).toMatchObject({ counts: { rewrapped: 1 } });
+    expect((await migrate(MIGRATE, fixture.deps)).counts).not.toHaveProperty("rewrapped");
+    expect(await migrate({ ...MIGRATE, rewrap: true }, fixture.deps)).toMatchObject({ counts: { rewrapped: 1 } });
     expect(await fixture.attributes("u")).toMatchObject({ data_key: expect.stringMatching(/^two\./), version: 1 });
   });
 
@@ -170,7 +170,7 @@ describe("migrate", () => {
     await fixture.records("bridge").replace(keyOf("changed"), TOKENS);
     await fixture.older("changed", { access_token: "plain-at-newer" });
     const before = await fixture.rows.scan({ limit: 100 });
-    expect(await migrate({ ...OPTIONS, dryRun: true }, fixture.deps)).toMatchObject({
+    expect(await migrate({ ...MIGRATE, dryRun: true }, fixture.deps)).toMatchObject({
       ending: "plaintext_left",
       dryRun: true,
       counts: { to_seal: 4, copies_to_take: 1, unknown_issuer: 1 },
@@ -194,18 +194,18 @@ describe("the issuer given to migrate", () => {
     await olderRows(fixture, 2);
     await fixture.records("bridge").replace(keyOf("u9"), TOKENS);
     const before = await fixture.rows.scan({ limit: 100 });
-    const wrong = { ...OPTIONS, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
+    const wrong = { ...MIGRATE, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
     const refused = await migrate(wrong, fixture.deps);
     expect(refused.ending).toBe("refused");
     expect(refused.next[0]).toContain("do not open with --issuer");
     expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
-    expect((await migrate(OPTIONS, fixture.deps)).ending).toBe("done");
+    expect((await migrate(MIGRATE, fixture.deps)).ending).toBe("done");
   });
 
   it("cannot be checked where nothing is sealed yet, and is then not trusted by default", async () => {
     const fixture = cliFixture();
     await olderRows(fixture, 2);
-    const refused = await migrate(OPTIONS, fixture.deps);
+    const refused = await migrate(MIGRATE, fixture.deps);
     expect(refused.ending).toBe("refused");
     expect(refused.next[0]).toContain("--skip-issuer-check");
     expect(await plaintextOnly(fixture)).toBe(2);
@@ -214,10 +214,10 @@ describe("the issuer given to migrate", () => {
   it("is trusted where nothing is sealed yet when it is the one in the program's settings", async () => {
     const fixture = cliFixture();
     await olderRows(fixture, 2);
-    const typed = { ...OPTIONS, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
+    const typed = { ...MIGRATE, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
     expect((await migrate(typed, serverDeps(fixture))).ending).toBe("refused");
     expect(await plaintextOnly(fixture)).toBe(2);
-    expect(await migrate(OPTIONS, serverDeps(fixture))).toMatchObject({ ending: "done", counts: { sealed: 2 } });
+    expect(await migrate(MIGRATE, serverDeps(fixture))).toMatchObject({ ending: "done", counts: { sealed: 2 } });
     expect((await fixture.records("encrypted").read(keyOf("u1")))?.stored.tokens.accessToken.reveal()).toBe(
       "plain-at-u1-1",
     );
@@ -227,7 +227,7 @@ describe("the issuer given to migrate", () => {
     const fixture = cliFixture();
     await olderRows(fixture, 2);
     await fixture.records("encrypted").replace({ ...keyOf("u9"), issuer: "https://former.example" }, TOKENS);
-    const refused = await migrate(OPTIONS, serverDeps(fixture));
+    const refused = await migrate(MIGRATE, serverDeps(fixture));
     expect(refused.ending).toBe("refused");
     expect(refused.next[0]).toContain(`do not open with ${ISSUER}, its issuer in these settings`);
     expect(await plaintextOnly(fixture)).toBe(2);
@@ -239,23 +239,92 @@ describe("the issuer given to migrate", () => {
     await olderRows(fixture, 150);
     await fixture.records("bridge").replace(keyOf("u999"), TOKENS);
     await fixture.older("x", olderRow("x"), "another");
-    const options = { ...OPTIONS, issuers: new Map([...OPTIONS.issuers, ["another", "https://typed.example"]]) };
+    const options = { ...MIGRATE, issuers: new Map([...MIGRATE.issuers, ["another", "https://typed.example"]]) };
     expect(await migrate({ ...options, dryRun: true }, fixture.deps)).toMatchObject({
       counts: { to_seal: 150, issuer_refused: 1 },
       next: [expect.stringContaining("No row of another is sealed yet"), expect.stringContaining("dry run")],
     });
-    const { report } = fixture.deps;
-    const stopped = await migrate(options, {
-      ...fixture.deps,
-      report: (one) => {
-        report(one);
-        if (one.event === "progress" && one.pass === 2 && one.done === 100) fixture.stop.abort("SIGTERM");
-      },
-    });
+    const stop = (): void => fixture.stop.abort("SIGTERM");
+    const stopped = await migrate(options, atProgress(fixture, 2, 100, stop));
     expect(stopped).toMatchObject({ ending: "interrupted", next: ["Run the same command again to go on."] });
-    const result = await migrate(options, { ...fixture.deps, signal: new AbortController().signal });
+    const result = await migrate(options, runAgain(fixture));
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { sealed: 150, issuer_refused: 1, passes: 3 } });
     expect(result.next).toEqual([expect.stringContaining("--issuer another=https://typed.example cannot be checked")]);
     expect(await fixture.attributes("x", "another")).toEqual(olderRow("x"));
+  });
+});
+
+describe("migrate and outages", () => {
+  it("bar#TS-12 waits for the key service and goes on; meanwhile no row changes", async () => {
+    const fixture = cliFixture();
+    await olderRows(fixture, 20);
+    fixture.keys.isDown = true;
+    const before = await fixture.rows.scan({ limit: 100 });
+    const { sleep } = fixture.deps;
+    let waits = 0;
+    const deps = {
+      ...fixture.deps,
+      sleep: async (ms: number): Promise<void> => {
+        await sleep(ms);
+        if (!fixture.keys.isDown || ms < 500) return;
+        expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
+        fixture.keys.isDown = (waits += 1) < 30;
+      },
+    };
+    expect(await migrate(UNCHECKED, deps)).toMatchObject({ ending: "done", counts: { sealed: 20 } });
+    const waiting = fixture.reports.filter(({ event }) => event === "waiting");
+    expect(waiting.slice(0, 3)).toMatchObject([0.5, 1, 2].map((seconds) => ({ reason: "kms_unavailable", seconds })));
+    expect(waiting).toHaveLength(30);
+  });
+
+  it("waits for the table and goes on", async () => {
+    const rows = memoryTokenRows({ table: "tokens" });
+    const fixture = cliFixture({ rows });
+    await olderRows(fixture, 20);
+    const down = new OAuthError("temporarily_unavailable", "The record store does not respond", {
+      reason: "store_unavailable",
+    });
+    for (const name of ["scan", "get", "change"] as const) vi.spyOn(rows, name).mockRejectedValueOnce(down);
+    expect(await migrate(UNCHECKED, fixture.deps)).toMatchObject({ ending: "done", counts: { sealed: 20 } });
+  });
+
+  it("gives up when an outage lasts, and leaves the checkpoint", async () => {
+    const checkpoint = memoryCheckpoint();
+    const fixture = cliFixture({ checkpoint });
+    await olderRows(fixture, 20);
+    fixture.keys.isDown = true;
+    await expect(migrate(UNCHECKED, fixture.deps)).rejects.toMatchObject({ extras: { reason: "kms_unavailable" } });
+    expect(checkpoint.kept).toMatchObject({ pass: 1, done: 0 });
+    expect(fixture.slept()).toBeGreaterThanOrEqual(30 * 60_000);
+  });
+});
+
+describe("migrate that is stopped", () => {
+  it("bar#TS-15 finishes the rows in hand, and goes on from its checkpoint", async () => {
+    const checkpoint = memoryCheckpoint();
+    const fixture = cliFixture({ checkpoint });
+    await olderRows(fixture, 450);
+    const stop = (): void => fixture.stop.abort("SIGTERM");
+    const stopped = await migrate(UNCHECKED, atProgress(fixture, 1, 230, stop));
+    expect(stopped.ending).toBe("interrupted");
+    expect(checkpoint.kept).toMatchObject({ pass: 1, done: 200, total: 450 });
+    const left = await plaintextOnly({ deps: runAgain(fixture) });
+    expect(left).toBeGreaterThan(200);
+    expect(left).toBeLessThanOrEqual(220);
+
+    const scan = vi.spyOn(fixture.rows, "scan");
+    const goneOn = await migrate(UNCHECKED, runAgain(fixture));
+    expect(goneOn).toMatchObject({ ending: "done", counts: { sealed: 450, rows: 450 } });
+    expect(scan.mock.calls[0]?.[0].cursor).toBeDefined();
+    expect(checkpoint.kept).toBeUndefined();
+    expect(await plaintextOnly({ deps: runAgain(fixture) })).toBe(0);
+  });
+
+  it("opens in no other environment what it has sealed", async () => {
+    const fixture = cliFixture();
+    await fixture.older("u");
+    await migrate(UNCHECKED, fixture.deps);
+    const { counts } = await audit({ ...AUDIT, verify: true }, { ...fixture.deps, environment: `${ENVIRONMENT}-2` });
+    expect(counts).toMatchObject({ unreadable: 1, opens: 0 });
   });
 });

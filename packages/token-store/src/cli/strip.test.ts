@@ -1,18 +1,22 @@
-import { Secret } from "@oauth-broker/oauth-core";
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { describe, expect, it, vi } from "vitest";
 import {
+  atProgress,
   cliFixture,
+  type CliFixture,
   copies,
   keyOf,
   memoryCheckpoint,
   NOW,
   olderRow,
+  runAgain,
   STRIP as OPTIONS,
   tableText,
   TOKENS,
 } from "../testing/cli-fixture.ts";
 import { copyAttributes, rowKeyOf } from "../tokens/token-attributes.ts";
 import { strip } from "./strip.ts";
+import { DECLARED_SECONDS, declareOlderReaders } from "../modes/older-readers.ts";
 
 describe("strip", () => {
   it("bar#TS-10 removes every copy; the tokens stay, and the row is marked", async () => {
@@ -140,18 +144,13 @@ describe("strip", () => {
     const checkpoint = memoryCheckpoint();
     const fixture = cliFixture({ checkpoint });
     await copies(fixture, 300);
-    const { report } = fixture.deps;
-    const stopped = await strip(OPTIONS, {
-      ...fixture.deps,
-      report: (one) => {
-        report(one);
-        if (one.event === "progress" && one.pass === 1 && one.done === 150) fixture.stop.abort("SIGINT");
-      },
-    });
+    const stopped = await strip(
+      OPTIONS,
+      atProgress(fixture, 1, 150, () => fixture.stop.abort("SIGINT")),
+    );
     expect(stopped.ending).toBe("interrupted");
     expect(checkpoint.kept).toMatchObject({ done: 100, total: 300 });
-    const deps = { ...fixture.deps, signal: new AbortController().signal };
-    expect(await strip(OPTIONS, deps)).toMatchObject({ ending: "done", counts: { stripped: 300 } });
+    expect(await strip(OPTIONS, runAgain(fixture))).toMatchObject({ ending: "done", counts: { stripped: 300 } });
     expect(await tableText(fixture)).not.toContain("plain-");
   });
 
@@ -161,16 +160,13 @@ describe("strip", () => {
     await copies(fixture, 1);
     for (let i = 1; i < 150; i += 1) await fixture.records("encrypted").replace(keyOf(`u${i}`), TOKENS);
     await fixture.older("u0", { lease_until: NOW + 30, lease_owner: "x", lease_attempt: "y" });
-    const stopped = await strip(OPTIONS, {
-      ...fixture.deps,
-      report: (one) => {
-        if (one.event === "progress" && one.pass === 1 && one.done === 120) fixture.stop.abort("SIGTERM");
-      },
-    });
+    const stopped = await strip(
+      OPTIONS,
+      atProgress(fixture, 1, 120, () => fixture.stop.abort("SIGTERM")),
+    );
     expect(stopped.ending).toBe("interrupted");
     await fixture.older("u0", { lease_until: 0 });
-    const deps = { ...fixture.deps, signal: new AbortController().signal };
-    expect(await strip(OPTIONS, deps)).toMatchObject({ ending: "done", counts: { stripped: 1 } });
+    expect(await strip(OPTIONS, runAgain(fixture))).toMatchObject({ ending: "done", counts: { stripped: 1 } });
     expect(await tableText(fixture)).not.toContain("plain-");
   });
 
@@ -184,5 +180,79 @@ describe("strip", () => {
       counts: { both: 3, shows_plaintext: 3 },
     });
     expect(await tableText(fixture)).toBe(before);
+  });
+});
+
+async function declared({ rows, clock }: CliFixture): Promise<void> {
+  const declaration = declareOlderReaders({ rows, now: clock, timer: systemTimer });
+  await declaration.declared;
+  declaration.stop();
+}
+
+describe("strip refuses", () => {
+  it("in mode bridge", async () => {
+    const fixture = cliFixture();
+    await copies(fixture, 1);
+    const result = await strip({ ...OPTIONS, mode: "bridge" }, fixture.deps);
+    expect(result).toMatchObject({
+      ending: "refused",
+      next: [expect.stringContaining("TOKEN_ENCRYPTION_MODE=encrypted")],
+    });
+    expect(await tableText(fixture)).toContain("plain-at");
+  });
+
+  it("bar#TS-10 while older readers are declared, saying until when, dry or not", async () => {
+    const fixture = cliFixture();
+    await copies(fixture, 1);
+    await declared(fixture);
+    for (const dryRun of [false, true]) {
+      const result = await strip({ ...OPTIONS, dryRun }, fixture.deps);
+      expect(result).toMatchObject({ ending: "refused", next: [expect.stringContaining("2023-11-14T22:43:20.000Z")] });
+    }
+    expect(await tableText(fixture)).toContain("plain-at");
+    fixture.clock.advance(DECLARED_SECONDS);
+    expect((await strip(OPTIONS, fixture.deps)).ending).toBe("done");
+  });
+
+  it("to go on when older readers are declared meanwhile", async () => {
+    const checkpoint = memoryCheckpoint();
+    const fixture = cliFixture({ checkpoint });
+    await copies(fixture, 250);
+    let declaring = Promise.resolve();
+    const declare = (): void => void (declaring = declared(fixture));
+    const result = await strip(OPTIONS, atProgress(fixture, 1, 50, declare));
+    await declaring;
+    expect(result).toMatchObject({
+      ending: "refused",
+      counts: { stripped: 100 },
+      next: [expect.stringContaining("declared")],
+    });
+    expect(checkpoint.kept).toMatchObject({ done: 100 });
+  });
+
+  it("bar#TS-10 while a row of any vendor is plaintext only", async () => {
+    const fixture = cliFixture();
+    await copies(fixture, 1);
+    await fixture.older("x", olderRow("x"), "another");
+    const result = await strip(OPTIONS, fixture.deps);
+    expect(result).toMatchObject({
+      ending: "plaintext_left",
+      next: ["Plaintext only: 1 row. Run 'token-store migrate' first."],
+    });
+    expect(await tableText(fixture)).toContain('plain-at"');
+  });
+
+  it("to call a run done that met a row which became plaintext only meanwhile", async () => {
+    const fixture = cliFixture();
+    await copies(fixture, 1);
+    const scan = fixture.rows.scan;
+    let scans = 0;
+    vi.spyOn(fixture.rows, "scan").mockImplementation(async (options) => {
+      scans += 1;
+      if (scans === 2) await fixture.older("late");
+      return scan(options);
+    });
+    const result = await strip(OPTIONS, fixture.deps);
+    expect(result).toMatchObject({ ending: "plaintext_left", counts: { stripped: 1, plaintext_only: 1 } });
   });
 });

@@ -30,8 +30,11 @@ export const TOKENS = {
   refreshToken: new Secret("plain-rt"),
   tokenType: "Bearer",
 };
-/** What `strip` is run with. */
-export const STRIP = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false, mode: "encrypted" } as const;
+const OPTIONS = { issuers: new Map([[VENDOR, ISSUER]]), rate: 100, dryRun: false };
+/** What the commands are run with. */
+export const AUDIT = { ...OPTIONS, byVendor: false, verify: false, list: undefined };
+export const MIGRATE = { ...OPTIONS, rewrap: false, skipIssuerCheck: false };
+export const STRIP = { ...OPTIONS, mode: "encrypted" } as const;
 
 export const keyOf = (user: string, vendor = VENDOR): TokenKey => ({ user, vendor, issuer: ISSUER });
 
@@ -136,6 +139,20 @@ export function cliFixture(options: CliFixtureOptions = {}): CliFixture {
     },
     attributes: async (user, vendor = VENDOR) => (await rows.get(rowKeyOf({ user, vendor })))?.attributes,
   };
+}
+
+/** For a run during which something happens as soon as so many rows of a pass are done. */
+export function atProgress({ deps }: CliFixture, pass: number, done: number, happens: () => void): CliFixture["deps"] {
+  const report: CommandDeps["report"] = (one) => {
+    deps.report(one);
+    if (one.event === "progress" && one.pass === pass && one.done === done) happens();
+  };
+  return { ...deps, report };
+}
+
+/** For the run after one that was stopped. */
+export function runAgain({ deps }: CliFixture): CliFixture["deps"] {
+  return { ...deps, signal: new AbortController().signal };
 }
 
 /** Keeps the last saved state, as a file would. */

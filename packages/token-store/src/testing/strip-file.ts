@@ -11,7 +11,7 @@ import { afterEach, beforeEach, expect } from "vitest";
 import type { Result } from "../cli/report.ts";
 import { strip } from "../cli/strip.ts";
 import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
-import { type CliFixture, cliFixture, ISSUER, keyOf, olderRow, VENDOR } from "./cli-fixture.ts";
+import { type CliFixture, cliFixture, keyOf, olderRow, STRIP } from "./cli-fixture.ts";
 
 const TOKENS = {
   // Longer than a page of the file: the rest is in its own pages.
@@ -70,8 +70,7 @@ export async function fixtureOn(file: StripFile): Promise<CliFixture & { readonl
   for (let user = 0; user < 30; user += 1) await fixture.records("bridge").replace(keyOf(`u${user}`), TOKENS);
   await server.ping();
   expect(file.withTokens()).toEqual(expect.arrayContaining(["tokens.sqlite", "tokens.sqlite-wal"]));
-  const options = { issuers: new Map([[VENDOR, ISSUER]]), rate: 1000, dryRun: false, mode: "encrypted" } as const;
-  return { ...fixture, strip: () => strip(options, fixture.deps) };
+  return { ...fixture, strip: () => strip({ ...STRIP, rate: 1000 }, fixture.deps) };
 }
 
 /** Rows that were deleted or replaced. @returns which files hold tokens then */
