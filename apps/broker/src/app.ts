@@ -3,7 +3,7 @@
  * created and connected here, once.
  */
 import { type Clock, defined, type Fetch, systemClock, systemTimer, type Timer } from "@oauth-broker/oauth-core";
-import { createSigningKeys, createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createSigningKeys, createVendorClient, type VendorClientDeps } from "@oauth-broker/oauth-core/client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
 import { createResponseEncryption, endSurplusCookies } from "@oauth-broker/oauth-core/server";
@@ -88,7 +88,11 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
   // Several clients can wait for one vendor's document, so that call is charged to none of them.
   const fetchDocuments: Fetch = (input, init) => onBehalfOf({}, () => egress.fetch(input, init));
   const onLesserAnswer = (event: string, { id }: Pick<Vendor, "id">): void => log.warn(event, { vendor: id });
-  const own = { takesFormPost: true, onLesserAnswer };
+  const vendorClient = (fetch: Fetch, access: Partial<VendorClientDeps> = {}) =>
+    watchedVendorClient(
+      createVendorClient({ fetch, now, timer, allowLoopback, takesFormPost: true, onLesserAnswer, ...access }),
+      { log, metrics },
+    );
   const deps: Deps = {
     issuer: config.baseUrl,
     cell: config.cell,
@@ -106,27 +110,9 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
     remoteKeys: (jwksUri) => (header) => clientKeys.find(jwksUri, header),
     vendors: config.vendors,
     registrations: indexRegistrations(config.clients, config.vendors),
-    vendorClient: watchedVendorClient(
-      createVendorClient({
-        fetch: egress.fetch,
-        fetchDocuments,
-        now,
-        timer,
-        allowLoopback,
-        allowCidrs,
-        operatorUrls,
-        ...own,
-      }),
-      { log, metrics },
-    ),
-    tenantVendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetchTenant ?? egress.fetchUntrusted, now, timer, allowLoopback, ...own }),
-      { log, metrics },
-    ),
-    untrustedVendorClient: watchedVendorClient(
-      createVendorClient({ fetch: egress.fetchUntrusted, now, timer, allowLoopback, ...own }),
-      { log, metrics },
-    ),
+    vendorClient: vendorClient(egress.fetch, { fetchDocuments, allowCidrs, operatorUrls }),
+    tenantVendorClient: vendorClient(egress.fetchTenant ?? egress.fetchUntrusted),
+    untrustedVendorClient: vendorClient(egress.fetchUntrusted),
     isProxied: config.egress.proxy !== undefined,
     allowLoopback,
   };

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Config } from "../config.ts";
+import { keyFileOf } from "../config/store-and-keys.ts";
 import { createKeyset, type Keyset } from "../keys/keyset.ts";
 import { openStores, type Stores } from "../stores.ts";
 
@@ -79,11 +80,6 @@ async function closedKeys(config: Config, stores: Stores): Promise<string | unde
   }
   await stores.keyset.requireKey?.();
   return undefined;
-}
-
-function keyFileOf({ store, keys }: Config): string | undefined {
-  if (keys.kind === "file") return keys.path;
-  return keys.kind === "store" && store.kind === "sqlite" ? `${store.path}.key` : undefined;
 }
 
 /** Tries it with a folder of another name, in the nearest folder that exists, and takes it away. */

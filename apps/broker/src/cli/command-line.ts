@@ -95,16 +95,13 @@ interface Options {
 
 function commandOf(words: readonly string[], options: Options): Command {
   const command = parseWords(words, options);
-  if (options.heads.length > 0 && command.name !== "audit-verify" && command.name !== "invalid") {
-    return invalid("--head goes with audit verify only");
-  }
-  if (options.json && command.name !== "flow" && command.name !== "invalid") {
-    return invalid("--json goes with flow only");
-  }
-  if (options.yes && command.name !== "keys-new" && command.name !== "invalid") {
-    return invalid("--yes goes with keys new only");
-  }
-  return command;
+  if (command.name === "invalid") return command;
+  const misplaced = [
+    options.heads.length > 0 && command.name !== "audit-verify" && "--head goes with audit verify only",
+    options.json && command.name !== "flow" && "--json goes with flow only",
+    options.yes && command.name !== "keys-new" && "--yes goes with keys new only",
+  ].find((problem) => problem !== false);
+  return misplaced === undefined ? command : invalid(misplaced);
 }
 
 function parseWords([first = "serve", ...rest]: readonly string[], { json, yes, heads }: Options): Command {

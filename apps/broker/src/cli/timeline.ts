@@ -3,7 +3,7 @@
  * and the sandbox page. A record reaches a stage only by passing the checks of that leg, so the
  * timeline can list those checks.
  */
-import type { EpochSeconds, RecordStore } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, type RecordStore } from "@oauth-broker/oauth-core";
 import { CALLBACK_PATH } from "../vendor-choice/callback-path.ts";
 import { asFlow, type Flow, flowKey } from "../flows/flow-record.ts";
 
@@ -55,16 +55,7 @@ export async function readTimeline(flowId: string, records: RecordStore): Promis
         SAME_CONTEXT,
         "code used once",
       ]),
-      ...(flow.failed === undefined
-        ? []
-        : [
-            {
-              leg: "failed" as const,
-              at: flow.failed.at,
-              checks: [],
-              reason: `${flow.failed.leg}: ${flow.failed.reason}`,
-            },
-          ]),
+      ...leg("failed", flow.failed?.at, [], flow.failed && `${flow.failed.leg}: ${flow.failed.reason}`),
     ],
   };
 }
@@ -82,6 +73,11 @@ function callbackChecks({ binding, issVerified, path }: Flow): string[] {
   ];
 }
 
-function leg(name: TimelineLeg["leg"], at: EpochSeconds | undefined, checks: readonly string[]): TimelineLeg[] {
-  return at === undefined ? [] : [{ leg: name, at, checks }];
+function leg(
+  name: TimelineLeg["leg"],
+  at: EpochSeconds | undefined,
+  checks: readonly string[],
+  reason?: string,
+): TimelineLeg[] {
+  return at === undefined ? [] : [{ leg: name, at, checks, ...defined({ reason }) }];
 }

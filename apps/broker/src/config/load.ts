@@ -11,7 +11,6 @@ import {
   ignoredProxyWarnings,
   readTracing,
   shapeOfTracing,
-  type TracingSettings,
   valueOf,
 } from "@oauth-broker/service/configuration";
 import { checkAuditFile } from "./audit.ts";
@@ -65,7 +64,9 @@ export function loadConfig(
   const reported = new Set(problems.map(({ path }) => path));
   problems.push(...found.filter(({ path }) => !reported.has(path)).map((problem) => namedByVariable(problem, env)));
 
-  const tracing = readTracingOf(env, problems);
+  const read = createEnvironmentReader(env, shapeOfTracing);
+  const tracing = readTracing(read);
+  problems.push(...read.problems);
   const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
 
   if (!success || problems.length > 0) throw configError(source.file ?? "the environment", problems);
@@ -81,14 +82,6 @@ function urlsOf({ vendors, clients }: Tree): string[] {
     .map((value) => (typeof value === "object" && value !== null && "endpoint" in value ? value.endpoint : value))
     .filter((value) => typeof value === "string")
     .filter((value) => value.startsWith("https://"));
-}
-
-/** @param problems receives what is wrong */
-function readTracingOf(env: Environment, problems: Problem[]): TracingSettings | undefined {
-  const read = createEnvironmentReader(env, shapeOfTracing);
-  const tracing = readTracing(read);
-  problems.push(...read.problems);
-  return tracing;
 }
 
 /**

@@ -41,6 +41,18 @@ export function parseKeys(text: string): Parsed<KeysConfig> {
   return { problem: "must be store, file:PATH or kms:ARN" };
 }
 
+/** The file whose reader can open the keys: their own file, or the one beside the store. */
+export function keyFileOf({
+  store,
+  keys,
+}: {
+  readonly store: StoreConfig;
+  readonly keys: KeysConfig;
+}): string | undefined {
+  if (keys.kind === "file") return keys.path;
+  return keys.kind === "store" && store.kind === "sqlite" ? `${store.path}.key` : undefined;
+}
+
 const REMEDIES =
   "keys: kms:ARN (in the table, sealed under a KMS key) or keys: file:PATH (a file that you bring to every machine)";
 
@@ -93,13 +105,7 @@ function parseTable(text: string): Parsed<StoreConfig> {
   };
 }
 
-interface TableParameters {
-  readonly region?: string | undefined;
-  readonly endpoint?: string | undefined;
-  readonly problems: string[];
-}
-
-function readParameters(query: string): TableParameters {
+function readParameters(query: string) {
   const found = new URLSearchParams(query);
   const names = [...new Set(found.keys())];
   const unknown = names.filter((name) => !PARAMETERS.some((known) => known === name));

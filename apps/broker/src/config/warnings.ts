@@ -9,6 +9,7 @@ import { addressOf, TOKEN_ENDPOINT_FIELDS, urlsThatEnd } from "@oauth-broker/oau
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import type { AuditConfig, ClientConfig, KeysConfig, StoreConfig, VendorConfig } from "../config-types.ts";
+import { keyFileOf } from "./store-and-keys.ts";
 import { choosesDomain } from "./vendors/placeholders.ts";
 import {
   foldClientId,
@@ -22,46 +23,27 @@ import {
 import { vouchedSpecs } from "../vendor-choice/tenants.ts";
 
 export function deploymentWarnings(
-  parsed: ParsedConfiguration,
+  { base_url: baseUrl, egress, keys_min_revision: minimum }: ParsedConfiguration,
   { store, keys, audit }: { store: StoreConfig; keys: KeysConfig; audit: AuditConfig },
 ): string[] {
-  const warnings: string[] = [];
-  if (parsed.egress.allow_loopback && !isLoopbackName(new URL(parsed.base_url).hostname)) {
-    warnings.push(
-      "egress.allow_loopback is on although base_url is public: requests may name endpoints on this machine",
-    );
-  }
-  if (parsed.egress.allow_cidrs.some((cidr) => cidr.endsWith("/0"))) {
-    warnings.push("egress.allow_cidrs holds a network of every address: name the private networks you mean");
-  }
-  if (parsed.store.kind === "memory") {
-    warnings.push("store is memory: flows under way and the broker's keys are lost at every restart");
-  }
-  if (store.kind === "dynamodb" && store.endpoint?.startsWith("http:") === true) {
-    warnings.push("store speaks http to a DynamoDB on this machine: that is for tests");
-  }
-  if (store.kind === "dynamodb" && keys.kind === "kms" && parsed.keys_min_revision === undefined) {
-    warnings.push(
-      "keys_min_revision is not set: after a restart the broker accepts an older keyset that was put back into the table, which undoes a rotation, and makes a new one where the keyset is gone, which ends every connection. `main.js keys list` prints the line to set",
-    );
-  }
-  const keyFile = keyFileOf(store, keys);
-  if (keyFile !== undefined && isOpenToOthers(keyFile, 0o077)) {
-    warnings.push(`The keys in ${keyFile} can be read or changed by others on this machine: chmod 600`);
-  }
-  if (audit.kind === "file" && isOpenToOthers(audit.path, 0o022)) {
-    warnings.push(`The audit stream in ${audit.path} can be changed by others on this machine: chmod go-w`);
-  }
-  return warnings;
-}
-
-/**
- * The file whose reader can open everything: the keys' own file, or the key file beside the store
- * (stores.ts).
- */
-function keyFileOf(store: StoreConfig, keys: KeysConfig): string | undefined {
-  if (keys.kind === "file") return keys.path;
-  return store.kind === "sqlite" ? `${store.path}.key` : undefined;
+  const keyFile = keyFileOf({ store, keys });
+  const warnings = {
+    "egress.allow_loopback is on although base_url is public: requests may name endpoints on this machine":
+      egress.allow_loopback && !isLoopbackName(new URL(baseUrl).hostname),
+    "egress.allow_cidrs holds a network of every address: name the private networks you mean": egress.allow_cidrs.some(
+      (cidr) => cidr.endsWith("/0"),
+    ),
+    "store is memory: flows under way and the broker's keys are lost at every restart": store.kind === "memory",
+    "store speaks http to a DynamoDB on this machine: that is for tests":
+      store.kind === "dynamodb" && store.endpoint?.startsWith("http:") === true,
+    "keys_min_revision is not set: after a restart the broker accepts an older keyset that was put back into the table, which undoes a rotation, and makes a new one where the keyset is gone, which ends every connection. `main.js keys list` prints the line to set":
+      store.kind === "dynamodb" && keys.kind === "kms" && minimum === undefined,
+    [`The keys in ${keyFile} can be read or changed by others on this machine: chmod 600`]:
+      keyFile !== undefined && isOpenToOthers(keyFile, 0o077),
+    [`The audit stream in ${audit.kind === "file" ? audit.path : ""} can be changed by others on this machine: chmod go-w`]:
+      audit.kind === "file" && isOpenToOthers(audit.path, 0o022),
+  };
+  return Object.entries(warnings).flatMap(([warning, isDue]) => (isDue ? [warning] : []));
 }
 
 /** A file that does not exist yet is created with mode 0600. */

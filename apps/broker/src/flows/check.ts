@@ -57,10 +57,12 @@ function checkAnswer({
 }: AccessTokenCheck): JsonObject {
   return {
     active,
-    ...(scope === undefined ? {} : { scope: formatScope(scope) }),
-    ...(missingScope === undefined ? {} : { missing_scope: formatScope(missingScope) }),
-    ...(expiresInSeconds === undefined ? {} : { expires_in: expiresInSeconds }),
-    ...(account === undefined ? {} : { account: { issuer: account.issuer ?? null, subject: account.subject } }),
+    ...defined({
+      scope: scope && formatScope(scope),
+      missing_scope: missingScope && formatScope(missingScope),
+      expires_in: expiresInSeconds,
+      account: account && { issuer: account.issuer ?? null, subject: account.subject },
+    }),
     checked_by: checkedBy,
   };
 }

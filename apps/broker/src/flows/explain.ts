@@ -79,7 +79,7 @@ export async function explain(
     ...(choice.callersPart === undefined ? {} : { tier_reason: TIER_REASONS[choice.callersPart] }),
     redirect_uri: choice.redirectUri,
     endpoints: endpointsOf(choice),
-    placeholders: placeholdersOf(choice),
+    placeholders: { ...choice.target.placeholders },
     ...(entry === undefined ? {} : { clients_of: entry.clientsOf ?? usualClientsOf(entry.vendor, entry.placeholders) }),
     ...accountOf(choice),
     ...dialectsOf(vendor),
@@ -142,41 +142,32 @@ function authorizationParameters(
   asks: AuthorizationParameters,
   credentialsSource: Source,
 ): Record<string, Explained> {
-  const made = (value: string): Explained => ({ value, source: "broker" });
-  const asked = (
-    name: string,
-    value: string | undefined,
-    source: Explained["source"] = "request",
-  ): Record<string, Explained> => (value === undefined ? {} : { [name]: { value, source } });
-  const fixed = (values: Readonly<Record<string, string>>, source: Explained["source"]): Record<string, Explained> =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source }]));
+  const from = (source: Explained["source"], values: Readonly<Record<string, string | undefined>>) =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, { value, source }]])),
+    ) as Record<string, Explained>;
   const scopes = askedScope(vendor, asks.scope);
-  const scope: Explained = {
-    value: formatScope(scopes, vendor.scopeSeparator),
-    source: parameters.has("scope") ? "request" : "vendor",
-  };
-  const resource = askedResource(vendor, asks.resource);
+  const scope = scopes.length === 0 ? undefined : formatScope(scopes, vendor.scopeSeparator);
   return named(vendor, {
-    ...fixed(vendor.authorizationParams, "vendor"),
-    ...fixed(asks.vendorParams ?? {}, "request"),
-    response_type: made(vendor.responseType ?? "code"),
-    ...asked("response_mode", vendor.responseMode, "vendor"),
-    client_id: { value: credentials.clientId, source: credentialsSource },
-    redirect_uri:
-      vendor.redirectUriAlias === undefined ? made(redirectUri) : { value: vendor.redirectUriAlias, source: "vendor" },
-    ...(scopes.length === 0 ? {} : { [vendor.scopeParameter]: scope }),
-    ...asked("login_hint", asks.loginHint),
-    ...asked("prompt", asks.prompt),
-    ...(resource === undefined || asks.resource !== undefined
-      ? asked("resource", resource)
-      : fixed({ resource }, "vendor")),
-    state: made("[made per flow]"),
-    ...(vendor.pkce === "none"
-      ? {}
-      : { code_challenge: made("[made per flow]"), code_challenge_method: made(vendor.pkce) }),
-    ...(isIdTokenDue(vendor, asks.scope) ? { nonce: made("[made per flow]") } : {}),
+    ...from("vendor", vendor.authorizationParams),
+    ...from("request", asks.vendorParams ?? {}),
+    ...from("broker", { response_type: vendor.responseType ?? "code" }),
+    ...from("vendor", { response_mode: vendor.responseMode }),
+    ...from(credentialsSource, { client_id: credentials.clientId }),
+    ...from("broker", { redirect_uri: redirectUri }),
+    ...from("vendor", { redirect_uri: vendor.redirectUriAlias }),
+    ...from(parameters.has("scope") ? "request" : "vendor", { [vendor.scopeParameter]: scope }),
+    ...from("request", { login_hint: asks.loginHint, prompt: asks.prompt }),
+    ...from(asks.resource === undefined ? "vendor" : "request", { resource: askedResource(vendor, asks.resource) }),
+    ...from("broker", {
+      state: PER_FLOW,
+      ...(vendor.pkce === "none" ? {} : { code_challenge: PER_FLOW, code_challenge_method: vendor.pkce }),
+      ...(isIdTokenDue(vendor, asks.scope) ? { nonce: PER_FLOW } : {}),
+    }),
   });
 }
+
+const PER_FLOW = "[made per flow]";
 
 /** The vendor's own parameter names. */
 function named(vendor: VendorChoice["vendor"], standard: Record<string, Explained>): Record<string, Explained> {
@@ -211,10 +202,6 @@ function sourceName(name: Field): string {
 
 function endpointsOf({ vendor }: Pick<VendorChoice, "vendor">): Record<string, string | null> {
   return Object.fromEntries(ENDPOINTS.map((field) => [wireName(field), addressOf(vendor, field) ?? null]));
-}
-
-function placeholdersOf({ target }: Pick<VendorChoice, "target">): Record<string, string> {
-  return { ...target.placeholders };
 }
 
 function sourcesOf(choice: VendorChoice, manual: Manual): Record<string, Source> {

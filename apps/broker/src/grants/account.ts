@@ -37,7 +37,7 @@ export async function accountOf(
     .sleep(USERINFO_SECONDS * 1000, { background: true })
     .then(() => "temporarily_unavailable" as const);
   const asked = choice.entry.ownAccount === true ? identifyByEntry(tokens, choice) : askUserinfo(tokens, choice);
-  const answer = await Promise.race([asked, late]);
+  const answer = await Promise.race([asked.catch(reasonOf), late]);
   if (typeof answer === "object") return answer;
   trace.warning = `userinfo: ${answer}`;
   return undefined;
@@ -46,38 +46,28 @@ export async function accountOf(
 /**
  * By the account or identity that the configuration names. Its names for users are not those of ID
  * tokens, so that no issuer is named.
- *
- * @returns an error code when nothing names an account
  */
 async function identifyByEntry(
   tokens: VendorTokens,
   { vendor, vendorClient }: Pick<VendorChoice, "vendor" | "vendorClient">,
-): Promise<Account | string> {
-  try {
-    return { sub: await vendorClient.identify({ ...vendor, identity: vendor.identity ?? "unknown" }, tokens) };
-  } catch (error) {
-    return reasonOf(error);
-  }
+): Promise<Account> {
+  return { sub: await vendorClient.identify({ ...vendor, identity: vendor.identity ?? "unknown" }, tokens) };
 }
 
-function reasonOf(error: unknown): string {
-  const { code, extras } = toOAuthError(error);
-  return extras.reason ?? code;
-}
-
-/** @returns an error code when the answer names no account */
 async function askUserinfo(
   tokens: VendorTokens,
   { vendor, vendorClient }: Pick<VendorChoice, "vendor" | "vendorClient">,
-): Promise<Account | string> {
+): Promise<Account> {
   // Applies only to the endpoint in the operator's file; the registry's accounts of this vendor may
   // differ.
   const { account: _own, identity: _identity, ...rest } = vendor;
-  try {
-    const sub = await vendorClient.identify({ ...rest, identity: "unknown" }, tokens);
-    const { issuer, issuerTemplate } = vendor;
-    return issuer === undefined || issuerTemplate !== undefined ? { sub } : { iss: issuer, sub };
-  } catch (error) {
-    return reasonOf(error);
-  }
+  const sub = await vendorClient.identify({ ...rest, identity: "unknown" }, tokens);
+  const { issuer, issuerTemplate } = vendor;
+  return issuer === undefined || issuerTemplate !== undefined ? { sub } : { iss: issuer, sub };
+}
+
+/** An error code: nothing names an account. */
+function reasonOf(error: unknown): string {
+  const { code, extras } = toOAuthError(error);
+  return extras.reason ?? code;
 }

@@ -14,7 +14,7 @@ import type { Metrics } from "../metrics.ts";
 import { homePage } from "../pages/home-page.ts";
 import { STYLE_HASH } from "@oauth-broker/service/page";
 import { endedSunset } from "../vendor-choice/entry.ts";
-import { nearestName, vendorNamed } from "../vendor-choice/names.ts";
+import { didYouMean, nearestName, vendorNamed } from "../vendor-choice/names.ts";
 import { openApiDocument } from "./openapi.ts";
 import { createVendorList, vendorDetails, type VendorList } from "./vendor-views.ts";
 
@@ -48,8 +48,12 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     }),
     apiRoute("GET", "/v1/vendors/:id", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
-      const entry = vendorNamed(c.req.param("id") ?? "", deps.vendors);
-      if (entry === undefined) throw noVendor(c.req.param("id") ?? "", deps);
+      const { vendors } = deps;
+      const id = c.req.param("id") ?? "";
+      const entry = vendorNamed(id, vendors);
+      if (entry === undefined) {
+        throw new OAuthError("not_found", `There is no such vendor${didYouMean(id, vendors)}: see /v1/vendors`);
+      }
       return jsonAnswer(200, vendorDetails(asOfNow(entry, deps), client));
     }),
     apiRoute("GET", "/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
@@ -87,12 +91,6 @@ function found(
 function asOfNow(entry: VendorConfig, deps: Pick<Deps, "now">): VendorConfig {
   if (endedSunset(entry, {}, deps) === undefined) return entry;
   return { ...entry, vendor: { ...entry.vendor, acceptsNewAuthorizations: false } };
-}
-
-function noVendor(id: string, { vendors }: Pick<Deps, "vendors">): OAuthError {
-  const near = nearestName(id, vendors);
-  const hint = near === undefined ? "" : `, did you mean ${near}`;
-  return new OAuthError("not_found", `There is no such vendor${hint}: see /v1/vendors`);
 }
 
 /** Ready: the store answers, the keys are open, and what happens can be recorded. */

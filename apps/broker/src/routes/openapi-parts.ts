@@ -24,6 +24,14 @@ export const json = (description: string, schema: Schema, example?: unknown): Sc
   content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } },
 });
 
+const header = (name: string, type: string, description: string) => ({
+  headers: { [name]: { description, schema: { type } } },
+});
+/** A page, for readers. */
+export const page = (description: string): Schema => ({
+  description,
+  content: { "text/html": { schema: { type: "string" } } },
+});
 function examplesOf(examples: Record<string, unknown>): Schema {
   const entries = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
   return entries.length === 0 ? {} : { examples: Object.fromEntries(entries) };
@@ -50,8 +58,11 @@ export const REFUSED: Record<string, Schema> = {
 };
 export const NOT_FOUND: Schema = answer("Error");
 export const NOT_READY: Schema = answer("RepeatLater");
-export const PAGE: Schema = answer("Page");
-export const PREFETCHED: Record<string, Schema> = { "403": answer("Page") };
+const PAGE: Schema = answer("Page");
+/** Of what a browser asks for. */
+export const SHOWN: Record<string, Schema> = { "400": PAGE, "403": PAGE, ...TOO_LARGE, "503": PAGE };
+/** Of what a browser posts. */
+export const POSTED: Record<string, Schema> = { "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE };
 
 const redirect = (description: string, location: string, format: "uri" | "uri-reference", example: string) => ({
   description,
@@ -69,28 +80,17 @@ const RESPONSES: Record<string, Schema> = {
       error: "invalid_client",
       error_description: "Client authentication failed",
     }),
-    headers: {
-      "WWW-Authenticate": {
-        description: "The scheme that the client may authenticate with.",
-        schema: { type: "string" },
-      },
-    },
+    ...header("WWW-Authenticate", "string", "The scheme that the client may authenticate with."),
   },
   RepeatLater: {
     ...json("Too many requests, or the vendor, the store or the keys are down.", ref("Error"), {
       error: "temporarily_unavailable",
       error_description: "The vendor does not respond",
     }),
-    headers: { "Retry-After": { description: "When to try again, in seconds.", schema: { type: "integer" } } },
+    ...header("Retry-After", "integer", "When to try again, in seconds."),
   },
-  HeadersTooLarge: {
-    description: "The headers of the request have more than 32 KiB.",
-    content: { "text/html": { schema: { type: "string" } } },
-  },
-  Page: {
-    description: "A page that says what happened, and leads back if there is a way.",
-    content: { "text/html": { schema: { type: "string" } } },
-  },
+  HeadersTooLarge: page("The headers of the request have more than 32 KiB."),
+  Page: page("A page that says what happened, and leads back if there is a way."),
 };
 
 /** The caller's own credentials at the vendor, and its own endpoints. */
@@ -110,7 +110,6 @@ const OWN: Record<string, Schema> = {
 };
 
 export const PUSHED: Record<string, Schema> = {
-  client_id: text("The client that authenticates."),
   response_type: text("Always code.", { enum: ["code"] }),
   vendor: text(
     "A vendor's id of /v1/vendors. It may be left out, or be custom, if issuer or both endpoints are given.",
@@ -133,6 +132,7 @@ export const PUSHED: Record<string, Schema> = {
 };
 
 export const AUTHENTICATION: Record<string, Schema> = {
+  client_id: text("The client that authenticates."),
   client_secret: text("The client's secret, for client_secret_post."),
   client_assertion_type: text("This is urn:ietf:params:oauth:client-assertion-type:jwt-bearer, for private_key_jwt."),
   client_assertion: text(
@@ -192,12 +192,19 @@ const TO_GET = redirect(
 /** No client has to authenticate. */
 export const OPEN = { security: [] };
 
-export const query = (name: string, description: string): Schema => ({
+/** @param example of a value that is not made by the broker */
+export const query = (name: string, description: string, extra: Schema = {}, example?: string): Schema => ({
   name,
   in: "query",
   required: false,
   description,
-  schema: { type: "string" },
+  schema: { type: "string", ...extra },
+  ...(example === undefined ? {} : { example }),
+});
+export const inPath = (name: string, description: string, example?: string): Schema => ({
+  ...query(name, description, {}, example),
+  in: "path",
+  required: true,
 });
 export const callback = (operationId: string, summary: string): Schema => ({
   get: {
@@ -211,7 +218,7 @@ export const callback = (operationId: string, summary: string): Schema => ({
       query("error", "The vendor's error, if it sends no code."),
       query("error_description", "The vendor's description of the error."),
     ],
-    responses: { "303": TO_CLIENT, "400": PAGE, ...PREFETCHED, ...TOO_LARGE, "503": PAGE },
+    responses: { "303": TO_CLIENT, ...SHOWN },
   },
   post: {
     operationId: `${operationId}FormPost`,
@@ -220,6 +227,6 @@ export const callback = (operationId: string, summary: string): Schema => ({
     requestBody: form({ code: text("The vendor's code."), state: text("The broker's state.") }, [], {
       code: { code: "…", state: "…" },
     }),
-    responses: { "303": TO_GET, "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE },
+    responses: { "303": TO_GET, ...POSTED },
   },
 });

@@ -5,6 +5,14 @@ export type Schema = Record<string, unknown>;
 export const text = (description: string, extra: Schema = {}): Schema => ({ type: "string", description, ...extra });
 const texts = (description: string): Schema => ({ type: "array", items: { type: "string" }, description });
 
+const flag = (description: string): Schema => ({ type: "boolean", description });
+const seconds = (description: string): Schema => ({ type: "integer", minimum: 1, description });
+const object = (description: string, extra: Schema = { additionalProperties: true }): Schema => ({
+  type: "object",
+  description,
+  ...extra,
+});
+
 const REQUIRED_OF_VENDOR = [
   "id",
   "name",
@@ -20,33 +28,24 @@ const VENDOR: Record<string, Schema> = {
   id: text("The vendor's id."),
   name: text("The vendor's name."),
   aliases: texts("Other names of the vendor, accepted wherever an id is."),
-  generation_of: {
-    type: "object",
-    description: "The entry is for the vendor's apps of another generation than the entry of this id: for these apps.",
-    additionalProperties: true,
-  },
-  enabled: {
-    type: "boolean",
-    description: "Whether the vendor may be used, with or without the broker's credentials.",
-  },
-  accepts_new_authorizations: { type: "boolean", description: "Whether new flows may start at the vendor." },
+  generation_of: object(
+    "The entry is for the vendor's apps of another generation than the entry of this id: for these apps.",
+  ),
+  enabled: flag("Whether the vendor may be used, with or without the broker's credentials."),
+  accepts_new_authorizations: flag("Whether new flows may start at the vendor."),
   verification: text("Who vouches for the entry.", {
     enum: ["first-class", "two-sources", "listed", "operator"],
   }),
-  capabilities: { type: "object", description: "What the vendor can do.", additionalProperties: true },
+  capabilities: object("What the vendor can do."),
   setup: text("What must be done first.", { enum: ["none", "vendor_approval", "environment_id"] }),
   clients_of: text(
     "Who issues its clients: the vendor, for all its tenants, or each tenant its own, so that the broker's credentials are used at the tenants that its operator lists.",
     { enum: ["vendor", "tenant"] },
   ),
-  placeholders: {
-    type: "object",
-    description: "The placeholders of its endpoints, by name.",
-    additionalProperties: true,
-  },
+  placeholders: object("The placeholders of its endpoints, by name."),
   default_scopes: texts("The scopes requested if a request names none."),
   server_url: text("The vendor's MCP server as a URL, with {placeholders}."),
-  approved: { type: "boolean", description: "Whether the vendor has approved the client that authenticated." },
+  approved: flag("Whether the vendor has approved the client that authenticated."),
 };
 
 export const SCHEMAS: Record<string, Schema> = {
@@ -75,26 +74,16 @@ export const SCHEMAS: Record<string, Schema> = {
     properties: {
       access_token: text("The vendor's access token."),
       token_type: text("Bearer, or another type, such as DPoP."),
-      expires_in: {
-        type: "integer",
-        minimum: 1,
-        description: "Seconds until the access token ends. Present only if the vendor gave a usable lifetime.",
-      },
+      expires_in: seconds("Seconds until the access token ends. Present only if the vendor gave a usable lifetime."),
       refresh_token: text("The vendor's refresh token, or a sealed one."),
-      refresh_token_expires_in: {
-        type: "integer",
-        minimum: 1,
-        description: "Seconds until this refresh token ends. Present only if the vendor gave a usable lifetime.",
-      },
+      refresh_token_expires_in: seconds(
+        "Seconds until this refresh token ends. Present only if the vendor gave a usable lifetime.",
+      ),
       scope: text("Scopes are separated by spaces."),
       vendor_id_token: text("The vendor's ID token, after every check has passed."),
       vendor: text("The vendor's id, or custom if the request described the vendor."),
       connection: text("An opaque, sealed value, bound to this client. Send it with refresh, revoke and check."),
-      vendor_data: {
-        type: "object",
-        description: "Every other member of the vendor's response, and the declared parameters of its callback.",
-        additionalProperties: true,
-      },
+      vendor_data: object("Every other member of the vendor's response, and the declared parameters of its callback."),
     },
   },
   Check: {
@@ -108,11 +97,7 @@ export const SCHEMAS: Record<string, Schema> = {
       checked_by: text("How the vendor was asked.", { enum: ["introspection", "userinfo", "account", "none"] }),
       scope: text("The scopes of the token, separated by spaces. Absent if the vendor does not say."),
       missing_scope: text("The needed scopes that the token lacks. Absent if scope is, or if nothing is missing."),
-      expires_in: {
-        type: "integer",
-        minimum: 1,
-        description: "Seconds until the token ends. Absent if the vendor does not say.",
-      },
+      expires_in: seconds("Seconds until the token ends. Absent if the vendor does not say."),
       account: {
         type: "object",
         description: "The account at the vendor. Absent if the vendor names no account.",
@@ -127,11 +112,7 @@ export const SCHEMAS: Record<string, Schema> = {
     required: REQUIRED_OF_VENDOR,
     properties: {
       ...VENDOR,
-      placeholders: {
-        type: "object",
-        description: "Each also has a description of what it means.",
-        additionalProperties: true,
-      },
+      placeholders: object("Each also has a description of what it means."),
       reasons_off: texts("Why the entry is off, or was until the operator turned it on."),
       sunsets: {
         type: "array",
@@ -140,16 +121,8 @@ export const SCHEMAS: Record<string, Schema> = {
         items: { type: "object", additionalProperties: true },
       },
       checked_on: text("The day of the facts, as YYYY-MM-DD."),
-      endpoint_checks: {
-        type: "object",
-        description: "The checked_on and source of each endpoint that has a separate source.",
-        additionalProperties: true,
-      },
-      fact_checks: {
-        type: "object",
-        description: "The checked_on and source of any other fact that has a separate source.",
-        additionalProperties: true,
-      },
+      endpoint_checks: object("The checked_on and source of each endpoint that has a separate source."),
+      fact_checks: object("The checked_on and source of any other fact that has a separate source."),
       confidence: text("It says how sure the endpoints of an entry of the catalogue are.", {
         enum: ["high", "medium", "low"],
       }),

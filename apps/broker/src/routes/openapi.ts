@@ -11,16 +11,18 @@ import {
   CONNECTION,
   ERRORS,
   form,
+  inPath,
   json,
   NOT_FOUND,
   NOT_READY,
   OPEN,
-  PAGE,
-  PREFETCHED,
+  page,
+  POSTED,
   PUSHED,
   query,
   ref,
   REFUSED,
+  SHOWN,
   TO_VENDOR,
   TOO_LARGE,
   WHAT_MINTED,
@@ -73,7 +75,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         "pushRequest",
         "Start a flow (RFC 9126)",
         form(
-          { ...PUSHED, ...AUTHENTICATION },
+          { ...AUTHENTICATION, ...PUSHED },
           ["client_id", "response_type", "redirect_uri", "code_challenge", "code_challenge_method"],
           {
             flow: {
@@ -113,16 +115,11 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             query("request_uri", "What /v1/par returned."),
           ],
           responses: {
-            "200": {
-              description:
-                "If clients of several owners share the vendor's credentials, a page names client and owner first.",
-              content: { "text/html": { schema: { type: "string" } } },
-            },
+            "200": page(
+              "If clients of several owners share the vendor's credentials, a page names client and owner first.",
+            ),
             "303": TO_VENDOR,
-            "400": PAGE,
-            ...PREFETCHED,
-            ...TOO_LARGE,
-            "503": PAGE,
+            ...SHOWN,
           },
         },
         post: {
@@ -139,20 +136,12 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             ["client_id", "request_uri", "decision", "csrf"],
             { approve: { client_id: "platform", request_uri: REQUEST_URI, decision: "approve", csrf: "…" } },
           ),
-          responses: { "303": TO_VENDOR, "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE },
+          responses: { "303": TO_VENDOR, ...POSTED },
         },
       },
       "/v1/callback": callback("callback", "The vendor sends the browser back"),
       "/v1/custom/{context}/callback": {
-        parameters: [
-          {
-            name: "context",
-            in: "path",
-            required: true,
-            description: "The context that /v1/explain shows for this client and vendor.",
-            schema: { type: "string" },
-          },
-        ],
+        parameters: [inPath("context", "The context that /v1/explain shows for this client and vendor.")],
         ...callback("customCallback", "The same for a vendor that the request names"),
       },
       "/v1/token": api(
@@ -167,7 +156,6 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             refresh_token: text("The refresh token. A sealed one needs neither connection nor vendor beside it."),
             scope: text("A refresh may ask for a narrower scope."),
             ...WHAT_MINTED,
-            client_id: text("The client."),
             ...AUTHENTICATION,
           },
           ["grant_type"],
@@ -205,7 +193,6 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             token: text("The token to revoke."),
             token_type_hint: text("Either access_token or refresh_token."),
             ...WHAT_MINTED,
-            client_id: text("The client."),
             ...AUTHENTICATION,
           },
           ["token"],
@@ -234,7 +221,6 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             scope: text("The scopes that the caller needs, separated by spaces."),
             vendor_client_id: text("The client id that the connection names (BYOC)."),
             vendor_client_secret: text("The secret of vendor_client_id, which is never kept (BYOC)."),
-            client_id: text("The client."),
             ...AUTHENTICATION,
           },
           ["access_token"],
@@ -269,14 +255,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           summary: "All vendors, or those that a search finds",
           security: [{}, { clientBasic: [] }],
           parameters: [
-            {
-              name: "q",
-              in: "query",
-              required: false,
-              description: "A part of an id, a name or an alias. The best matches come first.",
-              schema: { type: "string", maxLength: 64 },
-              example: "my",
-            },
+            query("q", "A part of an id, a name or an alias. The best matches come first.", { maxLength: 64 }, "my"),
           ],
           responses: {
             "200": json(
@@ -297,16 +276,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         },
       },
       "/v1/vendors/{id}": {
-        parameters: [
-          {
-            name: "id",
-            in: "path",
-            required: true,
-            description: "A vendor's id, or one of its other names.",
-            schema: { type: "string" },
-            example: "my-vendor",
-          },
-        ],
+        parameters: [inPath("id", "A vendor's id, or one of its other names.", "my-vendor")],
         get: {
           operationId: "getVendor",
           summary: "One vendor",
@@ -378,10 +348,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       }),
       "/favicon.ico": open("getIcon", "No icon", { "204": { description: "The broker has no icon." } }),
       "/": open("getHomePage", "A page for people", {
-        "200": {
-          description: "A page that says what the broker is and lists the vendors.",
-          content: { "text/html": { schema: { type: "string" } } },
-        },
+        "200": page("A page that says what the broker is and lists the vendors."),
       }),
     },
     components: COMPONENTS,

@@ -8,7 +8,7 @@ import { hasEnded, type Sunset, urlsThatEnd, type VendorCredentials } from "@oau
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { isOfTenant } from "./tenants.ts";
-import { idNamed, nearestName } from "./names.ts";
+import { didYouMean, idNamed } from "./names.ts";
 import { CUSTOM_VENDOR, type VendorRequest, type VendorTarget } from "./request.ts";
 
 /**
@@ -71,15 +71,10 @@ export function requireUsableVendor(
   const entry = vendors.get(id);
   //= bar#BY-5
   if (entry === undefined || !entry.vendor.enabled) {
-    throw new OAuthError("invalid_request", notKnown(id, vendors));
+    throw new OAuthError("invalid_request", `vendor is not known here${didYouMean(id, vendors)}: see /v1/vendors`);
   }
   requireListed(id, client);
   return entry;
-}
-
-function notKnown(id: string, vendors: Deps["vendors"]): string {
-  const near = nearestName(id, vendors);
-  return `vendor is not known here${near === undefined ? "" : `, did you mean ${near}`}: see /v1/vendors`;
 }
 
 /** A client with a list of vendors may use only those, `custom` included. */

@@ -36,6 +36,12 @@ export function nearestName(written: string, vendors: Vendors): string | undefin
   return NAME.test(written) ? nearest(written, namesOf(vendors)) : undefined;
 }
 
+/** @returns a hint at that name for the middle of a sentence; empty if there is none */
+export function didYouMean(written: string, vendors: Vendors): string {
+  const near = nearestName(written, vendors);
+  return near === undefined ? "" : `, did you mean ${near}`;
+}
+
 /** The names in one configuration, which does not change. */
 const names = new WeakMap<Vendors, readonly string[]>();
 

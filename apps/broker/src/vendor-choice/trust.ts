@@ -60,7 +60,7 @@ export async function resolveTrusted(
   const vendor = withEndpoints(resolved, foreign);
   // Private networks are only for endpoints that the operator wrote down.
   const vendorClient = foreign.tokenEndpoint === undefined ? baseClient : untrusted;
-  const callersPart = partOf({ fillsDomain, foreign, leavesDomain: leavesDomain(endpoints, resolved) });
+  const callersPart = partOf(fillsDomain, foreign, leavesDomain(endpoints, resolved));
   if (callersPart === undefined) {
     return { vendor: isVouchedFor ? vendor : withoutOperatorsHeaders(vendor), tier: 1, vendorClient };
   }
@@ -72,15 +72,7 @@ export async function resolveTrusted(
   };
 }
 
-function partOf({
-  fillsDomain,
-  foreign,
-  leavesDomain: leaves,
-}: {
-  readonly fillsDomain: boolean;
-  readonly foreign: Overrides;
-  readonly leavesDomain: boolean;
-}): CallersPart | undefined {
+function partOf(fillsDomain: boolean, foreign: Overrides, leaves: boolean): CallersPart | undefined {
   if (fillsDomain) return "placeholder";
   if (Object.keys(foreign).length > 0) return "endpoint";
   //= bar#XA-4

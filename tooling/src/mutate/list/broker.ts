@@ -90,7 +90,7 @@ export const BROKER_DEFENCES: Defences = {
     "A failing userinfo loses no tokens":
       "[-return extras.reason ??-]{+if (code !== extras.reason) throw error;\n  return+} code;",
     "A silent userinfo holds tokens up for 3 s at most":
-      "[-const answer = await Promise.race([asked, late])-]{+void late;\n  const answer = await asked+};",
+      "[-const answer = await Promise.race([asked.catch(reasonOf), late])-]{+void late;\n  const answer = await asked.catch(reasonOf)+};",
   },
   "grants/connection.ts": {
     "bar#RF-7 bar#RV-3 A connection opens for its own client only":

@@ -81,21 +81,18 @@ export function clientWarnings(
   owners: readonly ParsedOwner[],
   vendorIds: ReadonlySet<string>,
 ): string[] {
-  const warnings: string[] = [];
-  for (const { client_id: id, client_secret: secrets } of clients) {
-    if ((secrets ?? []).some(({ length }) => length < SHORTEST_SECRET)) {
-      warnings.push(
-        `Client ${id} has a secret under ${SHORTEST_SECRET} characters: replace it by a random one, for example 43 characters of base64url`,
-      );
-    }
-  }
-  for (const { client_id: id, browser_binding: binding } of clients) {
-    if (binding === "platform") {
-      warnings.push(
-        `Client ${id} has browser_binding platform: the broker does not check that the browser that started a flow finishes it, so the client must`,
-      );
-    }
-  }
+  const warnings = clients.flatMap(({ client_id: id, client_secret: secrets = [], browser_binding: binding }) => [
+    ...(secrets.some(({ length }) => length < SHORTEST_SECRET)
+      ? [
+          `Client ${id} has a secret under ${SHORTEST_SECRET} characters: replace it by a random one, for example 43 characters of base64url`,
+        ]
+      : []),
+    ...(binding === "platform"
+      ? [
+          `Client ${id} has browser_binding platform: the broker does not check that the browser that started a flow finishes it, so the client must`,
+        ]
+      : []),
+  ]);
   const approved = [...clients, ...owners].flatMap((entry) => entry.approved_vendors);
   for (const id of new Set(approved)) {
     if (!vendorIds.has(id)) warnings.push(`approved_vendors names ${id}, which is not a known vendor`);

@@ -189,25 +189,15 @@ function isKnownToRegisterNone(vendor: Vendor, { issuer }: ParsedVendor, known: 
 }
 
 /** Warns if the operator's own fields weaken a protection. */
-function relaxations(id: string, parsed: ParsedVendor): string[] {
-  const { pkce, iss_required: issRequired } = parsed;
-  const warnings: string[] = [];
-  if (pkce === "none") {
-    warnings.push(
-      `Vendor ${id} has pkce none: nothing binds its codes to the flow they were issued for, so a stolen code can be used`,
-    );
-  }
-  if (pkce === "plain") {
-    warnings.push(
-      `Vendor ${id} has pkce plain: an attacker who reads the authorization request can use the code issued for it`,
-    );
-  }
-  if (issRequired === false) {
-    warnings.push(
-      `Vendor ${id} has iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to detect`,
-    );
-  }
-  return warnings;
+function relaxations(id: string, { pkce, iss_required: issRequired }: ParsedVendor): string[] {
+  const risks = [
+    pkce === "none" &&
+      "pkce none: nothing binds its codes to the flow they were issued for, so a stolen code can be used",
+    pkce === "plain" && "pkce plain: an attacker who reads the authorization request can use the code issued for it",
+    issRequired === false &&
+      "iss_required false: its callbacks are accepted without iss, so an answer of another vendor is harder to detect",
+  ];
+  return risks.filter((risk) => risk !== false).map((risk) => `Vendor ${id} has ${risk}`);
 }
 
 /** What the operator has written; an operator knows one error code more than the registry, not all of them. */
