@@ -11,15 +11,8 @@ export interface Engines extends TableAddress {
   readonly name: "dynalite" | "DynamoDB Local";
 }
 
-export interface EngineServers {
-  /** With a new, empty table, and a new key. */
-  open(): Promise<Engines>;
-  /** Calls that KMS has received so far, of all operations. */
-  kmsCalls(): number;
-}
-
 /** dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. This process is a client of both, too. */
-export async function startEngines(stage: Stage): Promise<EngineServers> {
+export async function startEngines(stage: Stage) {
   const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
   const engine = { name: "engine", file: import.meta.filename };
   const sharedEndpoint = local ?? stage.addBehind(await startMeasured(engine)).url;
@@ -28,7 +21,8 @@ export async function startEngines(stage: Stage): Promise<EngineServers> {
   const kms = stage.addBehind(await startKms());
   stage.setVariables(awsEnvironment({ kmsEndpoint: kms.endpoint }));
   return {
-    open: async () => ({
+    /** With a new, empty table, and a new key. */
+    open: async (): Promise<Engines> => ({
       name: local === undefined ? "dynalite" : "DynamoDB Local",
       region: dynamoDb.region,
       endpoint: dynamoDb.endpoint,
@@ -36,6 +30,7 @@ export async function startEngines(stage: Stage): Promise<EngineServers> {
       kmsEndpoint: kms.endpoint,
       keyArn: kms.createKey(),
     }),
+    /** Calls that KMS has received so far, of all operations. */
     kmsCalls: () => Object.values(kms.calls()).reduce((sum, count) => sum + count, 0),
   };
 }

@@ -10,22 +10,13 @@ import type { Connection, Reply } from "./connection.ts";
 
 export const CALLBACK = "https://platform.example/oauth/callback";
 
-export interface Session {
-  readonly user: string;
-  readonly accessToken: string;
-  readonly refreshToken: string;
-}
+export type Session = Readonly<Record<"user" | "accessToken" | "refreshToken", string>>;
 
 /** The user has consented at the vendor; the platform posts the vendor's code. */
 export async function connect(connection: Connection, user: string): Promise<Session> {
+  const grant = { grant_type: "authorization_code", code: fakeCode(user), redirect_uri: CALLBACK };
   // Only the vendor would check the verifier, and this vendor does not.
-  const codeVerifier = randomBytes(32).toString("base64url");
-  return tokens(user, connection, {
-    grant_type: "authorization_code",
-    code: fakeCode(user),
-    code_verifier: codeVerifier,
-    redirect_uri: CALLBACK,
-  });
+  return tokens(user, connection, { ...grant, code_verifier: randomBytes(32).toString("base64url") });
 }
 
 /** Pre-registered mode: the platform itself holds the vendor's token, which is the bearer token. */
@@ -78,11 +69,7 @@ export async function callTool(connection: Connection, accessToken: string, tool
  *
  * @returns how a call was answered; a result inside of which the tool failed throws
  */
-export async function tryTool(
-  connection: Connection,
-  accessToken: string,
-  tool: string,
-): Promise<{ readonly status: number; readonly retryAfterSeconds: number | undefined }> {
+export async function tryTool(connection: Connection, accessToken: string, tool: string) {
   const send = (): Promise<Reply> => postCall(connection, accessToken, tool);
   const reply = await send().catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ECONNRESET" && error.code !== "UND_ERR_SOCKET") throw error;

@@ -56,9 +56,9 @@ export async function runDrill(
     const { url: vendorUrl } = stage.addBehind(
       await startFakeVendor({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS }),
     );
-    const { store, keys, env } = { ...aws, store: await aws.newStore() };
-    const ofBrokers = { processes: size.brokers, bundle: previous.broker, vendorUrl, store, keys, env };
-    const { target: broker, folder, fleet: brokers } = await startBrokers(ofBrokers, stage);
+    const { keys, env } = aws;
+    const ofBrokers = { processes: size.brokers, bundle: previous.broker, store: await aws.newStore(), keys, env };
+    const { target: broker, folder, fleet: brokers } = await startBrokers({ ...ofBrokers, vendorUrl }, stage);
     const ofServers = { processes: size.servers, bundle: previous.mcp, vendorUrl };
     const { target: mcp, fleet: servers } = await startServers(ofServers, aws, stage);
     const rollTo = async (build: Bundles): Promise<void> => {
@@ -123,11 +123,8 @@ export async function runRestoreDrill(size: DrillSize, say: (line: string) => vo
   say("starting a broker on a SQLite file");
   return onStage(async (stage) => {
     const { url: vendorUrl } = stage.addBehind(await startFakeVendor({ codes: "named" }));
-    const place = { store: "sqlite:./broker.sqlite", keys: "store" };
-    const { target, folder, fleet } = await startBrokers(
-      { processes: 1, bundle: THIS_BUILD.broker, vendorUrl, ...place },
-      stage,
-    );
+    const place = { store: "sqlite:./broker.sqlite", keys: "store", vendorUrl };
+    const { target, folder, fleet } = await startBrokers({ processes: 1, bundle: THIS_BUILD.broker, ...place }, stage);
     const file = join(folder, "broker.sqlite");
     const copy = `${file}.copy`;
     return underLoad({ broker: target }, size, say, async (during) => {

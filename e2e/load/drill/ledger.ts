@@ -53,16 +53,6 @@ export interface Window {
   readonly to: number;
 }
 
-export interface Tally {
-  readonly name: string;
-  readonly promised: Promised;
-  readonly seconds: number;
-  readonly counts: Readonly<Record<Outcome, number>>;
-  readonly longestMs: number;
-  /** What broke the promise, each kind once with its count. Empty: it was kept. */
-  readonly broken: readonly string[];
-}
-
 const BETWEEN: Promised = { text: "every request is answered", withinMs: 10_000 };
 
 /** One tally for each window, in order, and the last for the time between. */
@@ -83,11 +73,8 @@ export function tally(seen: readonly Seen[], windows: readonly Window[]): readon
   ];
 }
 
-function tallyOf(
-  { name, promised }: Pick<Window, "name" | "promised">,
-  milliseconds: number,
-  seen: readonly Seen[],
-): Tally {
+export type Tally = ReturnType<typeof tallyOf>;
+function tallyOf({ name, promised }: Pick<Window, "name" | "promised">, milliseconds: number, seen: readonly Seen[]) {
   const counts = { answered: 0, deferred: 0, cut: 0, lost: 0, failed: 0 };
   const kinds = new Map<string, number>();
   const breaks = (what: string): void => void kinds.set(what, (kinds.get(what) ?? 0) + 1);
@@ -107,24 +94,19 @@ function tallyOf(
     broken.push(`${counts.lost} operations started anew, ${counts.cut} connections cut`);
   }
   if (seen.length === 0) broken.push("no request was under way");
+  /** `broken`: what broke the promise, each kind once with its count. Empty: it was kept. */
   return { name, promised, seconds: milliseconds / 1000, counts, longestMs, broken };
 }
 
 function isPromised({ outcome, operation }: Seen, { deferred = [], cut = false, lost = 0 }: Promised): boolean {
-  switch (outcome) {
-    case "answered":
-      return true;
-    case "deferred":
-      return deferred.includes(operation);
-    case "cut":
-      return cut;
-    case "lost":
-      return cut || lost > 0;
-    case "failed":
-      return false;
-    default:
-      return outcome satisfies never;
-  }
+  const allowed: Readonly<Record<Outcome, boolean>> = {
+    answered: true,
+    deferred: deferred.includes(operation),
+    cut,
+    lost: cut || lost > 0,
+    failed: false,
+  };
+  return allowed[outcome];
 }
 
 function isInTime(one: Seen, promised: Promised): boolean {
@@ -141,7 +123,7 @@ export function report(tallies: readonly Tally[]): string {
   const rows = tallies.map(({ name, seconds, counts, longestMs, promised, broken }) => [
     name,
     seconds.toFixed(0),
-    ...[counts.answered, counts.deferred, counts.cut, counts.lost, counts.failed].map(String),
+    ...Object.values(counts).map(String),
     `${Math.round(longestMs)} ms`,
     `${broken.length === 0 ? "kept" : "BROKEN"}: ${promised.text}`,
   ]);

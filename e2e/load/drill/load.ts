@@ -80,14 +80,9 @@ function createPatient(connection: Connection, operation: Operation, seen: Seen[
     for (;;) {
       const from = performance.now();
       const record = (outcome: Outcome, answer?: Reply, since = from): void => {
-        seen.push({
-          operation,
-          from: since,
-          to: performance.now(),
-          outcome,
-          ...(answer !== undefined && outcome !== "answered" ? { detail: detailOf(what, answer) } : {}),
-          ...(answer !== undefined && mayStore(what, answer) ? { mayStore: true } : {}),
-        });
+        const detail = answer && outcome !== "answered" && { detail: detailOf(what, answer) };
+        const stores = answer && mayStore(what, answer) && { mayStore: true };
+        seen.push({ operation, from: since, to: performance.now(), outcome, ...detail, ...stores });
       };
       const answer = await connection.send(request).catch(() => undefined);
       if (answer?.status === (EXPECTED[what] ?? 200)) {

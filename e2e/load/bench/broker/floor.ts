@@ -23,10 +23,9 @@
  * randomBytes one by one, as most code does; drawn in bulk, as the broker does, they would be
  * nearly free. Started by part.ts: `node floor.ts JSON` prints one JSON line with `url`.
  */
-import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";
 import type { Parties } from "../../services.ts";
-import { isSame, keyFrom, open, random, seal, sha256 } from "./floor-crypto.ts";
 
 export interface FloorOptions extends Parties {
   readonly port: number;
@@ -239,6 +238,35 @@ function redirect(response: ServerResponse, location: string, cookie: string): v
 
 function refuse(response: ServerResponse, status: number, error: string): void {
   json(response, status, { error });
+}
+
+function seal(key: Buffer, text: string): Buffer {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, iv);
+  return Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
+
+function open(key: Buffer, sealed: Buffer): string {
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, 12));
+  decipher.setAuthTag(sealed.subarray(-16));
+  return decipher.update(sealed.subarray(12, -16)).toString() + decipher.final().toString();
+}
+
+/** The code has 256 random bits, so one HMAC derives a key from it. */
+function keyFrom(code: string): Buffer {
+  return createHmac("sha256", code).update("parked code").digest();
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+function sha256(text: string): string {
+  return hash("sha256", text, "base64url");
+}
+
+function random(bytes: number): string {
+  return randomBytes(bytes).toString("base64url");
 }
 
 process.on("SIGTERM", () => process.exit(0));

@@ -7,7 +7,7 @@ import { startFakeVendor } from "@oauth-broker/simulators";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { start as startBroker } from "@oauth-broker/broker/src/start.ts";
-import { createLog, type Log } from "@oauth-broker/service";
+import { createLog } from "@oauth-broker/service";
 import { loadSettings } from "../../../../packages/mcp-auth/src/config.ts";
 import { startServer } from "../../../../packages/mcp-auth/src/start.ts";
 import { tableEnvironment } from "../../../support/aws/environment.ts";
@@ -20,7 +20,7 @@ import { benchParties, brokerLanes, STORES, WORKS } from "../broker/part.ts";
 import { mcpLanes, PRE_REGISTERED } from "../mcp/part.ts";
 import { BENCH_SERVER } from "../mcp/server.ts";
 import { type Counts, countedIn, whileCounting } from "./counter.ts";
-import { COUNTED_STORES, openCountedStore } from "./stores.ts";
+import { countedStores, openCountedStore } from "./stores.ts";
 
 /** By operation and subject; of one operation, in whole numbers. */
 export type CountTable = Readonly<Record<string, Readonly<Record<string, Counts>>>>;
@@ -79,10 +79,10 @@ async function countServers(): Promise<CountTable> {
 async function countStores(): Promise<CountTable> {
   return countOnStage(async (stage, table) => {
     const engines = await (await startEngines(stage)).open();
-    const place = { engines, folder: stage.folder("stores"), deleted: WARM_UP + OPERATIONS };
-    for (const [on, open] of Object.entries(COUNTED_STORES)) {
+    const folder = stage.folder("stores");
+    for (const [on, beneath] of Object.entries(countedStores(engines, folder))) {
       const { counts } = createSubject();
-      const { operations } = stage.add(await openCountedStore(open(place), place));
+      const { operations } = stage.add(await openCountedStore(beneath, folder, WARM_UP + OPERATIONS));
       for (const [name, operation] of Object.entries(operations)) {
         (table[name] ??= {})[on] = await countEach(counts, () => countedIn(counts, operation));
       }
@@ -97,7 +97,7 @@ async function countOnStage(count: (stage: Stage, table: Tables) => Promise<void
   return table;
 }
 
-function createSubject(): { readonly counts: Counts; readonly log: Log } {
+function createSubject() {
   const counts: Counts = { hashes: 0, recordMacs: 0, json: 0, bufferFrom: 0, promises: 0, logBytes: 0 };
   return { counts, log: createLog({ write: (line) => void (counts.logBytes += Buffer.byteLength(line)) }) };
 }

@@ -19,43 +19,30 @@ import type { Engines } from "../../engines.ts";
 import { RECORD_DATA } from "../store/operations.ts";
 import { DEADLINE_MS, keyOf, readUser, TOKENS } from "../store/tokens.ts";
 
-interface Place {
-  readonly engines: Engines;
-  /** Of this run, for files. */
-  readonly folder: string;
-  /** As many records as are deleted, at least. */
-  readonly deleted: number;
-}
-
 interface Beneath {
   readonly records: RecordStore;
   readonly rows: TokenRows;
 }
 
-/** In the order of the table. */
-export const COUNTED_STORES: Readonly<Record<string, (place: Place) => Beneath>> = {
-  memory: () => ({ records: memoryRecordStore({ now }), rows: memoryTokenRows() }),
-  sqlite: ({ folder }) => {
-    const path = join(folder, "counts.sqlite");
-    return { records: sqliteRecordStore({ path, now }), rows: sqliteTokenRows({ path }) };
-  },
-  dynamodb: ({ engines }) => {
-    const options = { ...engines, deadlineMs: DEADLINE_MS };
-    return { records: dynamodbRecordStore({ ...options, now }), rows: dynamodbTokenRows(options) };
-  },
-};
+/** In the order of the table. @param folder of this run, for files */
+export function countedStores(engines: Engines, folder: string): Readonly<Record<string, Beneath>> {
+  const path = join(folder, "counts.sqlite");
+  const options = { ...engines, deadlineMs: DEADLINE_MS };
+  return {
+    memory: { records: memoryRecordStore({ now }), rows: memoryTokenRows() },
+    sqlite: { records: sqliteRecordStore({ path, now }), rows: sqliteTokenRows({ path }) },
+    dynamodb: { records: dynamodbRecordStore({ ...options, now }), rows: dynamodbTokenRows(options) },
+  };
+}
 
 const KIND = "count";
 const EXPIRES_AT = 2 ** 32;
 
-/** Each operation throws an Error when the answer is wrong. */
-export async function openCountedStore(
-  { records: beneath, rows }: Beneath,
-  place: Place,
-): Promise<{ readonly operations: Readonly<Record<string, () => Promise<void>>>; close(): Promise<void> }> {
+/** Each operation throws an Error when the answer is wrong. @param most records that are deleted */
+export async function openCountedStore({ records: beneath, rows }: Beneath, folder: string, most: number) {
   const macKey = randomBytes(32);
   const records = authenticatedRecords({ records: beneath, keys: oneMacKey(async () => macKey) });
-  const keys = localKeyWrapper({ path: join(place.folder, "key") });
+  const keys = localKeyWrapper({ path: join(folder, "key") });
   const tokens = createTokenStore({ rows, timer: systemTimer, keys, mode: "encrypted", environment: "counts", now });
   const create = async (id: string): Promise<void> => {
     const record = { key: { kind: KIND, id }, stage: "pushed", data: RECORD_DATA, expiresAt: EXPIRES_AT };
@@ -63,29 +50,30 @@ export async function openCountedStore(
   };
   const key = { kind: KIND, id: randomUUID() };
   await create(key.id);
-  for (let number = 0; number < place.deleted; number += 1) await create(`deleted-${number}`);
+  for (let number = 0; number < most; number += 1) await create(`deleted-${number}`);
   let [from, to] = ["pushed", "started"];
   let deleted = 0;
   const user = keyOf("user");
-  return {
-    operations: {
-      "record create": () => create(randomUUID()),
-      "record get": async () => {
-        if ((await records.get(key)) === undefined) throw new Error("the record is gone");
-      },
-      "record advance": async () => {
-        const moved = { stage: to, set: { attempt: to } };
-        const { outcome } = await records.advance(key, { stage: from, expect: {} }, moved);
-        if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
-        [from, to] = [to, from];
-      },
-      "record delete": async () => {
-        await records.delete({ kind: KIND, id: `deleted-${deleted}` });
-        deleted += 1;
-      },
-      "token put": async () => void (await tokens.put(user, TOKENS)),
-      "token get": () => readUser(tokens, user),
+  const operations: Readonly<Record<string, () => Promise<void>>> = {
+    "record create": () => create(randomUUID()),
+    "record get": async () => {
+      if ((await records.get(key)) === undefined) throw new Error("the record is gone");
     },
+    "record advance": async () => {
+      const moved = { stage: to, set: { attempt: to } };
+      const { outcome } = await records.advance(key, { stage: from, expect: {} }, moved);
+      if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
+      [from, to] = [to, from];
+    },
+    "record delete": async () => {
+      await records.delete({ kind: KIND, id: `deleted-${deleted}` });
+      deleted += 1;
+    },
+    "token put": async () => void (await tokens.put(user, TOKENS)),
+    "token get": () => readUser(tokens, user),
+  };
+  return {
+    operations,
     close: async () => {
       await tokens.close();
       await records.close();

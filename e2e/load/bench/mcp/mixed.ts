@@ -15,23 +15,15 @@ import { aimText } from "../../report.ts";
 const USERS = { sqlite: 200, dynamodb: 20 } as const;
 type Store = keyof typeof USERS;
 
-export interface Mixed {
-  /** Checked. */
-  readonly calls: Readonly<Record<Store, number>>;
-  readonly crossed: number;
-}
-
 /** One call in this many uses one of our new tokens. */
 const CALLS_PER_REFRESH = 50;
 
 /**
  * @param count of calls on SQLite; a tenth as many on DynamoDB
- * @throws Error when a call fails; a wrong answer is counted
+ * @returns how many calls were checked, and how many had a wrong answer
+ * @throws Error when a call fails
  */
-export async function runMixed(
-  servers: Readonly<Record<Store, { readonly url: string }>>,
-  count: number,
-): Promise<Mixed> {
+export async function runMixed(servers: Readonly<Record<Store, { readonly url: string }>>, count: number) {
   let crossed = 0;
   const calls = { sqlite: count, dynamodb: Math.ceil(count / 10) };
   for (const store of ["sqlite", "dynamodb"] as const) {
@@ -47,8 +39,9 @@ export async function runMixed(
       while (done < calls[store]) {
         done += 1;
         if (done % CALLS_PER_REFRESH === 0) session = await refresh(connection, session);
-        const answered = JSON.parse(await callTool(connection, session.accessToken, "account")) as Answered;
-        if (answered.user !== session.user || answered.sub !== session.user) crossed += 1;
+        const answer = await callTool(connection, session.accessToken, "account");
+        const { user, sub } = JSON.parse(answer) as Readonly<Record<"user" | "sub", string>>;
+        if (user !== session.user || sub !== session.user) crossed += 1;
       }
       await connection.close();
     };
@@ -57,12 +50,7 @@ export async function runMixed(
   return { calls, crossed };
 }
 
-interface Answered {
-  readonly user: string;
-  readonly sub: string;
-}
-
-export function mixedLine({ calls, crossed }: Mixed): string {
+export function mixedLine({ calls, crossed }: Awaited<ReturnType<typeof runMixed>>): string {
   const many = `${calls.sqlite} calls of ${USERS.sqlite} users at once on SQLite, ${calls.dynamodb} of ${USERS.dynamodb} on DynamoDB`;
   return `${many}: ${crossed} got what was another's, ${aimText(crossed === 0, "0")}`;
 }

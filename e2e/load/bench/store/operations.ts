@@ -17,7 +17,6 @@ import type { Engines } from "../../engines.ts";
 import { inLanes, LANES } from "../../lanes.ts";
 import {
   DEADLINE_MS,
-  inTurn,
   keyOf,
   openStore,
   READERS,
@@ -28,12 +27,6 @@ import {
   VENDOR,
 } from "./tokens.ts";
 
-/**
- * One operation.
- * @param lane 0 to LANES - 1: lanes run at the same time and write their own records
- */
-export type Operation = (lane: number) => Promise<void>;
-
 type Item = Readonly<Record<string, AttributeValue>>;
 
 const KIND = "bench";
@@ -41,7 +34,7 @@ const STAGES = ["pushed", "started"] as const;
 const EXPIRES_AT = 2 ** 32;
 
 /** A pushed flow, as the broker stores it. */
-export const RECORD_DATA: Readonly<Record<string, string>> & { readonly client: string } = {
+export const RECORD_DATA = {
   v: "1",
   client: "platform",
   vendor: "github",
@@ -62,25 +55,21 @@ const bareWriter = (lane: number): string => `bare-${lane}`;
 
 /**
  * @returns the operations by name, in the order in which they are measured: compared ones next to
- *   each other; also the size of a sealed row as the engine received it: its names and values
+ *   each other, each on a lane from 0 to LANES - 1: lanes run at the same time and write their own
+ *   records. Also the size of a sealed row as the engine received it: its names and values
  * @throws Error when a row contains a token in plaintext
  */
-export async function openOperations(engines: Engines): Promise<{
-  readonly operations: Readonly<Record<string, Operation>>;
-  readonly rowBytes: number;
-  close(): Promise<void>;
-}> {
+export async function openOperations(engines: Engines) {
   const { get, put, advance, close } = openBare(engines);
   const store = openStore(engines);
   const records = dynamodbRecordStore({ ...engines, deadlineMs: DEADLINE_MS, now: () => 1_700_000_000 });
-  const readers = Array.from({ length: READERS }, (_, at) => readerName(at));
   const lanes = Array.from({ length: LANES }, (_, lane) => lane);
   const create = async (id: string): Promise<void> => {
     const outcome = await records.create({ key: { kind: KIND, id }, ...PUSHED });
     if (outcome !== "created") throw new Error("a new record was there before");
   };
 
-  const users = [...readers, ...lanes.map(writer)];
+  const users = [...Array.from({ length: READERS }, (_, at) => readerName(at)), ...lanes.map(writer)];
   await inLanes(LANES, users.length, (_, at) => store.put(keyOf(users[at]!), TOKENS));
   const sealed = await get(rowKey(writer(0)));
   requireSealed(sealed);
@@ -92,13 +81,13 @@ export async function openOperations(engines: Engines): Promise<{
     await put({ ...pushed, ...recordKey(bareWriter(lane)) });
   }
 
-  const nextKey = inTurn(readers.map(keyOf));
-  const nextRowKey = inTurn(readers.map(rowKey));
+  let turn = 0;
+  const nextReader = (): string => readerName((turn += 1));
   const nextStage = { bare: createTurns(), ours: createTurns() };
 
-  const operations = {
-    "GetItem, consistent": async () => void (await get(nextRowKey())),
-    "TokenStore.get": () => readUser(store, nextKey()),
+  const operations: Readonly<Record<string, (lane: number) => Promise<void>>> = {
+    "GetItem, consistent": async () => void (await get(rowKey(nextReader()))),
+    "TokenStore.get": () => readUser(store, keyOf(nextReader())),
     PutItem: (lane) => put(items[lane]!),
     "TokenStore.put": async (lane) => {
       const { version } = await store.put(keyOf(writer(lane)), TOKENS);
@@ -120,7 +109,7 @@ export async function openOperations(engines: Engines): Promise<{
       );
       if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
     },
-  } satisfies Record<string, Operation>;
+  };
   return {
     operations,
     rowBytes: sizeOf(sealed),

@@ -3,7 +3,7 @@
  * DynamoDB beside the requests it cannot do without, and how often KMS is called. The client is
  * this process; the engine behind it has its own.
  */
-import { type EngineServers, startEngines } from "../../engines.ts";
+import { startEngines } from "../../engines.ts";
 import { inLanes, LANES } from "../../lanes.ts";
 import { measureCpu } from "../../machine.ts";
 import { aimText } from "../../report.ts";
@@ -46,16 +46,15 @@ export async function benchStore(asked: Rounds, say: (line: string) => void, kms
     const results = await measurePart({ about, measured: "the client's process", subjects }, asked, say);
     const store = openStore(engines);
     const read = (): Promise<void> => inLanes(LANES, kmsReads, (_, at) => readUser(store, keyOf(readerName(at))));
-    const kms = { reads: kmsReads, cold: await countKms(servers, read), warm: await countKms(servers, read) };
+    const count = async (): Promise<number> => {
+      const before = servers.kmsCalls();
+      await read();
+      return servers.kmsCalls() - before;
+    };
+    const kms = { reads: kmsReads, cold: await count(), warm: await count() };
     await store.close();
     return { ...results, kms, rowBytes, text: `${results.text}\n\n${kmsLine(kms)}` };
   });
-}
-
-async function countKms({ kmsCalls }: EngineServers, read: () => Promise<void>): Promise<number> {
-  const before = kmsCalls();
-  await read();
-  return kmsCalls() - before;
 }
 
 /** @param kms calls for `reads` of rows under one data key, by a store just opened, and by the same store once more */

@@ -33,14 +33,10 @@ export function openStore(engines: Engines): TokenStore {
   return createTokenStore({ rows, timer: systemTimer, keys, mode: "encrypted", environment: region, now });
 }
 
-export function readerName(number: number): string {
-  return `reader-${number % READERS}`;
-}
+export const readerName = (number: number): string => `reader-${number % READERS}`;
 
 /** The key of one user. */
-export function keyOf(user: string): TokenKey {
-  return { user, vendor: VENDOR, issuer: "github.com" };
-}
+export const keyOf = (user: string): TokenKey => ({ user, vendor: VENDOR, issuer: "github.com" });
 
 /** @throws Error when the tokens did not open, or are others */
 export async function readUser(store: TokenStore, key: TokenKey): Promise<void> {
@@ -53,16 +49,4 @@ export function requireSealed(values: Readonly<Record<string, unknown>>): void {
   const text = JSON.stringify(values);
   const isClear = [TOKENS.accessToken, TOKENS.refreshToken].some((token) => text.includes(token.reveal()));
   if (isClear || values["sealed_access_token"] === undefined) throw new Error("the row is not sealed");
-}
-
-/**
- * Repeats the elements in turn.
- * @param all at least one
- */
-export function inTurn<Element>(all: readonly Element[]): () => Element {
-  let at = -1;
-  return () => {
-    at = (at + 1) % all.length;
-    return all[at]!;
-  };
 }
