@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { patience } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
 import { findSecrets } from "./secrets.ts";
@@ -198,11 +199,8 @@ export function keepLog(name: string) {
 }
 
 async function withDeadline<T>(promise: Promise<T>, milliseconds: number, what: string): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`Waited ${milliseconds} ms for ${what}`)), milliseconds);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = sleep(milliseconds, undefined, { ref: false }).then(() => {
+    throw new Error(`Waited ${milliseconds} ms for ${what}`);
+  });
+  return Promise.race([promise, late]);
 }

@@ -5,6 +5,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { challengeOf } from "../../support/broker/platform.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
 import { plantSecret } from "../../support/secrets.ts";
@@ -50,8 +51,12 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     return { context, page, visited, complaints };
   }
 
-  const ask = (parameters: Record<string, string> = {}): string =>
-    harness.authorizeUrl({ client_id: "desk", redirect_uri: back, ...parameters });
+  /** Where a client sends its user. */
+  const ask = (parameters: Record<string, string> = {}): string => {
+    const pkce = { code_challenge: challengeOf("v".repeat(43)), code_challenge_method: "S256" };
+    const asked = { response_type: "code", client_id: "desk", redirect_uri: back, state: "of-the-client", ...pkce };
+    return `${harness.server.url}/authorize?${new URLSearchParams({ ...asked, ...parameters }).toString()}`;
+  };
 
   /** Signs in and consents there, without a pointer. */
   async function atVendor(page: Page): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { openTable } from "../../support/aws/mcp.ts";
@@ -36,7 +36,6 @@ beforeAll(async () => {
 afterAll(() => vendor.close());
 
 let project: ServerProject;
-afterEach(() => project.remove());
 
 it("a pre-registered server is activated once its client is entered, and called with vendor tokens", async () => {
   project = serverProject({ yaml: PRE_REGISTERED, env: vendor.env });

@@ -7,10 +7,11 @@ import { findSecrets, plantedCount } from "../secrets.ts";
 import { awsEnvironment, tableEnvironment } from "./environment.ts";
 
 export type AwsHarness = Awaited<ReturnType<typeof startAws>>;
-export async function startAws() {
+/** @param onRequest of the table */
+export async function startAws(onRequest?: Parameters<typeof startFaultProxy>[0]["onRequest"]) {
   const engine = await startDynamoDb();
   const kms = await startKms();
-  const proxy = await startFaultProxy({ target: engine.endpoint });
+  const proxy = await startFaultProxy({ target: engine.endpoint, ...(onRequest && { onRequest }) });
   const table = await engine.createTable();
   const keyArn = kms.createKey();
   const { endpoint: kmsEndpoint } = kms;

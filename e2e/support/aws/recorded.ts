@@ -2,7 +2,8 @@
  * A table and a KMS key on loopback that record every request of the SDK's clients, with the members
  * by which IAM decides about it.
  */
-import { startDynamoDb, startFaultProxy, startKms } from "@oauth-broker/simulators/aws";
+import { startFaultProxy } from "@oauth-broker/simulators/aws";
+import { startAws } from "./aws.ts";
 import { awsEnvironment } from "./environment.ts";
 
 /** A request as IAM sees it. */
@@ -17,20 +18,15 @@ export interface AwsCall {
 export type RecordedAws = Awaited<ReturnType<typeof startRecordedAws>>;
 /** @param alias `alias/…`, of the key */
 export async function startRecordedAws(alias: string) {
-  const [engine, kms] = await Promise.all([startDynamoDb(), startKms()]);
+  let calls: AwsCall[] = [];
+  const { engine, kms, keyArn, proxy, close } = await startAws(({ operation, body }) => {
+    const { TableName: name } = JSON.parse(body.toString()) as { readonly TableName: string };
+    const resource = `arn:aws:dynamodb:${region}:${account}:table/${name}`;
+    calls.push({ action: `dynamodb:${operation}`, resource, encryptionContext: {} });
+  });
   const { region } = engine;
   const { account } = kms;
-  const keyArn = kms.createKey();
   const aliasArn = kms.createAlias(alias, keyArn);
-  let calls: AwsCall[] = [];
-  const table = await startFaultProxy({
-    target: engine.endpoint,
-    onRequest: ({ operation, body }) => {
-      const { TableName: name } = JSON.parse(body.toString()) as { readonly TableName: string };
-      const resource = `arn:aws:dynamodb:${region}:${account}:table/${name}`;
-      calls.push({ action: `dynamodb:${operation}`, resource, encryptionContext: {} });
-    },
-  });
   const keys = await startFaultProxy({
     target: kms.endpoint,
     onRequest: ({ operation, body }) => {
@@ -46,7 +42,7 @@ export async function startRecordedAws(alias: string) {
     account,
     keyArn,
     /** The environment a service needs, without the AWS settings of this machine. */
-    env: { ...awsEnvironment({ kmsEndpoint: keys.endpoint }), AWS_ENDPOINT_URL_DYNAMODB: table.endpoint },
+    env: { ...awsEnvironment({ kmsEndpoint: keys.endpoint }), AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint },
     /** @param definition an input of CreateTable, without its name */
     createTable: async (name: string, definition: object) => void (await engine.createTable(name, definition)),
     /** The calls since the last time this was asked. */
@@ -56,8 +52,8 @@ export async function startRecordedAws(alias: string) {
       return taken;
     },
     close: async () => {
-      await Promise.all([table.close(), keys.close()]);
-      await Promise.all([engine.close(), kms.close()]);
+      await keys.close();
+      await close();
     },
   };
 }

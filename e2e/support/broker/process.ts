@@ -38,7 +38,7 @@ export async function startBrokerProcess({
 export async function runBrokerCommand(
   args: readonly string[],
   folder: string,
-  { entry = "dist", env }: Pick<BrokerProcessOptions, "entry" | "env"> = {},
+  { env }: Pick<Service, "env"> = {},
 ): Promise<Ended> {
-  return runService({ name: "broker", file: FILES[entry], folder, env }, ...args);
+  return runService({ name: "broker", file: BROKER_BUNDLE, folder, env }, ...args);
 }

@@ -6,7 +6,6 @@ import { freePort } from "../free-port.ts";
 import { serveTemplate } from "./in-process.ts";
 import type { Environment } from "./process.ts";
 import { startOpenIdVendor } from "./vendor.ts";
-import { challengeOf } from "../broker/platform.ts";
 
 export type ServerCallbackHarness = Awaited<ReturnType<typeof startServerCallback>>;
 /**
@@ -31,17 +30,6 @@ export async function startServerCallback(
   return {
     server,
     provider: vendor.provider,
-    /** Where a client sends its user. */
-    authorizeUrl: (wishes: Readonly<Record<string, string>>) => {
-      const asked = new URLSearchParams({
-        response_type: "code",
-        code_challenge: challengeOf("v".repeat(43)),
-        code_challenge_method: "S256",
-        state: "of-the-client",
-        ...wishes,
-      });
-      return `${baseUrl}/authorize?${asked.toString()}`;
-    },
     /** @throws Error as ServiceProcess.stop */
     close: async () => {
       try {

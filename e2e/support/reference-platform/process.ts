@@ -4,7 +4,7 @@
  * test, which can change what the Settings tab changes.
  */
 import { once } from "node:events";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
@@ -104,6 +104,5 @@ export function serverProject({
       const lines = readFileSync(join(folder, "environment.txt"), "utf8").trimEnd().split("\n");
       return Object.fromEntries(lines.map((line) => [line.replace(/=.*/s, ""), line.replace(/^[^=]*=/, "")]));
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
