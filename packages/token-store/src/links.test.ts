@@ -155,16 +155,6 @@ describe("a disconnect", () => {
     expect(await store.readLink(CHAT)).toMatchObject({ endedAtMilliseconds: lastOf(NOW + 2) });
   });
 
-  it("leaves a link that was made in the meantime", async () => {
-    const { store, close } = linksFixture({});
-    await store.link(CHAT, tokensOf("1"), 0);
-    await store.endLink(CHAT);
-    await store.link(CHAT, tokensOf("2"), 2);
-    await store.forgetLink(CHAT);
-    expect((await store.get(CHAT))?.tokens.accessToken.reveal()).toBe("at-2");
-    await close();
-  });
-
   it("ends tokens that do not open", async () => {
     const { store, rows, close } = linksFixture({ mode: "encrypted" });
     await store.link(CHAT, tokensOf("1"), 0);

@@ -47,12 +47,6 @@ describe("the options", () => {
       expect(() => make({ redirectUri: redirectUri! })).toThrow("redirectUri");
     }
   });
-
-  it("want one kind of credentials", () => {
-    const common = { issuer: ISSUER, clientId: "platform", redirectUri: REDIRECT_URI };
-    expect(() => createBrokerClient(common)).toThrow("either");
-    expect(() => createBrokerClient({ ...common, clientSecret: "" })).toThrow("either");
-  });
 });
 
 describe("the metadata", () => {

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { describeKeyWrapper } from "@oauth-broker/oauth-core/testing";
+import { type Clock, systemTimer } from "@oauth-broker/oauth-core";
+import { describeKeyWrapper, fixedClock } from "@oauth-broker/oauth-core/testing";
 import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
+import { open, seal } from "../crypto/envelope.ts";
+import { PATIENT } from "../testing/aws/deadline.ts";
+import { createDataKeys } from "./data-keys.ts";
+import { keyOfWrapped } from "./kms-wrapped.ts";
 import { kmsKeyWrapper, type KmsKeyWrapper } from "./kms.ts";
 
 const CONTEXT = { purpose: "tokens", environment: "test", table: "t" };
@@ -133,6 +138,20 @@ describe("bar#TS-4 the encryption context", () => {
   });
 });
 
+/** Seals rows under data keys and opens them. */
+function rowsOf(wrapper: KmsKeyWrapper, now: Clock) {
+  const dataKeys = createDataKeys({ keys: wrapper, context: CONTEXT, now, timer: systemTimer });
+  return {
+    isStale: dataKeys.isStale,
+    seal: async (place: string) => {
+      const { dataKey, wrapped } = await dataKeys.toSeal(1);
+      return { wrapped, sealed: seal(dataKey, `token of ${place}`, [place]), place };
+    },
+    isReadable: async ({ wrapped, sealed, place }: { wrapped: string; sealed: string; place: string }) =>
+      open(await dataKeys.toOpen(wrapped, 1), sealed, [place]).toString() === `token of ${place}`,
+  };
+}
+
 describe("bar#TS-14 rotation", () => {
   it("bar#TS-14 of the key's material leaves old data keys readable, and is no reason to reseal", async () => {
     const arn = kms.createKey();
@@ -163,6 +182,36 @@ describe("bar#TS-14 rotation", () => {
       expect(await wrapper.unwrap(wrapped, CONTEXT)).toEqual(dataKey);
     }
     await expect(wrapperOf(next).unwrap(after.wrapped, CONTEXT)).resolves.toEqual(after.dataKey);
+  });
+
+  it("bar#TS-14 of an alias under 20 callers: nothing fails, and new rows are under the new key in time", async () => {
+    const [old, next] = [kms.createKey(), kms.createKey()];
+    const wrapper = wrapperOf(kms.createAlias("alias/tokens", old), PATIENT);
+    const clock = fixedClock(1_700_000_000);
+    const store = rowsOf(wrapper, clock);
+    const rows: Awaited<ReturnType<typeof store.seal>>[] = [];
+    let movedAt: number | undefined;
+    const rootOf = ({ wrapped }: { wrapped: string }): string | undefined => keyOfWrapped(wrapped)?.arn;
+    const work = async (worker: number): Promise<void> => {
+      for (let round = 0; round < 40; round += 1) {
+        const row = await store.seal(`${worker}/${round}`);
+        rows.push(row);
+        if (movedAt !== undefined && clock() >= movedAt + 300) expect(rootOf(row)).toBe(next);
+        expect(await store.isReadable(rows[(worker * 31 + round * 7) % rows.length]!)).toBe(true);
+        if (worker === 0) clock.advance(25);
+        if (worker === 0 && round === 15) {
+          kms.createAlias("alias/tokens", next);
+          movedAt = clock();
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, worker) => work(worker)));
+    expect(rows).toHaveLength(800);
+    expect(new Set(rows.map(rootOf))).toEqual(new Set([old, next]));
+    // A process that starts now opens all of them, and knows which to seal again.
+    const fresh = rowsOf(wrapper, clock);
+    expect(await Promise.all(rows.map(fresh.isReadable))).not.toContain(false);
+    for (const row of rows) expect(fresh.isStale(row.wrapped)).toBe(rootOf(row) === old);
   });
 
   it("bar#TS-14 to another configured key: old rows open", async () => {

@@ -157,16 +157,6 @@ describe("step 4: stored before it is returned", () => {
 });
 
 describe("two processes with clocks apart", () => {
-  it.each([-5, 5])("bar#8.4 %i s: one call", async (clockOffset) => {
-    const fixture = await dueFixture();
-    const [a, b] = [fixture.process(), fixture.process({ clockOffset })];
-    expect(
-      new Set(await Promise.all([freshToken(fixture, a), freshToken(fixture, b), freshToken(fixture, a)])).size,
-    ).toBe(1);
-    expect(fixture.asked).toHaveLength(1);
-    expect(fixture.names()).toEqual(["refreshed"]);
-  });
-
   it.each([
     [-5, 0],
     [-6, 1],

@@ -111,24 +111,6 @@ describe("invalid_grant", () => {
 });
 
 describe("after a crash of our own", () => {
-  it("bar#RF-5 strict: one event, and it says that the refresh was lost", async () => {
-    const fixture = await dueFixture();
-    await crash(fixture);
-    const leases = fixture.process();
-    for (let call = 0; call < 3; call += 1) expect(await refusal(fixture, leases)).toMatchObject(REAUTHORIZE);
-    expect(fixture.names()).toEqual(["reauthorize: refresh_lost"]);
-    expect(fixture.asked).toHaveLength(1);
-  });
-
-  it.each(["none", "same", "grace", "retry-until-used"] as const)("bar#RF-5 %s: recovered", async (model) => {
-    const fixture = await dueFixture({ model, graceSeconds: 60 });
-    await crash(fixture);
-    const stored = await fresh(fixture, fixture.process());
-    expect(stored?.version).toBe(2);
-    expect(fixture.vendor.live(KEY.user).refreshTokens).toContain(stored?.tokens.refreshToken?.reveal());
-    expect(fixture.names()).toEqual(["refreshed"]);
-  });
-
   /**
    * A vendor that does not accept its newest refresh token, not yet or no longer, but accepts the
    * one before it.

@@ -113,23 +113,6 @@ describe("a table that is away", () => {
     expect(await spend("before")).toBe("moved");
     await rows.close();
   });
-
-  it("does not accumulate calls: beyond a thousand waiting ones, the next is refused at once", async () => {
-    const hasty = dynamodbRecordStore({ ...faulty.options, now: () => NOW, deadlineMs: 500 });
-    faulty.proxy.set({ down: true });
-    const calls = Array.from({ length: 1110 }, (_, at) => outcomeOf(hasty.get(keyOf(`${at}`)), 3 * ANSWERED_WITHIN_MS));
-    const outcomes = await Promise.all(calls);
-    for (const answer of outcomes) expect(answer).toEqual(UNAVAILABLE);
-    const atOnce = outcomes.filter((answer) =>
-      String((answer as Error & { detail?: string }).detail).includes("waiting"),
-    );
-    expect(atOnce).toHaveLength(10);
-    faulty.proxy.set({});
-    await expect
-      .poll(() => hasty.get(keyOf("after the storm")).then((record) => record ?? "none", String))
-      .toBe("none");
-    await hasty.close();
-  });
 });
 
 describe("a table that hangs", () => {

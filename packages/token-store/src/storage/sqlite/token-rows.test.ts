@@ -1,4 +1,3 @@
-import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
@@ -20,16 +19,6 @@ beforeEach(() => {
 describeTokenRows("sqlite", () => sqliteTokenRows({ path }));
 
 describe("token rows in a SQLite file", () => {
-  it("are there when the file is opened again, for its owner only", async () => {
-    const rows = sqliteTokenRows({ path });
-    await rows.change(KEY, { set: { version: 1 } }, {});
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    await rows.close();
-    const again = sqliteTokenRows({ path });
-    expect(await again.get(KEY)).toEqual({ key: KEY, attributes: { version: 1 } });
-    await again.close();
-  });
-
   it("share it with records, whose format stays, so that the release before opens it too", async () => {
     const now = (): number => 1_700_000_000;
     const record = { key: { kind: "flow", id: "f1" }, stage: "s", data: {}, expiresAt: now() + 60 };
@@ -86,22 +75,5 @@ describe("token rows in a SQLite file", () => {
     );
     expect((await rows.get(KEY))?.attributes).toEqual({ version: 1 });
     await rows.close();
-  });
-
-  it("are temporarily unavailable if the file cannot be made, is foreign or replaced", async () => {
-    const unavailable = expect.objectContaining({ code: "temporarily_unavailable" });
-    const file = join(folder, "foreign.sqlite");
-    const foreign = new DatabaseSync(file);
-    const nowhere = sqliteTokenRows({ path: join(file, "below", "a-file.sqlite") });
-    await expect(nowhere.get(KEY)).rejects.toEqual(unavailable);
-    foreign.exec("create table theirs (a)");
-    const rows = sqliteTokenRows({ path: file });
-    await expect(rows.change(KEY, { set: {} }, {})).rejects.toEqual(unavailable);
-    foreign.exec("drop table theirs");
-    foreign.close();
-    expect(await rows.change(KEY, { set: {} }, {})).toBe("written");
-    rmSync(file);
-    await expect(rows.ping()).rejects.toEqual(unavailable);
-    for (const each of [nowhere, rows]) await each.close();
   });
 });
