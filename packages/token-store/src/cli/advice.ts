@@ -14,11 +14,9 @@ const whose = (kind: string, { name }: Program, options = ""): string =>
 const flip = ({ name }: Program): string =>
   `Once no build is left that reads only plaintext: TOKEN_ENCRYPTION_MODE=encrypted everywhere, then '${name} strip'.`;
 
-export function auditAdvice(
-  tally: Tally,
-  verified: { readonly differs: number; readonly unreadable: number; readonly unknown_issuer: number } | undefined,
-  program: Program,
-): readonly string[] {
+type Verified = Readonly<Record<"differs" | "unreadable" | "unknown_issuer", number>>;
+
+export function auditAdvice(tally: Tally, verified: Verified | undefined, program: Program): readonly string[] {
   const counts = tally.total();
   const notes = [...brokenNotes(counts, program), ...(verified === undefined ? [] : verifiedNotes(verified, program))];
   if (counts.plaintext_only > 0) {
@@ -33,23 +31,15 @@ export function auditAdvice(
 }
 
 function brokenNotes({ broken, empty }: Counts, program: Program): string[] {
+  const lost = "A part of the sealed half is gone, or a newer release wrote it.";
+  const ended = "An ended link leaves one for an hour.";
   return [
-    ...(broken > 0
-      ? [
-          `Broken: ${rows(broken)}. A part of the sealed half is gone, or a newer release wrote it. ${whose("broken", program)}`,
-        ]
-      : []),
-    ...(empty > 0
-      ? [`Without an access token: ${rows(empty)}. An ended link leaves one for an hour. ${whose("empty", program)}`]
-      : []),
+    ...(broken > 0 ? [`Broken: ${rows(broken)}. ${lost} ${whose("broken", program)}`] : []),
+    ...(empty > 0 ? [`Without an access token: ${rows(empty)}. ${ended} ${whose("empty", program)}`] : []),
   ];
 }
 
-function verifiedNotes(
-  verified: { readonly differs: number; readonly unreadable: number; readonly unknown_issuer: number },
-  program: Program,
-): string[] {
-  const { differs, unreadable, unknown_issuer: unknown } = verified;
+function verifiedNotes({ differs, unreadable, unknown_issuer: unknown }: Verified, program: Program): string[] {
   return [
     ...(differs > 0 ? [`Copy changed by an older build: ${rows(differs)}. '${program.name} migrate' takes it.`] : []),
     ...(unreadable > 0 ? [unreadableNote(unreadable, program)] : []),

@@ -9,7 +9,7 @@ import { migrateAdvice } from "./advice.ts";
 import type { MigrateOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { issuerAdvice, type RefusedIssuers, refusedIssuers, type Samples, sampleSealed } from "./issuers/check.ts";
-import { lanesOf, type Outcome, runPasses, type Visitor } from "./passes.ts";
+import { type Outcome, readRecord, runPasses, type Visitor } from "./passes.ts";
 import type { Result } from "./report.ts";
 import { inspect, keyOf, type KnownRow } from "./row-kinds.ts";
 import { survey, type Tally } from "./survey.ts";
@@ -155,7 +155,6 @@ function migrateRows(
   deps: Deps,
 ): Visitor {
   const { retry, works } = pace;
-  const lanes = lanesOf(deps, retry);
   const isStale = ({ attributes: { data_key: wrapped } }: Row): boolean =>
     typeof wrapped === "string" && deps.dataKeys.isStale(wrapped);
 
@@ -176,7 +175,7 @@ function migrateRows(
   };
 
   return {
-    visit: async (row, known, { lane, pass }) => {
+    visit: async (row, known, pass) => {
       const { kind, names } = known;
       if (names === undefined || kind === "expired" || kind === "empty") return undefined;
       const unreadable = pass === 1 ? UNREADABLE : undefined;
@@ -191,13 +190,13 @@ function migrateRows(
         if (!wanted) return undefined;
       }
       //= bar#TS-15
-      const read = await lanes[lane]?.read(keyOf(names, issuer, row), row);
-      if (read?.record === "refused") return kind === "plaintext_only" ? REFUSED : undefined;
-      if (read?.record === "unreadable") return unreadable;
-      if (read?.record === "in_use") return IN_USE;
-      if (read?.found.has("plaintext_only") === true) return SEALED;
-      if (read?.found.has("copy_changed") === true) return COPY_TAKEN;
-      return read?.found.has("rewrapped") === true ? REWRAPPED : undefined;
+      const { record, found } = await readRecord(keyOf(names, issuer, row), row, deps, retry);
+      if (record === "refused") return kind === "plaintext_only" ? REFUSED : undefined;
+      if (record === "unreadable") return unreadable;
+      if (record === "in_use") return IN_USE;
+      if (found.has("plaintext_only")) return SEALED;
+      if (found.has("copy_changed")) return COPY_TAKEN;
+      return found.has("rewrapped") ? REWRAPPED : undefined;
     },
   };
 }

@@ -10,7 +10,7 @@ import type { CurrentRecord, RecordEvent, TokenRecords } from "../tokens/token-r
 import type { TokenKey } from "../tokens/tokens.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { isUnreadable, type KnownRow, knownRow } from "./row-kinds.ts";
-import { type CommandDeps, inLanes, isOutage, LANES, type Pace, type Retry, walk, WORK_PAGE } from "./walk.ts";
+import { type CommandDeps, inParallel, isOutage, type Pace, type Retry, walk, WORK_PAGE } from "./walk.ts";
 
 /** Another process writes plaintext faster than it is sealed: the run stops. */
 const MAX_PASSES = 5;
@@ -25,7 +25,7 @@ export interface Outcome {
 
 export interface Visitor {
   /** @returns undefined when nothing was to do and nothing is reported */
-  visit(row: Row, known: KnownRow, at: { readonly lane: number; readonly pass: number }): Promise<Outcome | undefined>;
+  visit(row: Row, known: KnownRow, pass: number): Promise<Outcome | undefined>;
   /** Called before every page. */
   mayGoOn?(): Promise<boolean>;
   /** Called after the last page, for rows that were put off. */
@@ -71,13 +71,13 @@ export async function runPasses(
     }
     const { pass, done } = standing;
     let inPage = 0;
-    const one = async (row: Row, lane: number): Promise<void> => {
-      note(await visitor.visit(row, knownRow(row, now()), { lane, pass }));
+    const one = async (row: Row): Promise<void> => {
+      note(await visitor.visit(row, knownRow(row, now()), pass));
       inPage += 1;
       progress(done + inPage);
     };
     try {
-      await inLanes(rows, LANES, one, { signal });
+      await inParallel(rows, one, { signal });
     } finally {
       // A run that resumes here repeats this page: rows that are done need nothing.
       if (inPage < rows.length) await checkpoint.save(standing);
@@ -112,58 +112,49 @@ export async function runPasses(
   /* oxlint-enable no-await-in-loop */
 }
 
-/** Records for one row at a time, with the findings of that row. */
-export interface Lane {
-  readonly records: TokenRecords;
-  /**
-   * Reads the record, which seals what must be sealed.
-   *
-   * @param row as just scanned, which saves a read. Every write is conditional on it, and when it
-   *   has changed, the row is read again
-   */
-  read(key: TokenKey, row?: Row): Promise<LaneRead>;
-}
-
-interface LaneRead {
+interface RecordRead {
   /**
    * `unreadable`: it does not open. `refused`: it cannot be sealed, because its tokens are longer
    * than a row allows. `in_use`: it could not be written, because it had changed at every attempt.
    */
   readonly record: CurrentRecord | "unreadable" | "refused" | "in_use" | undefined;
   readonly found: ReadonlySet<RecordEvent["name"]>;
+  readonly records: TokenRecords;
 }
 
-export function lanesOf({ recordsFor, rows }: Pick<CommandDeps, "recordsFor" | "rows">, retry: Retry): readonly Lane[] {
-  return Array.from({ length: LANES }, () => {
-    let found = new Set<RecordEvent["name"]>();
-    let scanned: Row | undefined;
-    const get: TokenRows["get"] = async (key) => {
-      const row = scanned;
-      scanned = undefined;
-      return row ?? rows.get(key);
-    };
-    const records = recordsFor({ ...rows, get }, ({ name }) => void found.add(name));
-    return {
-      records,
-      read: async (key, row) => {
-        found = new Set();
-        scanned = row;
-        try {
-          const record = await retry(() =>
-            records.read(key).catch((error: unknown) => {
-              if (keptChanging(error)) return "in_use" as const;
-              throw error;
-            }),
-          );
-          return { record, found };
-        } catch (error) {
-          if (isRefused(error)) return { record: "refused", found };
-          if (isUnreadable(error)) return { record: "unreadable", found };
-          throw error;
-        }
-      },
-    };
-  });
+/**
+ * Reads the record, which seals what must be sealed.
+ *
+ * @param row as just scanned, which saves a read. Every write is conditional on it, and when it has
+ *   changed, the row is read again
+ */
+export async function readRecord(
+  key: TokenKey,
+  row: Row | undefined,
+  { recordsFor, rows }: Pick<CommandDeps, "recordsFor" | "rows">,
+  retry: Retry,
+): Promise<RecordRead> {
+  let scanned = row;
+  const get: TokenRows["get"] = async (asked) => {
+    const known = scanned;
+    scanned = undefined;
+    return known ?? rows.get(asked);
+  };
+  const found = new Set<RecordEvent["name"]>();
+  const records = recordsFor({ ...rows, get }, ({ name }) => void found.add(name));
+  try {
+    const record = await retry(() =>
+      records.read(key).catch((error: unknown) => {
+        if (keptChanging(error)) return "in_use" as const;
+        throw error;
+      }),
+    );
+    return { record, found, records };
+  } catch (error) {
+    if (isRefused(error)) return { record: "refused", found, records };
+    if (isUnreadable(error)) return { record: "unreadable", found, records };
+    throw error;
+  }
 }
 
 /** The cause is below the records: the tokens are longer than a row allows. */

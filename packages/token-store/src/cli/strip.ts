@@ -14,7 +14,7 @@ import type { TokenKey } from "../tokens/tokens.ts";
 import { rows as countOf, stripAdvice } from "./advice.ts";
 import type { WriteOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
-import { type Lane, lanesOf, type Outcome, runPasses, type Visitor } from "./passes.ts";
+import { type Outcome, readRecord, runPasses, type Visitor } from "./passes.ts";
 import type { Result } from "./report.ts";
 import { inspect, keyOf, type KnownRow, knownRow } from "./row-kinds.ts";
 import { survey } from "./survey.ts";
@@ -125,10 +125,9 @@ function stripRows(
 ): Visitor {
   const { rows, now, sleep, signal } = deps;
   const { retry, works } = pace;
-  const lanes = lanesOf(deps, retry);
   let putOff: Row[] = [];
 
-  const stripOne = async (row: Row, known: KnownRow, at: number): Promise<Outcome | undefined> => {
+  const stripOne = async (row: Row, known: KnownRow): Promise<Outcome | undefined> => {
     const { kind, names, showsPlaintext } = known;
     if (names === undefined) return undefined;
     if (kind === "expired") return showsPlaintext ? removeExpired(row) : undefined;
@@ -138,19 +137,17 @@ function stripRows(
     if (kind !== "both") return undefined;
     const issuer = issuers.get(names.vendor);
     if (issuer === undefined) return UNKNOWN_ISSUER;
-    const lane = lanes[at];
-    if (lane === undefined) throw new RangeError("there is no such lane");
     await works.take();
     // Servers ignore such a copy by now, and an attacker who can write the table may have planted
     // it. Migrate accepts it, on request.
     const inspection = await retry(() => inspect(row, issuer, deps));
-    return inspection === "differs" ? COPY_DIFFERS : removeCopy(keyOf(names, issuer, row), row, lane);
+    return inspection === "differs" ? COPY_DIFFERS : removeCopy(keyOf(names, issuer, row), row);
   };
 
-  const removeCopy = async (key: TokenKey, row: Row, lane: Lane): Promise<Outcome | undefined> => {
+  const removeCopy = async (key: TokenKey, row: Row): Promise<Outcome | undefined> => {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       // oxlint-disable-next-line no-await-in-loop
-      const { record } = await lane.read(key, tries === 0 ? row : undefined);
+      const { record, records } = await readRecord(key, tries === 0 ? row : undefined, deps, retry);
       if (record === undefined) return undefined;
       if (record === "unreadable") return UNREADABLE;
       if (record === "refused") return REFUSED;
@@ -158,7 +155,7 @@ function stripRows(
       if (isBare(record)) return STRIPPED;
       // The same write removes the copy; undefined if the row has changed.
       // oxlint-disable-next-line no-await-in-loop
-      if ((await retry(() => lane.records.reseal(record, "encrypted"))) !== undefined) return STRIPPED;
+      if ((await retry(() => records.reseal(record, "encrypted"))) !== undefined) return STRIPPED;
     }
     return IN_USE;
   };
@@ -173,9 +170,9 @@ function stripRows(
 
   return {
     mayGoOn: async () => (await retry(() => olderReadersUntil({ rows, now }))) === undefined,
-    visit: async (row, known, { lane }) => {
+    visit: async (row, known) => {
       const isLeased = known.kind === "both" && leasedUntil(row) > now();
-      if (!isLeased) return stripOne(row, known, lane);
+      if (!isLeased) return stripOne(row, known);
       if (putOff.length === MOST_PUT_OFF) return IN_USE;
       putOff.push(row);
       return undefined;
@@ -195,7 +192,7 @@ function stripRows(
         }
         if (row === undefined) continue;
         const isLeased = leasedUntil(row) > now();
-        outcomes.push(isLeased ? IN_USE : await stripOne(row, knownRow(row, now()), 0));
+        outcomes.push(isLeased ? IN_USE : await stripOne(row, knownRow(row, now())));
       }
       /* oxlint-enable no-await-in-loop */
       return outcomes;

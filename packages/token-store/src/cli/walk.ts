@@ -20,7 +20,8 @@ export interface CommandDeps {
   /** Records in mode `bridge` over these rows, reporting their findings to this listener. */
   readonly recordsFor: (rows: TokenRows, onEvent: (event: RecordEvent) => void) => TokenRecords;
   readonly now: Clock;
-  readonly sleep: Sleep;
+  /** Resolves after this many milliseconds, and at once when the command is stopped. */
+  readonly sleep: (ms: number) => Promise<void>;
   /** A monotonic clock. */
   readonly elapsedMs: () => number;
   readonly signal: AbortSignal;
@@ -42,11 +43,11 @@ export const SURVEY_PAGE = 250;
 /** Page size while rows are worked on: a killed run repeats this many. */
 export const WORK_PAGE = 100;
 /** Rows processed at once, so that the latency of a call does not limit the rate. */
-export const LANES = 8;
+const LANES = 8;
 
 export function paceOf(rate: number, deps: CommandDeps): Pace {
   return {
-    retry: retryOutages({ ...deps, onWait: (wait) => deps.report({ event: "waiting", ...wait }) }),
+    retry: retryOutages(deps),
     looks: throttle(rate * LOOKS_PER_WORK, deps),
     works: throttle(rate, deps),
   };
@@ -79,30 +80,29 @@ export async function walk(
 }
 
 /**
- * Works on the items, this many at once. A stop lets each finish its current item; one failure ends
+ * Works on the items, several at once. A stop lets each finish its current item; one failure ends
  * all.
  */
-export async function inLanes<Item>(
+export async function inParallel<Item>(
   items: readonly Item[],
-  lanes: number,
-  work: (item: Item, lane: number) => Promise<void>,
+  work: (item: Item) => Promise<void>,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   const rest = items.values();
   let failed = false;
-  const lane = async (index: number): Promise<void> => {
+  const lane = async (): Promise<void> => {
     for (const item of rest) {
       if (signal.aborted || failed) return;
       try {
         // oxlint-disable-next-line no-await-in-loop
-        await work(item, index);
+        await work(item);
       } catch (error) {
         failed = true;
         throw error;
       }
     }
   };
-  const ended = await Promise.allSettled(Array.from({ length: lanes }, (_, index) => lane(index)));
+  const ended = await Promise.allSettled(Array.from({ length: LANES }, lane));
   for (const result of ended) if (result.status === "rejected") throw result.reason;
 }
 
@@ -111,29 +111,20 @@ const LONGEST_PAUSE_MS = 30_000;
 /** How long after the last response the command ends, and says how to resume it. */
 const LONGEST_OUTAGE_MS = 30 * 60_000;
 
-/** Resolves after this many milliseconds, and at once when the command is stopped. */
-type Sleep = (ms: number) => Promise<void>;
-
-interface RetryDeps {
-  readonly sleep: Sleep;
-  readonly signal: AbortSignal;
-  /** Called for every pause. `detail` is for the operator and holds no secret. */
-  readonly onWait: (wait: { readonly reason: string; readonly detail: string; readonly seconds: number }) => void;
-}
-
 export type Retry = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * @returns a function that calls until it gets a response. All calls wait for one outage together.
  *   It throws the outage when it lasts too long or the command ends, and any other error at once
  */
-function retryOutages({ sleep, signal, onWait }: RetryDeps): Retry {
+function retryOutages({ sleep, signal, report }: Pick<CommandDeps, "sleep" | "signal" | "report">): Retry {
   let pause = FIRST_PAUSE_MS;
   let waited = 0;
   let waiting: Promise<void> | undefined;
 
   const wait = async (error: OAuthError): Promise<void> => {
-    onWait({ reason: error.extras.reason ?? error.code, detail: detailOf(error), seconds: pause / 1000 });
+    const reason = error.extras.reason ?? error.code;
+    report({ event: "waiting", reason, detail: detailOf(error), seconds: pause / 1000 });
     await sleep(pause);
     waited += pause;
     pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
@@ -176,10 +167,7 @@ interface Throttle {
 }
 
 /** @param elapsedMs a monotonic clock */
-function throttle(
-  perSecond: number,
-  { sleep, elapsedMs }: { readonly sleep: Sleep; readonly elapsedMs: () => number },
-): Throttle {
+function throttle(perSecond: number, { sleep, elapsedMs }: Pick<CommandDeps, "sleep" | "elapsedMs">): Throttle {
   let free = 0;
   return {
     async take(count = 1) {
