@@ -75,35 +75,27 @@ export function readTokenStoreSettings(
   ]);
 
   const dataFolder = resolve(value("DATA_DIR") ?? "data");
-  const journalFolder = join(dataFolder, "token-journal");
-  if (table !== undefined && region !== undefined) {
-    return {
-      mode,
-      rows: { kind: "dynamodb", table, region },
-      environment: region,
-      journalFolder,
-      keys: keyId === undefined ? undefined : { kind: "kms", keyId },
-    };
-  }
   const path = join(dataFolder, "tokens.sqlite");
+  const hasTable = table !== undefined && region !== undefined;
+  const keyFile = hasTable ? undefined : ({ kind: "file", path: `${path}.key` } as const);
   return {
     mode,
-    rows: { kind: "sqlite", path },
-    environment: "local",
-    journalFolder,
-    keys: keyId === undefined ? { kind: "file", path: `${path}.key` } : { kind: "kms", keyId },
+    rows: hasTable ? { kind: "dynamodb", table, region } : { kind: "sqlite", path },
+    environment: hasTable ? region : "local",
+    journalFolder: join(dataFolder, "token-journal"),
+    keys: keyId === undefined ? keyFile : { kind: "kms", keyId },
   };
 }
 
 function requireTable(table: string | undefined, region: string | undefined): void {
+  const hasTable = table !== undefined;
+  const hasRegion = region !== undefined;
   const problems = [
-    ...(table !== undefined && region === undefined
-      ? ["DB_TABLE_REGION is needed beside DB_TABLE_NAME, such as eu-west-1"]
-      : []),
-    ...(table === undefined && region !== undefined ? ["DB_TABLE_REGION is set without DB_TABLE_NAME"] : []),
-    ...(table !== undefined && !isTableName(table) ? ["DB_TABLE_NAME is not a table's name"] : []),
-    ...(region !== undefined && !isRegionName(region) ? ["DB_TABLE_REGION is not a region, such as eu-west-1"] : []),
-  ];
+    hasTable && !hasRegion && "DB_TABLE_REGION is needed beside DB_TABLE_NAME, such as eu-west-1",
+    !hasTable && hasRegion && "DB_TABLE_REGION is set without DB_TABLE_NAME",
+    hasTable && !isTableName(table) && "DB_TABLE_NAME is not a table's name",
+    hasRegion && !isRegionName(region) && "DB_TABLE_REGION is not a region, such as eu-west-1",
+  ].filter((problem) => problem !== false);
   if (problems.length > 0) throw new TokenStoreError("settings_invalid", { detail: problems.join("; ") });
 }
 

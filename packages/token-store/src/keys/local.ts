@@ -5,7 +5,7 @@
  * process.
  */
 import { randomBytes } from "node:crypto";
-import { link, open as openFile, readFile, rm, stat } from "node:fs/promises";
+import { link, open as openFile, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type KeyContext, type KeyWrapper, makeFolder } from "@oauth-broker/oauth-core";
 import { open, seal } from "../crypto/envelope.ts";
@@ -113,13 +113,8 @@ async function makeKeyFile(path: string): Promise<boolean> {
   makeFolder(dirname(path), { mode: 0o700 });
   const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
-    const handle = await openFile(draft, "wx", 0o600);
-    try {
-      await handle.writeFile(`${HEADER}\n${randomBytes(KEY_BYTES).toString("base64url")}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    const text = `${HEADER}\n${randomBytes(KEY_BYTES).toString("base64url")}\n`;
+    await writeFile(draft, text, { mode: 0o600, flag: "wx", flush: true });
     await link(draft, path);
     await syncFolder(dirname(path));
     return true;

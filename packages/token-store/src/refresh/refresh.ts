@@ -16,7 +16,7 @@
  * due.ts decides 1, lease.ts 2, vendor-call.ts 3 and a vendor that refuses, commit.ts 4, 5 and 7,
  * orphans.ts and journal.ts 6. No vendor response is returned before it is stored.
  */
-import { type Clock, OAuthError, type Timer } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { createJournal, type JournalEvent } from "./journal.ts";
 import { afterFailure, askVendor, endGrant } from "./vendor-call.ts";
 import { busy, createClockWatch, isHeld, takeLease } from "./lease.ts";
@@ -27,6 +27,7 @@ import {
   reauthorizationRequired,
   type Refresh,
   type RefreshCall,
+  type RefreshContext,
   type RefreshEvent,
   activeRecord,
 } from "./context.ts";
@@ -51,14 +52,6 @@ export interface RefreshLeasesOptions {
 }
 
 const CONCURRENCY = 50;
-
-export interface RefreshLeasesDeps {
-  readonly records: TokenRecords;
-  readonly now: Clock;
-  /** Receives the events worth counting. Never holds a token or a user. */
-  readonly onEvent?: (event: RefreshEvent | JournalEvent) => void;
-  readonly timer: Timer;
-}
 
 /** The arguments of one call of `withRefreshLease`. */
 export interface RefreshOptions {
@@ -104,8 +97,14 @@ interface Deps extends CommitDeps {
  *
  * @throws RangeError for times that contradict each other
  */
-export function createRefreshLeases(options: RefreshLeasesOptions, given: RefreshLeasesDeps): RefreshLeases {
-  const { records, now, timer, onEvent = () => undefined } = given;
+export function createRefreshLeases(
+  options: RefreshLeasesOptions,
+  given: Pick<RefreshContext, "records" | "now" | "timer"> & {
+    /** Receives the events worth counting. Never holds a token or a user. */
+    readonly onEvent: (event: RefreshEvent | JournalEvent) => void;
+  },
+): RefreshLeases {
+  const { records, now, timer, onEvent } = given;
   const times = refreshTimes(options.times);
   const { journalFolder } = options;
   const journal = journalFolder === undefined ? undefined : createJournal({ folder: journalFolder, onEvent });
