@@ -1,5 +1,6 @@
+import type { JsonValue } from "@oauth-broker/oauth-core";
 import { expect, it } from "vitest";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson, isSameJson } from "./canonical-json.ts";
 
 it("spells JSON as RFC 8785 does: its sample of §3.2.2, and its order of names of §3.2.3", () => {
   const sample = String.raw`{
@@ -36,4 +37,14 @@ it("keeps every value that it puts in order, and a name that would be a prototyp
   expect(canonicalJson(JSON.parse(text))).toBe(
     '{"__proto__":{"x":2,"y":1},"a":"é","z":[{"a":[true,{"c":"x","d":1}],"b":null}]}',
   );
+});
+
+it("calls equal what has one canonical text, and nothing else", () => {
+  const texts = ["null", "true", "0", "1", '""', '"1"', "[]", "[1,1]", "{}", '{"a":1}', '{"b":1}', '{"a":1,"b":1}'];
+  const plain = [...texts, '{"__proto__":{}}', '{"a":{}}', '{"a":null}'];
+  const all = [...plain, ...plain.map((text) => `[${text}]`), ...plain.map((text) => `{"d":2,"c":${text}}`)];
+  const values = all.map((text) => JSON.parse(text) as JsonValue);
+  for (const one of values) {
+    expect(values.filter((other) => isSameJson(one, JSON.parse(canonicalJson(other)) as JsonValue))).toEqual([one]);
+  }
 });

@@ -24,6 +24,19 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members}}`;
 }
 
+/** Whether two values are equal, in whatever order their members are. Then they have one canonical text. */
+export function isSameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  if (isJsonList(a) || isJsonList(b)) {
+    return (
+      isJsonList(a) && isJsonList(b) && a.length === b.length && a.every((member, at) => isSameJson(member, b[at]))
+    );
+  }
+  const names = Object.keys(a);
+  const isSame = (name: string): boolean => Object.hasOwn(b, name) && isSameJson(a[name], b[name]);
+  return names.length === Object.keys(b).length && names.every(isSame);
+}
+
 /** A record has some forty texts, and few of them hold what JSON escapes. */
 function quoted(text: string): string {
   return NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);

@@ -25,8 +25,8 @@ import { isAsExpected, patchedData, recordName, requireAdvance } from "./record-
 const MAC = "mac";
 /** In each round another writer has moved the record between two states that match the request. */
 const TRIES = 50;
-/** Enough for the calls under way: an advance comes soon after the get before it. */
-const MOST_VERIFIED = 1_000;
+/** Enough for the calls under way: an advance comes soon after the get before it. More would grow old in memory. */
+const MOST_VERIFIED = 100;
 
 /** A key of MACs: 32 bytes, used for this purpose only. */
 export interface MacKey {
@@ -56,8 +56,6 @@ export function oneMacKey(key: () => Promise<Buffer>): MacKeys {
 
 interface Verified {
   readonly row: StoredRecord;
-  /** The row without its MAC. */
-  readonly record: StoredRecord;
   /** As stored. */
   readonly mac: string;
 }
@@ -79,29 +77,28 @@ export function authenticatedRecords({
   keys,
   onRefused = () => undefined,
 }: AuthenticatedRecordsOptions): RecordStore {
-  const verified = new LRUCache<string, Verified>({ maxSize: MOST_VERIFIED, sizeCalculation: () => 1 });
-  /** @returns the record without its MAC; undefined for a row that is not ours */
+  const verified = new LRUCache<string, Verified>({ max: MOST_VERIFIED });
+  /** @returns undefined for a row that is not ours */
   const open = async (row: StoredRecord): Promise<Verified | undefined> => {
-    const record = withoutMac(row);
     const { kid, text } = splitMac(row.data[MAC]);
     const key = await keys.find(kid);
     const name = recordName(row.key);
     const known = verified.get(name);
     // The same row is not verified twice, if its key is still accepted.
-    if (key !== undefined && known !== undefined && isSameRecord(row, known.row)) return { ...known, record };
-    if (key === undefined || !isRecordMac(text, record, key)) {
+    if (key !== undefined && known !== undefined && isSameRecord(row, known.row)) return { row, mac: known.mac };
+    if (key === undefined || !isRecordMac(text, withoutMac(row), key)) {
       verified.delete(name);
       onRefused(row.key.kind);
       return undefined;
     }
-    const opened = { row, record, mac: joinMac(kid, text) };
+    const opened = { row, mac: joinMac(kid, text) };
     verified.set(name, opened);
     return opened;
   };
   /** @returns undefined if it was not verified here, is not as expected, or its key counts no more */
   const recall = async (name: RecordKey, from: From): Promise<Verified | undefined> => {
     const known = verified.get(recordName(name));
-    if (known?.record.stage !== from.stage || !isAsExpected(known.record.data, from)) return undefined;
+    if (known?.row.stage !== from.stage || !isAsExpected(known.row.data, from)) return undefined;
     return (await keys.find(splitMac(known.mac).kid)) === undefined ? undefined : known;
   };
   const read = async (name: RecordKey): Promise<Verified | undefined> => {
@@ -115,7 +112,7 @@ export function authenticatedRecords({
   return {
     get: async (name, options) => {
       const row = await records.get(name, options);
-      return row === undefined ? undefined : (await open(row))?.record;
+      return row === undefined || (await open(row)) === undefined ? undefined : withoutMac(row);
     },
     create: async (record) => {
       requireNotReserved(Object.keys(record.data));
@@ -126,8 +123,9 @@ export function authenticatedRecords({
       requireNotReserved([...Object.keys(from.expect), ...Object.keys(patch.set), ...(patch.remove ?? [])]);
       for (let tries = 0; tries < TRIES; tries += 1) {
         const opened = (tries === 0 ? await recall(name, from) : undefined) ?? (await read(name));
-        if (opened === undefined || !isAsExpected(opened.record.data, from)) return { outcome: "absent" };
-        const { record, mac } = opened;
+        if (opened === undefined || !isAsExpected(opened.row.data, from)) return { outcome: "absent" };
+        const { row, mac } = opened;
+        const record = withoutMac(row);
         if (record.stage !== from.stage) return { outcome: "replayed", record };
         const next = patched(record, patch);
         const newMac = await macOf(next);
@@ -138,7 +136,7 @@ export function authenticatedRecords({
         // An attacker who writes the table may have changed the row but not its MAC since it was verified.
         const moved = withoutMac(advanced.record);
         if (isSameRecord(moved, next)) {
-          verified.set(recordName(name), { row: advanced.record, record: moved, mac: newMac });
+          verified.set(recordName(name), { row: advanced.record, mac: newMac });
           return { outcome: "moved", record: moved };
         }
         onRefused(name.kind);

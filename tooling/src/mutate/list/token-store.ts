@@ -81,11 +81,11 @@ export const TOKEN_STORE_DEFENCES: Defences = {
   },
   "storage/authenticated-records.ts": {
     "authenticated-records, hosted/table-writer: A get verifies the MAC of what it read":
-      "[-await open(row))?.record-]{+(await open(row))?.record ?? row)+}",
+      "return row === undefined [-|| (await open(row)) === undefined -]?",
     "A MAC counts again only for the row that it was verified in":
       "known !== undefined [-&& isSameRecord(row, known.row)-])",
     "An advance verifies the MAC of what it read":
-      ": [-open(row-]{+((await open(row)) ?? { row, record: row, mac: row.data[MAC] as string }+});",
+      ": [-open(row-]{+((await open(row)) ?? { row, mac: row.data[MAC] as string }+});",
     "An advance of what was verified before needs a key that still counts":
       "return [-(await keys.find(splitMac(known.mac).kid)) === undefined ? undefined : -]known;",
     "An advance is one write on the condition of the MAC that was read":
