@@ -97,12 +97,15 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
         { grant_type: "authorization_code", code, redirect_uri: redirectUri, code_verifier: codeVerifier },
         secret === undefined ? credentials : basic(secret),
       ),
-    /** The four wire steps; the vendor's page is skipped. */
-    async flow(connection: Connection): Promise<Tokens> {
+    /** Three legs; the vendor's page is skipped. */
+    async authorize(connection: Connection): Promise<[code: string, codeVerifier: string]> {
       const pushed = await actor.push(connection);
       const at = await actor.leave(connection, pushed);
-      const code = actor.readCode(pushed, await actor.comeBack(connection, at));
-      return readTokens(await actor.redeem(connection, code, pushed.codeVerifier), vendor);
+      return [actor.readCode(pushed, await actor.comeBack(connection, at)), pushed.codeVerifier];
+    },
+    /** All four. */
+    async flow(connection: Connection): Promise<Tokens> {
+      return readTokens(await actor.redeem(connection, ...(await actor.authorize(connection))), vendor);
     },
     /** Presents the refresh token of the answer before, so that no answer is a replay. */
     async refresh(connection: Connection, granted: Tokens): Promise<Tokens> {

@@ -148,29 +148,21 @@ export interface BrokersOptions
  * that have one base URL, that of the first.
  */
 export async function startBrokers(
-  {
-    name = "broker",
-    file = BROKER_BUNDLE,
-    processes = 1,
-    store,
-    parties,
-    env,
-    flags,
-    onLine,
-    ...place
-  }: BrokersOptions,
+  { store, processes = 1, parties, keys, limits, trustedProxies, ...given }: BrokersOptions,
   stage: Stage,
 ): Promise<readonly [ServiceProcess, ...ServiceProcess[]]> {
-  const folder = stage.folder(name);
+  const service = { name: "broker", file: BROKER_BUNDLE, ...given };
+  const folder = stage.folder(service.name);
   const stores = typeof store === "string" ? Array<string>(processes).fill(store) : store;
   const servers: ServiceProcess[] = [];
   for (const STORE of stores) {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    if (servers.length === 0) configureBroker(folder, { ...place, baseUrl: url, store: STORE }, parties);
-    const own = { ...env, PORT: String(port), STORE };
+    const place = { baseUrl: url, store: STORE, keys, limits, trustedProxies };
+    if (servers.length === 0) configureBroker(folder, place, parties);
+    const env = { ...service.env, PORT: String(port), STORE };
     // It prints the base URL.
-    servers.push({ ...(await stage.start({ name, file, folder, flags, onLine, env: own })), url });
+    servers.push({ ...(await stage.start({ ...service, folder, env })), url });
   }
   return servers as [ServiceProcess, ...ServiceProcess[]];
 }

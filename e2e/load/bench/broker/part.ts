@@ -10,7 +10,7 @@ import type { OtherBuild } from "../../against.ts";
 import { createActor } from "../../broker-client.ts";
 import { openConnection } from "../../connection.ts";
 import { LANES } from "../../lanes.ts";
-import type { Rounds, Subject } from "../../rounds.ts";
+import type { Comparison, Rounds } from "../../rounds.ts";
 import { type BrokersOptions, createParties, type Parties, startBrokers, startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
 import { measurePart } from "../part.ts";
@@ -55,14 +55,10 @@ export function benchParties(vendorUrl: string): Readonly<Record<"plain" | "open
 }
 
 /** Connections to the subject at `url`, each of which repeats one of `WORKS`. */
-export function brokerLanes(
-  work: string,
-  url: string,
-  { plain, openid }: ReturnType<typeof benchParties>,
-): () => Promise<Lane> {
-  const actor = createActor(url, plainOf(work) === work ? plain : openid);
+export function brokerLanes(work: string, url: string, parties: ReturnType<typeof benchParties>) {
+  const actor = createActor(url, plainOf(work) === work ? parties.plain : parties.openid);
   const seen = new Set<string>();
-  return async () => {
+  return async (): Promise<Lane> => {
     const connection = openConnection(url);
     let granted = await actor.flow(connection);
     const run = async (): Promise<void> => {
@@ -79,9 +75,7 @@ export function brokerLanes(
  *
  * @param servers `floor`, the stores, and if there is a build before, `memory before` and `sqlite before`
  */
-export function brokerWorks(
-  servers: readonly string[],
-): (Pick<Subject, "name" | "comparisons"> & { readonly work: string; readonly on: string })[] {
+export function brokerWorks(servers: readonly string[]) {
   return WORKS.flatMap((work) => {
     const isPlain = plainOf(work) === work;
     return servers
@@ -89,7 +83,7 @@ export function brokerWorks(
       .map((on) => {
         const [limit, before] = [LIMITS[work]?.[on as Store], `${on} before`];
         const to = isPlain ? nameOf(work, "floor") : nameOf(plainOf(work), on);
-        const comparisons = [
+        const comparisons: readonly Comparison[] = [
           ...(on === "floor" ? [] : [{ to, ...(limit !== undefined && { limit }) }]),
           ...(servers.includes(before) ? [{ to: nameOf(work, before) }] : []),
         ];
@@ -114,9 +108,8 @@ export async function benchBroker(
     const floor: FloorOptions = { ...parties.plain, port: await freePort() };
     const args = [JSON.stringify(floor)];
     const flags = watched("floor", profiles);
-    const servers: Record<string, ServiceProcess> = {
-      floor: await stage.start({ name: "floor", file: FLOOR, args, flags }),
-    };
+    const started = await stage.start({ name: "floor", file: FLOOR, args, flags });
+    const servers: Record<string, ServiceProcess> = { floor: started };
     const start = async (name: string, options: Pick<BrokersOptions, "store" | "file" | "limits">): Promise<void> => {
       const own = { name, flags: watched(name, profiles), parties: Object.values(parties), ...options };
       [servers[name]] = await startBrokers(own, stage);
@@ -125,8 +118,8 @@ export async function benchBroker(
     if (against !== undefined) {
       for (const [name, store] of Object.entries(STORES)) {
         const before = { store, file: against.broker };
-        const started = start(`${name} before`, before);
-        await started.catch(() => start(`${name} before`, { ...before, limits: NO_LIMITS_IN_0_1_0 }));
+        const starting = start(`${name} before`, before);
+        await starting.catch(() => start(`${name} before`, { ...before, limits: NO_LIMITS_IN_0_1_0 }));
       }
     }
     for (const { url } of Object.values(servers)) await requireChecks(url, parties.plain);

@@ -39,9 +39,8 @@ async function probe(actor: Actor, connection: Connection, { vendor }: Parties):
   expectStatus(400, await actor.redeem(connection, code, pushed.codeVerifier));
   await actor.refresh(connection, tokens);
 
-  const second = await actor.push(connection);
-  const secondCode = actor.readCode(second, await actor.comeBack(connection, await actor.leave(connection, second)));
-  expectStatus(400, await actor.redeem(connection, secondCode, hash("sha256", second.codeVerifier, "base64url")));
+  const [secondCode, verifier] = await actor.authorize(connection);
+  expectStatus(400, await actor.redeem(connection, secondCode, hash("sha256", verifier, "base64url")));
 }
 
 /** Well formed, but not the right one. */

@@ -4,6 +4,7 @@
  * hangs has its own connections, so that the others are not held up by the run itself.
  */
 import { startScriptedVendor } from "@oauth-broker/simulators";
+import type { Connection } from "../../connection.ts";
 import { inLanes } from "../../lanes.ts";
 import { type Measurement, measureCpu } from "../../machine.ts";
 import { startVendor } from "../../services.ts";
@@ -65,8 +66,7 @@ export async function measureHanging(size: Size, say: (line: string) => void, st
 async function measureFlows(brokers: Brokers, flows: number, lanes: number) {
   const atTenth = new Set<Promise<void>>();
   const milliseconds: number[] = [];
-  const connections = Array.from({ length: lanes }, brokers.open);
-  const flow = async (lane: number, piece: number): Promise<void> => {
+  const flow = async (connection: Connection, piece: number): Promise<void> => {
     const number = piece % VENDORS;
     if (number === VENDORS - 1) {
       const one = flowAtTenth(brokers).finally(() => atTenth.delete(one));
@@ -74,20 +74,19 @@ async function measureFlows(brokers: Brokers, flows: number, lanes: number) {
       return;
     }
     const startedAt = performance.now();
-    await brokers.actors[number]?.flow(connections[lane]!);
+    await brokers.actors[number]?.flow(connection);
     milliseconds.push(performance.now() - startedAt);
   };
-  const measured = await measureCpu([brokers.pid], flows, () => inLanes(lanes, flows, flow));
-  await Promise.all(connections.map((connection) => connection.close()));
+  const measured = await brokers.hold(lanes, 0, (open) =>
+    measureCpu([brokers.pid], flows, () => inLanes(lanes, flows, (lane, piece) => flow(open[lane]!, piece))),
+  );
   return { measured, atTenth, milliseconds: quantileOf(milliseconds, 0.5) };
 }
 
 /** @throws Error when the answer is neither tokens nor that the vendor cannot be reached */
 async function flowAtTenth({ actors, open }: Brokers): Promise<void> {
   const [actor, connection] = [actors[VENDORS - 1]!, open()];
-  const pushed = await actor.push(connection);
-  const code = actor.readCode(pushed, await actor.comeBack(connection, await actor.leave(connection, pushed)));
-  const { status, body } = await actor.redeem(connection, code, pushed.codeVerifier);
+  const { status, body } = await actor.redeem(connection, ...(await actor.authorize(connection)));
   if (status !== 200 && status !== 503) throw new Error(`a flow at the tenth vendor ended with ${status} ${body}`);
   await connection.close();
 }

@@ -45,10 +45,8 @@ export async function measureWaiting(
 }
 
 /** So many flows, each as far as the vendor's page. */
-async function leaveMany({ actor, open }: Brokers, count: number): Promise<void> {
-  const connections = Array.from({ length: LANES }, open);
-  await inLanes(LANES, count, async (lane) => {
-    await actor.leave(connections[lane]!, await actor.push(connections[lane]!));
-  });
-  await Promise.all(connections.map((connection) => connection.close()));
+async function leaveMany({ actor, hold }: Brokers, count: number): Promise<void> {
+  await hold(LANES, 0, (open) =>
+    inLanes(LANES, count, async (lane) => actor.leave(open[lane]!, await actor.push(open[lane]!))),
+  );
 }
