@@ -16,7 +16,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { vendorChoices } from "./choices/choices.ts";
 import type { Prompts } from "./choices/choose.ts";
-import { create, type CreateDeps } from "./create.ts";
+import type { CreateDeps } from "./create.ts";
+import { type Ran, runCreate } from "./testing/run-create.ts";
 import { environmentOf } from "./project/service-yaml.ts";
 import { ROOT } from "./materials/make-materials.ts";
 import type { Materials } from "./materials/materials.ts";
@@ -44,26 +45,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(desk, { recursive: true, force: true }));
 
-interface Ran {
-  readonly code: number;
-  readonly printed: string;
-  readonly said: string;
-}
-
-async function run(args: readonly string[], changes: Partial<CreateDeps> = {}): Promise<Ran> {
-  const texts = { printed: "", said: "" };
-  const code = await create(args, {
-    from: desk,
-    repository: undefined,
-    version: "9.9.9",
-    materials: async () => materials,
-    prompts: undefined,
-    print: (text) => void (texts.printed += `${text}\n`),
-    say: (text) => void (texts.said += `${text}\n`),
-    ...changes,
-  });
-  return { code, ...texts };
-}
+const run = (args: readonly string[], changes: Partial<CreateDeps> = {}): Promise<Ran> =>
+  runCreate(args, { from: desk, materials: async () => materials, ...changes });
 
 const written = (path: string): string => readFileSync(join(desk, path), "utf8");
 

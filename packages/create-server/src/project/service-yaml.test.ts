@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { Choices } from "../choices/choices.ts";
 import { makeTemplate, ROOT } from "../materials/make-materials.ts";
@@ -54,8 +54,7 @@ describe("service.yaml", () => {
   });
 
   it("names for editors the schema that a project has beside it", () => {
-    const materials = mkdtempSync(join(tmpdir(), "materials-"));
-    onTestFinished(() => rmSync(materials, { recursive: true }));
+    const materials = temporaryFolder();
     makeTemplate(materials);
     const [, path = ""] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(serviceYaml(CHOICES)) ?? [];
     expect(existsSync(join(materials, TEMPLATE, path))).toBe(true);

@@ -6,7 +6,7 @@ import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { create } from "../create.ts";
+import { runCreate } from "../testing/run-create.ts";
 import { makeTemplate, ROOT } from "../materials/make-materials.ts";
 import { forSeveralVendors } from "./several-vendors.ts";
 
@@ -22,18 +22,9 @@ afterEach(() => rmSync(desk, { recursive: true, force: true }));
 
 async function run(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
   const about = { version: "9.9.9", core: "packed", node: ">=24.15", tools: {} } as const;
-  let text = "";
-  const say = (line: string): void => void (text += `${line}\n`);
-  const code = await create(args, {
-    from: desk,
-    repository: undefined,
-    version: "9.9.9",
-    materials: async () => ({ folder: join(desk, "materials"), ...about }),
-    prompts: undefined,
-    print: say,
-    say,
-  });
-  return { code, text };
+  const materials = async () => ({ folder: join(desk, "materials"), ...about });
+  const { code, printed, said } = await runCreate(args, { from: desk, materials });
+  return { code, text: printed + said };
 }
 
 const written = (path: string): string => readFileSync(join(desk, path), "utf8");

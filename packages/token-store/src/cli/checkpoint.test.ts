@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { fileCheckpoint, type RunIdentity, type Standing } from "./checkpoint.ts";
 
 const IDENTITY: RunIdentity = {
@@ -24,11 +24,10 @@ const STANDING: Standing = {
 
 let folder: string;
 let file: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "checkpoint-"));
+beforeEach(() => {
+  folder = temporaryFolder();
   file = join(folder, "run.json");
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("a checkpoint file", () => {
   it("returns the last saved state, to a run with the same table and issuers", async () => {

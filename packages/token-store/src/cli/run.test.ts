@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { patience } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { patience, temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { openTokenStore } from "../config.ts";
 import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
 import { ISSUER, keyOf, NOW, olderRow, TOKENS, VENDOR } from "../testing/cli-fixture.ts";
@@ -17,10 +16,9 @@ const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 const ISSUERS = ["--issuer", `${VENDOR}=${ISSUER}`];
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "token-store-"));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 interface Ran {
   readonly code: number;

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { keyOf } from "../testing/cli-fixture.ts";
 import { fixtureOn, filesAfterDeletion, stripFile } from "../testing/strip-file.ts";
 
@@ -23,7 +23,7 @@ describe("strip of a SQLite file", () => {
   it("bar#TS-10 says so if another process reads the log; then it is run again", async () => {
     const fixture = await fixtureOn(file);
     const shell = new DatabaseSync(file.path);
-    file.closeLater(() => shell.isOpen && shell.close());
+    onTestFinished(() => shell.close());
     shell.exec("begin");
     shell.prepare("select count(*) from token_rows").get();
     expect(await fixture.strip()).toMatchObject({

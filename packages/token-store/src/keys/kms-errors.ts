@@ -95,24 +95,18 @@ function failureOf(
   operation: KmsOperation,
   key: string,
 ): { readonly kind: Kind; readonly detail: string } {
-  const { name, code, requestId } = namesOf(error);
-  const [kind, remedy] = FAILURES[name] ?? ["outage", ODD];
-  const facts = [`${operation} with ${key}`, name, code, requestId === undefined ? undefined : `request ${requestId}`];
+  // Only fields that are names. Messages and bodies are not copied.
+  const { name, code, $metadata } = error instanceof Error ? (error as Failure) : {};
+  const named = plain(name) ?? "unknown";
+  const requestId = plain($metadata?.requestId);
+  const [kind, remedy] = FAILURES[named] ?? ["outage", ODD];
+  const request = requestId === undefined ? undefined : `request ${requestId}`;
+  const facts = [`${operation} with ${key}`, named, plain(code), request];
   return { kind, detail: `${facts.filter((fact) => fact !== undefined).join(", ")}: ${remedy}` };
 }
 
-/** Only fields that are names. Messages and bodies are not copied. */
-function namesOf(error: unknown): { readonly name: string; readonly code?: string; readonly requestId?: string } {
-  if (!(error instanceof Error)) return { name: "unknown" };
-  const { name, code, $metadata } = error as Error & { code?: unknown; $metadata?: { requestId?: unknown } };
-  const requestId = $metadata?.requestId;
-  return {
-    name: plain(name) ?? "unknown",
-    ...(typeof code === "string" && plain(code) !== undefined ? { code } : {}),
-    ...(typeof requestId === "string" && plain(requestId) !== undefined ? { requestId } : {}),
-  };
-}
+type Failure = Error & { readonly code?: unknown; readonly $metadata?: { readonly requestId?: unknown } };
 
-function plain(text: string): string | undefined {
-  return /^[\w.-]{1,64}$/.test(text) ? text : undefined;
+function plain(text: unknown): string | undefined {
+  return typeof text === "string" && /^[\w.-]{1,64}$/.test(text) ? text : undefined;
 }

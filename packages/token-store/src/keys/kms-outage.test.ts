@@ -1,35 +1,22 @@
 import { PATIENT } from "../testing/aws/deadline.ts";
 import { soonerThan } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type KmsFault, type KmsServer, startKms } from "@oauth-broker/simulators/aws";
-import { kmsKeyWrapper, type KmsKeyWrapper } from "./kms.ts";
+import { kmsOfTests } from "../testing/aws/kms-of-tests.ts";
 
 const CONTEXT = { purpose: "tokens", environment: "test", table: "t" };
 
+const test = kmsOfTests();
+const { wrapperOf } = test;
 let kms: KmsServer;
 let arn: string;
-const opened: KmsKeyWrapper[] = [];
-
-beforeAll(async () => {
-  kms = await startKms();
-});
 
 beforeEach(() => {
+  ({ kms } = test);
   kms.fault(undefined);
   kms.permit("GenerateDataKey", "Decrypt");
   arn = kms.createKey();
 });
-
-afterAll(async () => {
-  for (const wrapper of opened) wrapper.close();
-  await kms.close();
-});
-
-function wrapperOf(keyId: string, options: { region?: string; endpoint?: string; deadlineMs?: number } = {}) {
-  const wrapper = kmsKeyWrapper({ keyId, endpoint: kms.endpoint, ...options });
-  opened.push(wrapper);
-  return wrapper;
-}
 
 const unavailable = (detail: string | RegExp) =>
   expect.objectContaining({

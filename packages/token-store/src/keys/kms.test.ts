@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Clock, systemTimer } from "@oauth-broker/oauth-core";
 import { describeKeyWrapper, fixedClock } from "@oauth-broker/oauth-core/testing";
-import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
+import type { KmsServer } from "@oauth-broker/simulators/aws";
 import { open, seal } from "../crypto/envelope.ts";
 import { PATIENT } from "../testing/aws/deadline.ts";
+import { kmsOfTests } from "../testing/aws/kms-of-tests.ts";
 import { createDataKeys } from "./data-keys.ts";
 import { keyOfWrapped } from "./kms-wrapped.ts";
 import { kmsKeyWrapper, type KmsKeyWrapper } from "./kms.ts";
@@ -11,25 +12,12 @@ import { kmsKeyWrapper, type KmsKeyWrapper } from "./kms.ts";
 const CONTEXT = { purpose: "tokens", environment: "test", table: "t" };
 const UNREADABLE = expect.objectContaining({ name: "TokenStoreError", code: "unreadable" });
 
+const [test, foreign] = [kmsOfTests(), kmsOfTests()];
+const { wrapperOf } = test;
 let kms: KmsServer;
-let foreign: KmsServer;
-const opened: KmsKeyWrapper[] = [];
-
-beforeAll(async () => {
-  [kms, foreign] = await Promise.all([startKms(), startKms()]);
+beforeAll(() => {
+  ({ kms } = test);
 });
-
-afterAll(async () => {
-  for (const wrapper of opened) wrapper.close();
-  await Promise.all([kms.close(), foreign.close()]);
-});
-
-function wrapperOf(keyId: string, options: { region?: string; server?: KmsServer; deadlineMs?: number } = {}) {
-  const { server = kms, ...rest } = options;
-  const wrapper = kmsKeyWrapper({ keyId, endpoint: server.endpoint, ...rest });
-  opened.push(wrapper);
-  return wrapper;
-}
 
 const callsSince = (before: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(
@@ -44,7 +32,7 @@ describeKeyWrapper("KMS", async () => {
   return {
     wrapper: wrapperOf(keyId),
     reopen: wrapperOf(keyId),
-    stranger: wrapperOf(foreign.createKey(), { server: foreign }),
+    stranger: foreign.wrapperOf(foreign.kms.createKey()),
     dispose: async () => {},
   };
 });

@@ -1,23 +1,13 @@
 /** The twins of kms.test.ts and kms-answers.test.ts: with one defence off, the attack succeeds. */
 import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
-import { type ScriptedKms, startScriptedKms } from "../testing/aws/scripted-kms.ts";
-import { kmsKeyWrapper } from "./kms.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { kmsOfTests } from "../testing/aws/kms-of-tests.ts";
+import { startScriptedKms } from "../testing/aws/scripted-kms.ts";
 import * as keyIds from "./kms-key-id.ts";
 import * as wrappings from "./kms-wrapped.ts";
 
 const CONTEXT = { purpose: "tokens", table: "t" };
-let kms: KmsServer;
-let scripted: ScriptedKms;
-
-beforeEach(async () => {
-  kms = await startKms();
-});
-
-afterEach(async () => {
-  await kms.close();
-});
+const test = kmsOfTests();
 
 describe("with a defence off", () => {
   it("without the account pin a table writer's data key is opened, and known", async () => {
@@ -30,25 +20,17 @@ describe("with a defence off", () => {
     const binding = wrappings.bindingOf(dataKey, { format: 1, arn, blob, context: CONTEXT });
     const wrapped = wrappings.encodeWrapped({ key: keyIds.parseKeyArn(arn)!, blob, binding });
     // A role that may decrypt with any key, and a key policy in the other account that lets it.
-    scripted = await startScriptedKms(() => ({ body: { KeyId: arn, Plaintext: dataKey.toString("base64") } }));
-    const wrapper = kmsKeyWrapper({ keyId: kms.createKey(), endpoint: scripted.endpoint });
-    try {
-      expect(await wrapper.unwrap(wrapped, CONTEXT)).toEqual(dataKey);
-    } finally {
-      wrapper.close();
-      await scripted.close();
-    }
+    const scripted = await startScriptedKms(() => ({ body: { KeyId: arn, Plaintext: dataKey.toString("base64") } }));
+    onTestFinished(scripted.close);
+    const wrapper = test.wrapperOf(test.kms.createKey(), { endpoint: scripted.endpoint });
+    expect(await wrapper.unwrap(wrapped, CONTEXT)).toEqual(dataKey);
   });
 
   it("without the binding a lax KMS opens another table's data key (twin of bar#TS-4)", async () => {
     weaken(wrappings, () => ({ requireBinding: () => {} }));
-    const wrapper = kmsKeyWrapper({ keyId: kms.createKey(), endpoint: kms.endpoint });
-    try {
-      const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
-      kms.ignoreEncryptionContext(true);
-      expect(await wrapper.unwrap(wrapped, { ...CONTEXT, table: "another" })).toEqual(dataKey);
-    } finally {
-      wrapper.close();
-    }
+    const wrapper = test.wrapperOf(test.kms.createKey());
+    const { dataKey, wrapped } = await wrapper.newDataKey(CONTEXT);
+    test.kms.ignoreEncryptionContext(true);
+    expect(await wrapper.unwrap(wrapped, { ...CONTEXT, table: "another" })).toEqual(dataKey);
   });
 });

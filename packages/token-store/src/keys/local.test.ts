@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeKeyWrapper } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { describeKeyWrapper, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper } from "./local.ts";
 
 const CONTEXT = { purpose: "keyset" };
@@ -12,12 +11,10 @@ const VALID = `oauth-broker key file 1\n${Buffer.alloc(32, 7).toString("base64ur
 let folder: string;
 let path: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "keys-"));
+beforeEach(() => {
+  folder = temporaryFolder();
   path = join(folder, "data", "key");
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 async function provision(text: string | Buffer, mode = 0o600): Promise<void> {
   await mkdir(join(folder, "data"), { recursive: true });

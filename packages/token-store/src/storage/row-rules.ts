@@ -100,17 +100,12 @@ export function toCursor({ pk, sk }: RowKey): string {
 
 /** @throws TypeError for text that no scan returned */
 export function fromCursor(cursor: string): RowKey {
-  const key = parse(Buffer.from(cursor, "base64url").toString());
-  if (!Array.isArray(key)) throw new TypeError("not the cursor of a scan");
-  const [pk, sk] = key as readonly unknown[];
-  if (typeof pk !== "string" || typeof sk !== "string") throw new TypeError("not the cursor of a scan");
-  return { pk, sk };
-}
-
-function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const key: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    const [pk, sk] = Array.isArray(key) ? (key as readonly unknown[]) : [];
+    if (typeof pk === "string" && typeof sk === "string") return { pk, sk };
   } catch {
-    return undefined;
+    // Not JSON at all.
   }
+  throw new TypeError("not the cursor of a scan");
 }

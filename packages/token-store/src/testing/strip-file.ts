@@ -2,12 +2,12 @@
  * A SQLite file with tokens in rows, in freed space and in its log, beside a running server: for
  * strip, and for its twins.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Secret } from "@oauth-broker/oauth-core";
-import { afterEach, beforeEach, expect } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, expect, onTestFinished } from "vitest";
 import type { Result } from "../cli/report.ts";
 import { strip } from "../cli/strip.ts";
 import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
@@ -25,19 +25,13 @@ export interface StripFile {
   readonly path: string;
   /** Which of the files hold the beginning of a token. */
   withTokens(): string[];
-  closeLater(close: () => unknown): void;
 }
 
 /** Made again for each test of the file that calls it. */
 export function stripFile(): StripFile {
   let folder = "";
-  const closing: (() => unknown)[] = [];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "strip-"));
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close();
-    rmSync(folder, { recursive: true });
+    folder = temporaryFolder();
   });
   return {
     get path() {
@@ -45,14 +39,13 @@ export function stripFile(): StripFile {
     },
     withTokens: () =>
       readdirSync(folder).filter((name) => /plain-[ar]t/.test(readFileSync(join(folder, name), "latin1"))),
-    closeLater: (close) => void closing.push(close),
   };
 }
 
 export async function fixtureOn(file: StripFile): Promise<CliFixture & { readonly strip: () => Promise<Result> }> {
   const rows = sqliteTokenRows({ path: file.path });
   const fixture = cliFixture({ rows });
-  file.closeLater(rows.close);
+  onTestFinished(rows.close);
   await rows.ping();
   // The previous release: it deleted and rewrote rows without zeroing their content.
   const before = new DatabaseSync(file.path);
@@ -66,7 +59,7 @@ export async function fixtureOn(file: StripFile): Promise<CliFixture & { readonl
   expect(file.withTokens()).toContain("tokens.sqlite");
   // A server, whose connection stays open.
   const server = sqliteTokenRows({ path: file.path });
-  file.closeLater(server.close);
+  onTestFinished(server.close);
   for (let user = 0; user < 30; user += 1) await fixture.records("bridge").replace(keyOf(`u${user}`), TOKENS);
   await server.ping();
   expect(file.withTokens()).toEqual(expect.arrayContaining(["tokens.sqlite", "tokens.sqlite-wal"]));
@@ -76,7 +69,7 @@ export async function fixtureOn(file: StripFile): Promise<CliFixture & { readonl
 /** Rows that were deleted or replaced. @returns which files hold tokens then */
 export async function filesAfterDeletion(file: StripFile): Promise<string[]> {
   const rows = sqliteTokenRows({ path: file.path });
-  file.closeLater(rows.close);
+  onTestFinished(rows.close);
   const keys = Array.from({ length: 20 }, (_, at) => ({ pk: `USER#${at}`, sk: "VENDOR#example" }));
   const set = { access_token: TOKENS.accessToken.reveal() };
   for (const key of keys) await rows.change(key, { set }, {});

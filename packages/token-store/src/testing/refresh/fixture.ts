@@ -2,11 +2,9 @@
  * Refreshing on a table: rows in memory that can fail, a vendor of a chosen model in this process,
  * virtual time, and any number of "processes" (createRefreshLeases). For the tests of refresh/.
  */
-import { randomBytes } from "node:crypto";
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { expect } from "vitest";
 import { createModel, type ModelOptions, type ModelState } from "@oauth-broker/simulators/refresh-models";
-import type { DataKeys } from "../../keys/data-keys.ts";
 import type { JournalEvent } from "../../refresh/journal.ts";
 import { encrypted } from "../../modes/encrypted.ts";
 import type { Mode } from "../../tokens/mode.ts";
@@ -18,6 +16,7 @@ import type { Attributes, RowChange, TokenRows } from "../../storage/token-rows.
 import { rowKeyOf } from "../../tokens/token-attributes.ts";
 import type { TokenRecords } from "../../tokens/token-records.ts";
 import type { StoredTokens, TokenKey, TokenSet } from "../../tokens/tokens.ts";
+import { fakeDataKeys } from "../rows/fake-data-keys.ts";
 import { type VirtualTime, virtualTime } from "./time.ts";
 
 export const START = 1_700_000_000;
@@ -42,7 +41,7 @@ export interface Fixture {
   readonly faults: RowFaults;
   /** Calls of the table. */
   readonly counts: { reads: number; writes: number };
-  readonly keys: DataKeys & { down: boolean };
+  readonly keys: ReturnType<typeof fakeDataKeys>;
   readonly records: TokenRecords;
   readonly vendor: ModelState;
   /** In the order they were reported, of all processes. */
@@ -229,21 +228,4 @@ function withFaults(rows: TokenRows, faults: RowFaults, counts: Fixture["counts"
       return result;
     },
   };
-}
-
-function fakeDataKeys(): DataKeys & { down: boolean } {
-  const known = new Map<string, Buffer>();
-  const keys = {
-    down: false,
-    toSeal: async () => ({ dataKey: await keys.toOpen("k1"), wrapped: "k1" }),
-    toOpen: async (wrapped: string): Promise<Buffer> => {
-      if (keys.down) throw outage("kms_unavailable");
-      const key = known.get(wrapped) ?? randomBytes(32);
-      known.set(wrapped, key);
-      return key;
-    },
-    isStale: () => false,
-    close: () => known.clear(),
-  };
-  return keys;
 }

@@ -2,11 +2,9 @@
  * Token records over rows in memory, with keys by name and a key service that can be switched off.
  * For the tests of both modes.
  */
-import { randomBytes } from "node:crypto";
 import { Secret } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { expect } from "vitest";
-import type { DataKeys } from "../../keys/data-keys.ts";
 import type { Mode } from "../../tokens/mode.ts";
 import { createTokenRecords } from "../../tokens/row-records.ts";
 import { memoryTokenRows } from "../../storage/memory/token-rows.ts";
@@ -14,6 +12,7 @@ import type { Attributes, TokenRows } from "../../storage/token-rows.ts";
 import { rowKeyOf } from "../../tokens/token-attributes.ts";
 import type { TokenRecords } from "../../tokens/token-records.ts";
 import type { TokenKey, TokenSet } from "../../tokens/tokens.ts";
+import { fakeDataKeys } from "./fake-data-keys.ts";
 
 export const NOW = 1_700_000_000;
 export const KEY: TokenKey = { user: "u1", vendor: "example", issuer: "https://issuer.example" };
@@ -40,26 +39,6 @@ export const UNREADABLE: unknown = expect.objectContaining({
   code: "temporarily_unavailable",
   extras: expect.objectContaining({ reason: "token_unreadable" }),
 });
-
-/** Keys by name, and a switch for an outage of the key service. */
-function fakeDataKeys(): DataKeys & { down: boolean; stale: boolean; current: string } {
-  const known = new Map<string, Buffer>();
-  const keys = {
-    down: false,
-    stale: false,
-    current: "k1",
-    toSeal: async () => ({ dataKey: await keys.toOpen(keys.current), wrapped: keys.current }),
-    toOpen: async (wrapped: string): Promise<Buffer> => {
-      if (keys.down) throw Object.assign(new Error("down"), { name: "OAuthError", code: "temporarily_unavailable" });
-      const key = known.get(wrapped) ?? randomBytes(32);
-      known.set(wrapped, key);
-      return key;
-    },
-    isStale: (wrapped: string) => wrapped !== keys.current,
-    close: () => known.clear(),
-  };
-  return keys;
-}
 
 export interface Fixture {
   readonly rows: TokenRows;
