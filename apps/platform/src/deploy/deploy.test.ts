@@ -26,6 +26,12 @@ const CLIENT: SettingsChange = {
   tokenUrl: "https://id.example.com/token",
   scopes: "read",
 };
+/** With the connector as `deploy init` leaves it. */
+async function initialized(...given: Parameters<typeof openDeployFixture>): Promise<void> {
+  fixture = await openDeployFixture(...given);
+  await fixture.init();
+}
+
 const stateOf = async (): Promise<string | undefined> => (await fixture.storage.connectors.find("notes"))?.state;
 
 describe("deploy init", () => {
@@ -44,8 +50,7 @@ describe("deploy init", () => {
   });
 
   it("knows the settings of a hosted server", async () => {
-    fixture = await openDeployFixture(serverProject(HOSTED_YAML));
-    await fixture.init();
+    await initialized(serverProject(HOSTED_YAML));
     expect(await fixture.storage.connectors.find("notes")).toMatchObject({
       settings: { authentication: "oauth_2_1", registration: "hosted_server" },
     });
@@ -83,8 +88,7 @@ describe("deploy run", () => {
   });
 
   it("a pre-registered server stays a draft until a deploy after its client was entered", async () => {
-    fixture = await openDeployFixture(serverProject(PRE_REGISTERED_YAML));
-    await fixture.init();
+    await initialized(serverProject(PRE_REGISTERED_YAML));
     const first = fixture.run();
     expect(await first.outcome).toEqual({
       event: "deployed",
@@ -107,8 +111,7 @@ describe("deploy run", () => {
   });
 
   it("a hosted server is activated, with its table, and stays so when a later deploy fails", async () => {
-    fixture = await openDeployFixture(serverProject(HOSTED_YAML));
-    await fixture.init();
+    await initialized(serverProject(HOSTED_YAML));
     const first = fixture.run();
     const { state, url } = await first.outcome;
     expect(state).toBe("active");
@@ -123,8 +126,7 @@ describe("deploy run", () => {
   });
 
   it("a hosted server behind a global auth middleware fails, and leaves nothing behind", async () => {
-    fixture = await openDeployFixture(serverProject(HOSTED_YAML, "global-auth"));
-    await fixture.init();
+    await initialized(serverProject(HOSTED_YAML, "global-auth"));
     const run = fixture.run();
     expect(await run.outcome).toEqual({ event: "deployed", connector: "notes", state: "draft", test: "failed" });
     expect(await run.code).toBe(1);
@@ -133,8 +135,7 @@ describe("deploy run", () => {
   });
 
   it("a server without OAuth is not open, gets no platform token, and ends its deploy when it ends", async () => {
-    fixture = await openDeployFixture(serverProject(NONE_YAML, "no-oauth"));
-    await fixture.init();
+    await initialized(serverProject(NONE_YAML, "no-oauth"));
     const run = fixture.run();
     const { url, state } = await run.outcome;
     expect(state).toBe("active");
@@ -150,8 +151,7 @@ describe("deploy run", () => {
 
   it("hands no variable of the deployer on that was not allowed: the server is not even started", async () => {
     const variables = { AWS_SECRET_ACCESS_KEY: "canary-of-the-deployer", OTHER: "canary-2" };
-    fixture = await openDeployFixture(greedyProject(), variables);
-    await fixture.init();
+    await initialized(greedyProject(), variables);
     for (const allowed of [[], ["OTHER"]]) {
       await expect(fixture.run(allowed).code).rejects.toThrow(/--env AWS_SECRET_ACCESS_KEY$/);
     }
@@ -165,8 +165,7 @@ describe("deploy run", () => {
   });
 
   it("a server that does not start is reported with the end of its output", async () => {
-    fixture = await openDeployFixture(serverProject(HOSTED_YAML, "does-not-start"));
-    await fixture.init();
+    await initialized(serverProject(HOSTED_YAML, "does-not-start"));
     await expect(fixture.run().code).rejects.toThrow(/ended with code 3[^]*VENDOR_CLIENT_ID is missing/);
     expect(await stateOf()).toBe("draft");
     await fixture.logs();
@@ -174,8 +173,7 @@ describe("deploy run", () => {
   });
 
   it("stopped before it has finished, reports that and leaves the connector unchanged", async () => {
-    fixture = await openDeployFixture(serverProject(HOSTED_YAML, "does-not-start"));
-    await fixture.init();
+    await initialized(serverProject(HOSTED_YAML, "does-not-start"));
     expect(await fixture.run().stop()).toBe(1);
     expect(fixture.said()).toContain("Stopped before the deploy finished");
     expect(await stateOf()).toBe("draft");
@@ -189,8 +187,7 @@ describe("deploy run", () => {
   });
 
   it("of two deploys at once one wins, and the other names it", async () => {
-    fixture = await openDeployFixture(serverProject(NONE_YAML, "no-oauth"));
-    await fixture.init();
+    await initialized(serverProject(NONE_YAML, "no-oauth"));
     const both = [fixture.run(), fixture.run()];
     const codes = await Promise.race(both.map(({ code }) => code));
     expect(codes).toBe(1);

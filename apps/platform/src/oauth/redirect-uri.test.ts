@@ -1,63 +1,40 @@
-import { rmSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "@oauth-broker/service";
-import { initConnector } from "../deploy/commands/init.ts";
-import { showStatus } from "../deploy/commands/status.ts";
 import { serve } from "../serve.ts";
 import { freePort } from "../routes/ingress.ts";
+import { type DeployFixture, openDeployFixture, PLATFORM } from "../testing/run-deploy.ts";
 import { HOSTED_YAML, PRE_REGISTERED_YAML, serverProject } from "../testing/server-project.ts";
-import { NOW, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
 import { callbackWarning, redirectUriOf } from "./redirect-uri.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
-const PLATFORM = "https://platform.example";
 const SHARED = `${PLATFORM}/oauth/callback`;
 const OWN = `${PLATFORM}/oauth/connectors/notes/callback`;
 
-let storage: TestStorage;
-let said: string[];
-let printed: string[];
-let project: string;
-afterEach(async () => {
-  await storage.close();
-  rmSync(project, { recursive: true, force: true });
-});
+let deploy: DeployFixture;
+
+afterEach(() => deploy.close());
 
 /** A platform with the project of one server, whose connector may already exist. */
 async function open(yaml: string) {
-  storage = await openTestStorage();
-  said = [];
-  printed = [];
-  project = serverProject(yaml);
-  const context = {
-    config: { platformUrl: PLATFORM, dataDir: storage.folder, allowCidrs: [] },
-    storage,
-    now: () => NOW,
-    environment: {},
-    start: project,
-    say: (text: string) => void said.push(text),
-    print: (text: string) => void printed.push(text),
-  };
-  const find = async () => (await storage.connectors.find("notes")) ?? expect.fail("no connector");
+  deploy = await openDeployFixture(serverProject(yaml));
   return {
     init: async (callback?: "own" | "shared") => {
-      await initConnector(".", context, callback);
-      return find();
+      await deploy.init(callback);
+      return (await deploy.storage.connectors.find("notes")) ?? expect.fail("no connector");
     },
     status: async () => {
-      await showStatus(".", { json: false }, context);
-      return printed.at(-1);
+      await deploy.status();
+      return deploy.printed().at(-1);
     },
-    find,
   };
 }
 
 /** A connector as the first release stored it. */
 async function forgetCallback(): Promise<void> {
   const key = { kind: "connector", id: "notes" };
-  const { data, stage } = (await storage.records.get(key)) ?? expect.fail("no record");
+  const { data, stage } = (await deploy.storage.records.get(key)) ?? expect.fail("no record");
   const from = { stage, expect: { revision: data["revision"] as string } };
-  await storage.records.advance(key, from, { stage, set: { revision: "first" }, remove: ["callback"] });
+  await deploy.storage.records.advance(key, from, { stage, set: { revision: "first" }, remove: ["callback"] });
 }
 
 describe("the redirect URI of a connector", () => {
@@ -66,15 +43,15 @@ describe("the redirect URI of a connector", () => {
     const connector = await platform.init();
     expect(redirectUriOf(connector, PLATFORM)).toBe(OWN);
     expect(callbackWarning(connector, PLATFORM)).toBeUndefined();
-    expect(said.join()).toContain(OWN);
+    expect(deploy.said()).toContain(OWN);
     expect(await platform.status()).toMatch(new RegExp(`redirect URI +${OWN}$`, "m"));
-    expect(said.join() + printed.join()).not.toContain("Warning");
+    expect(deploy.said() + deploy.printed().join()).not.toContain("Warning");
   });
 
   it("is the shared one when the client is pre-registered, or at the broker", async () => {
     const platform = await open(PRE_REGISTERED_YAML);
     const connector = await platform.init();
-    expect(said.join()).toContain(SHARED);
+    expect(deploy.said()).toContain(SHARED);
     for (const registration of ["pre_registered_client", "broker", "none"] as const) {
       const settings = { ...connector.settings, registration };
       expect(redirectUriOf({ ...connector, settings }, PLATFORM)).toBe(SHARED);
@@ -113,12 +90,17 @@ describe("the redirect URI of a connector", () => {
     const platform = await open(HOSTED_YAML);
     const connector = await platform.init("shared");
     expect(redirectUriOf(connector, PLATFORM)).toBe(SHARED);
-    expect(said.join()).toContain("Warning: notes shares the redirect URI");
+    expect(deploy.said()).toContain("Warning: notes shares the redirect URI");
     expect(await platform.status()).toMatch(/^Warning: notes shares the redirect URI/m);
-    const lines: string[] = [];
+    const [lines, said]: [string[], string[]] = [[], []];
     const log = createLog({ write: (line) => void lines.push(line) });
     const options = { platformUrl: PLATFORM, allowCidrs: [], port: await freePort(), maxConnections: 10 };
-    await serve(options, { storage, log, say: (text) => void said.push(text), stopped: Promise.resolve() });
+    await serve(options, {
+      storage: deploy.storage,
+      log,
+      say: (text) => void said.push(text),
+      stopped: Promise.resolve(),
+    });
     expect(said.at(-1)).toContain("Warning: notes shares the redirect URI");
     expect(lines.join("")).toContain('"event":"shared_callback"');
   });
@@ -129,15 +111,15 @@ describe("the redirect URI of a connector", () => {
     await forgetCallback();
     const known = await platform.init();
     expect(redirectUriOf(known, PLATFORM)).toBe(SHARED);
-    expect(said.at(-1)).toMatch(/nothing was changed[^]*Warning: notes shares/);
-    expect(said.at(-1)).toContain("deploy init --own-callback");
+    expect(deploy.lastSaid()).toMatch(/nothing was changed[^]*Warning: notes shares/);
+    expect(deploy.lastSaid()).toContain("deploy init --own-callback");
     const changed = await platform.init("own");
     expect(redirectUriOf(changed, PLATFORM)).toBe(OWN);
-    expect(said.at(-1)).toContain(`its redirect URI is now ${OWN}`);
+    expect(deploy.lastSaid()).toContain(`its redirect URI is now ${OWN}`);
     // The server knows the platform by another client at that redirect URI, so the first grant is
     // not used any more.
     expect(recipientOfConnector(changed)).not.toBe(recipientOfConnector(known));
     expect(await platform.init("own")).toEqual(changed);
-    expect(said.at(-1)).toContain("nothing was changed");
+    expect(deploy.lastSaid()).toContain("nothing was changed");
   });
 });

@@ -5,16 +5,14 @@
 import * as server from "@oauth-broker/oauth-core/server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
-import { openTestPlatform } from "../testing/test-visitor.ts";
+import { firstPage, openTestPlatform } from "../testing/test-visitor.ts";
 
 it("a rebound name is served the pages, and its script can use them", async () => {
   weaken(server, () => ({ isOwnHost: () => true }));
   const test = await openTestPlatform("http://127.0.0.1:8789");
   const { app } = test.platform;
   const site = "http://rebound.example:8789";
-  const page = await app.request(`${site}/`);
-  const [cookie = ""] = page.headers.getSetCookie().map((set) => set.split(";")[0] ?? "");
-  const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(await page.text()) ?? [];
+  const { cookie, csrf } = await firstPage(test.platform, `${site}/`);
   const body = new URLSearchParams({ csrf, user: "admin" });
   const answer = await app.request(`${site}/sign-in`, { method: "POST", headers: { cookie }, body });
   expect(answer.headers.get("location")).toBe("/connectors");

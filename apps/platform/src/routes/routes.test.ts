@@ -4,7 +4,14 @@ import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-b
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../testing/test-connect.ts";
 import { sendRaw } from "../testing/test-ingress.ts";
-import { openTestPlatform, PLATFORM_URL, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
+import {
+  csrfIn,
+  firstPage,
+  openTestPlatform,
+  PLATFORM_URL,
+  type TestPlatform,
+  type Visitor,
+} from "../testing/test-visitor.ts";
 
 let provider: OpenIdProvider;
 let test: TestPlatform;
@@ -109,8 +116,7 @@ describe("a form", () => {
       expect.stringContaining("This form was not accepted"),
     ]);
     expect((await test.visitor().post(path, { csrf: "x" })).status).toBe(403);
-    const page = await (await administrator.get("/connectors")).text();
-    const [, foreign = ""] = /name="csrf" value="([^"]+)"/.exec(page) ?? [];
+    const foreign = csrfIn(await (await administrator.get("/connectors")).text());
     expect(foreign).not.toBe("");
     expect((await user.post(path, { csrf: foreign })).status).toBe(403);
   });
@@ -121,9 +127,7 @@ describe("a form", () => {
     ["same-origin", 303],
   ])("bar#RS-7 from a page that is %s is answered %i, whatever token it has", async (site, status) => {
     const { app } = test.platform;
-    const page = await app.request(`${PLATFORM_URL}/`);
-    const [cookie = ""] = page.headers.getSetCookie().map((set) => set.split(";")[0] ?? "");
-    const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(await page.text()) ?? [];
+    const { cookie, csrf } = await firstPage(test.platform, `${PLATFORM_URL}/`);
     const body = new URLSearchParams({ csrf, user: "first-user" });
     const headers = { cookie, "sec-fetch-site": site };
     const answer = await app.request(`${PLATFORM_URL}/sign-in`, { method: "POST", headers, body });
@@ -256,8 +260,7 @@ describe("connecting", () => {
     const ended = await (await user.submit(PATH, `${PATH}/disconnect`)).text();
     expect(ended).toMatch(/role="status"[^]*deleted here, and revoked at their issuer/);
     expect(ended).toContain("Not connected");
-    const csrf = /name="csrf" value="([^"]+)"/.exec(asked)?.[1] ?? "";
-    expect(await (await user.post(`${PATH}/disconnect`, { csrf })).text()).toContain("Nothing was done");
+    expect(await (await user.post(`${PATH}/disconnect`, { csrf: csrfIn(asked) })).text()).toContain("Nothing was done");
   });
 
   it("cannot be finished in another browser, or for another user in the same one", async () => {

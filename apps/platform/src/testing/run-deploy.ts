@@ -2,54 +2,32 @@
  * Runs the deploy commands in this process, on a data folder of the test; servers are real
  * processes.
  */
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "@oauth-broker/service/configuration";
 import { createLog } from "@oauth-broker/service";
+import type { Connector } from "../connectors/connector.ts";
 import type { CommandContext } from "../deploy/commands/context.ts";
 import { initConnector } from "../deploy/commands/init.ts";
 import { runDeploy } from "../deploy/commands/run.ts";
 import { showLogs, showStatus } from "../deploy/commands/status.ts";
-import { NOW, openTestStorage, type TestStorage } from "./test-storage.ts";
+import { NOW, openTestStorage } from "./test-storage.ts";
 
+export const PLATFORM = "http://127.0.0.1:8789";
 const ENTRY = join(import.meta.dirname, "..", "main.ts");
 
-export interface Running {
-  /** The line on stdout, once the outcome is known. */
-  readonly outcome: Promise<Readonly<Record<string, string>>>;
-  /**
-   * Stops the deploy.
-   * @returns the exit code
-   */
-  stop(): Promise<number>;
-  /** The exit code, when it ends by itself. */
-  readonly code: Promise<number>;
-}
-
-export interface DeployFixture {
-  readonly storage: TestStorage;
-  readonly folder: string;
-  /** Everything printed for the operator so far. */
-  said(): string;
-  printed(): readonly string[];
-  init(): Promise<number>;
-  run(allowed?: readonly string[]): Running;
-  status(json?: boolean): Promise<number>;
-  logs(): Promise<number>;
-  close(): Promise<void>;
-}
+export type DeployFixture = Awaited<ReturnType<typeof openDeployFixture>>;
 
 /**
- * @param folder the server's project; removed at the end
+ * @param folder the server's project
  * @param variables of the deploying process, in addition to PATH
  */
-export async function openDeployFixture(folder: string, variables: Environment = {}): Promise<DeployFixture> {
+export async function openDeployFixture(folder: string, variables: Environment = {}) {
   const storage = await openTestStorage();
   const said: string[] = [];
   const printed: string[] = [];
-  const running = new Set<Running>();
+  const running = new Set<() => Promise<number>>();
   const context: CommandContext = {
-    config: { platformUrl: "http://127.0.0.1:8789", dataDir: storage.folder, allowCidrs: [] },
+    config: { platformUrl: PLATFORM, dataDir: storage.folder, allowCidrs: [] },
     storage,
     now: () => NOW,
     environment: { PATH: process.env["PATH"], ...variables },
@@ -59,7 +37,7 @@ export async function openDeployFixture(folder: string, variables: Environment =
   };
   const log = createLog({ write: () => undefined });
 
-  const run = (allowed: readonly string[] = []): Running => {
+  const run = (allowed: readonly string[] = []) => {
     const stopped = Promise.withResolvers<void>();
     const outcome = Promise.withResolvers<Readonly<Record<string, string>>>();
     outcome.promise.catch(() => undefined);
@@ -71,31 +49,29 @@ export async function openDeployFixture(folder: string, variables: Environment =
       (ended) => outcome.reject(new Error(`ended with ${ended} and no outcome:\n${said.join("\n")}`)),
       (error: unknown) => outcome.reject(error instanceof Error ? error : new Error("failed")),
     );
-    const one: Running = {
-      outcome: outcome.promise,
-      code,
-      stop: () => {
-        stopped.resolve();
-        return code;
-      },
+    const stop = (): Promise<number> => {
+      stopped.resolve();
+      return code;
     };
-    running.add(one);
-    return one;
+    running.add(stop);
+    /** `outcome`: the line on stdout, once it is known. `code`: when it ends by itself. */
+    return { outcome: outcome.promise, code, stop };
   };
 
   return {
     storage,
     folder,
+    /** Everything printed for the operator so far. */
     said: () => said.join("\n"),
-    printed: () => printed,
-    init: () => initConnector(".", context),
+    lastSaid: () => said.at(-1),
+    printed: (): readonly string[] => printed,
+    init: (callback?: Connector["callback"]) => initConnector(".", context, callback),
     run,
     status: (json = false) => showStatus(".", { json }, context),
     logs: () => showLogs(".", { lines: 50 }, context),
     close: async () => {
-      await Promise.allSettled([...running].map((one) => one.stop()));
+      await Promise.allSettled([...running].map((stop) => stop()));
       await storage.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

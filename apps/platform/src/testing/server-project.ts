@@ -2,9 +2,9 @@
  * A server project in its own folder, for `deploy`: the fixture of fixture-server.ts, or any
  * command.
  */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 
 export const FIXTURE = join(import.meta.dirname, "fixture-server.ts");
 
@@ -23,7 +23,7 @@ export const NONE_YAML = "name: notes\nmode: none\n";
  * @param start its `start` script
  */
 export function serverProject(yaml: string, fault = "", start = `node ${JSON.stringify(FIXTURE)}`): string {
-  const folder = mkdtempSync(join(tmpdir(), "server-project-"));
+  const folder = temporaryFolder();
   writeProject(folder, yaml, fault, start);
   return folder;
 }
@@ -31,7 +31,7 @@ export function serverProject(yaml: string, fault = "", start = `node ${JSON.str
 /** Its author asks for the deployer's variables, and writes down what the server receives. */
 export function greedyProject(): string {
   const yaml = "name: notes\nmode: none\nenvironment:\n  FAULT: no-oauth\n  HARMLESS: env:AWS_SECRET_ACCESS_KEY\n";
-  const folder = mkdtempSync(join(tmpdir(), "server-project-"));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, "service.yaml"), yaml);
   const start = `env > stolen.txt && node ${JSON.stringify(FIXTURE)}`;
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "notes", scripts: { start } }));

@@ -5,10 +5,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type RecordStore, systemClock } from "@oauth-broker/oauth-core";
+import { systemClock } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import type { Connector } from "../connectors/connector.ts";
 import type { SettingsChange } from "../connectors/store.ts";
 import type { ConnectDeps } from "../oauth/connect.ts";
 import { createConnections } from "../oauth/connections.ts";
@@ -21,15 +20,7 @@ const PLATFORM_URL = "https://platform.example";
 /** The callback of connectors that are not hosted. */
 export const REDIRECT_URI = `${PLATFORM_URL}/oauth/callback`;
 
-export interface TestConnect extends ConnectDeps {
-  readonly records: RecordStore;
-  advance(seconds: number): void;
-  /** An active connector whose server address is `serverUrl`. */
-  addConnector(id: string, settings: SettingsChange, serverUrl?: string): Promise<Connector>;
-  /** Everything in the data folder, as bytes read as text. */
-  folderText(): string;
-  close(): Promise<void>;
-}
+export type TestConnect = Awaited<ReturnType<typeof openTestConnect>>;
 
 export function signedIn(userId: string, browser = userId): SignedIn {
   const user = findUser(userId);
@@ -38,14 +29,14 @@ export function signedIn(userId: string, browser = userId): SignedIn {
   return { user, sessionId: hashOf(value), cookie: { value, hash: hashOf(value) } };
 }
 
-export async function openTestConnect(): Promise<TestConnect> {
+export async function openTestConnect() {
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"));
   let offset = 0;
   const now = (): number => systemClock() + offset;
   const storage = await openStorage(folder, now, { allowCidrs: [] });
   const { connectors, records, keys } = storage;
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
-  return {
+  const deps: ConnectDeps = {
     connectors,
     records,
     keys,
@@ -54,9 +45,14 @@ export async function openTestConnect(): Promise<TestConnect> {
     fetch: egress.fetch,
     platformUrl: PLATFORM_URL,
     egress: { allowLoopback: true, allowCidrs: [] },
-    advance: (seconds) => void (offset += seconds),
-    addConnector: (id, settings, serverUrl = "http://127.0.0.1:9/mcp") =>
+  };
+  return {
+    ...deps,
+    advance: (seconds: number) => void (offset += seconds),
+    /** An active connector whose server address is `serverUrl`. */
+    addConnector: (id: string, settings: SettingsChange, serverUrl = "http://127.0.0.1:9/mcp") =>
       activeConnector({ id, name: `Connector ${id}`, settings }, serverUrl, { connectors, deployedAt: now() }),
+    /** Everything in the data folder, as bytes read as text. */
     folderText: () =>
       readdirSync(folder)
         .map((name) => readFileSync(join(folder, name), "latin1"))

@@ -4,24 +4,18 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog, listen } from "@oauth-broker/service";
-import { createIngress } from "../routes/ingress.ts";
+import { createIngress, freePort } from "../routes/ingress.ts";
 import type { ForwardLimits } from "../ingress/forward.ts";
 import type { Upstream } from "../ingress/authenticate.ts";
 
 export const PLATFORM_TOKEN = "platform-token-of-the-tests";
 
-export interface TestIngress {
-  readonly url: string;
-  readonly log: readonly string[];
-  /** Stops the server behind it. */
-  stopServer(): Promise<void>;
-  close(): Promise<void>;
-}
+export type TestIngress = Awaited<ReturnType<typeof startIngress>>;
 
 export async function startIngress(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   over: Partial<Upstream> & { readonly limits?: ForwardLimits } = {},
-): Promise<TestIngress> {
+) {
   const server = createServer(handle);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -29,13 +23,8 @@ export async function startIngress(
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const { limits, ...rest } = over;
-  // The port is known once it listens, and the app must know its URL: a first ingress finds the
-  // port.
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port: own } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
+  // The app must know its URL before it listens.
+  const own = await freePort();
   const url = `http://127.0.0.1:${own}`;
   const upstream: Upstream = {
     connectorId: "notes",
@@ -57,19 +46,14 @@ export async function startIngress(
   };
   return {
     url,
-    log: lines,
+    log: lines as readonly string[],
+    /** Stops the server behind it. */
     stopServer,
     close: async () => {
       await stopServer();
       await listening.stop(0);
     },
   };
-}
-
-export interface RawAnswer {
-  readonly status: number;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: string;
 }
 
 /** Sends what fetch refuses to send: any Host, any path. */
@@ -81,7 +65,7 @@ export async function sendRaw(
     readonly headers?: Record<string, string>;
     readonly body?: string;
   },
-): Promise<RawAnswer> {
+) {
   const { hostname, port } = new URL(url);
   const { path = "/", method = "GET", headers = {}, body } = options;
   const outgoing = request({ hostname, port, path, method, headers, agent: false });

@@ -1,29 +1,14 @@
 /** The platform's storage in its own folder, for tests. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { openStorage, type Storage } from "../storage.ts";
 
 export const NOW = 1_700_000_000;
 
-export interface TestStorage extends Storage {
-  readonly folder: string;
-  /** The same folder, opened again as another process would. */
-  reopen(): Promise<Storage>;
-}
+export type TestStorage = Awaited<ReturnType<typeof openTestStorage>>;
 
-export async function openTestStorage(): Promise<TestStorage> {
-  const folder = mkdtempSync(join(tmpdir(), "platform-test-"));
+export async function openTestStorage() {
+  const folder = temporaryFolder();
   const open = (): Promise<Storage> => openStorage(folder, fixedClock(NOW), { allowCidrs: [] });
-  const storage = await open();
-  return {
-    ...storage,
-    folder,
-    reopen: open,
-    close: async () => {
-      await storage.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  /** `reopen`: the same folder, opened again as another process would. */
+  return { ...(await open()), folder, reopen: open };
 }

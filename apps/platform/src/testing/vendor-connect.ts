@@ -1,35 +1,19 @@
 /** The platform's OAuth half with an OpenID provider as the vendor: users go through whole flows. */
 import { Secret } from "@oauth-broker/oauth-core";
-import {
-  driveConsent,
-  type DriveConsentOptions,
-  type OpenIdProvider,
-  startOpenIdProvider,
-} from "@oauth-broker/simulators";
+import { driveConsent, type DriveConsentOptions, startOpenIdProvider } from "@oauth-broker/simulators";
 import type { Connector } from "../connectors/connector.ts";
 import type { SettingsChange } from "../connectors/store.ts";
 import type { SignedIn } from "../users/session.ts";
-import type { Connections } from "../oauth/connections.ts";
-import { finishConnect, type Finished, startConnect } from "../oauth/connect.ts";
-import { openTestConnect, REDIRECT_URI, signedIn, type TestConnect } from "./test-connect.ts";
+import { finishConnect, startConnect } from "../oauth/connect.ts";
+import { openTestConnect, REDIRECT_URI, signedIn } from "./test-connect.ts";
 
 export const FIRST: SignedIn = signedIn("first-user");
 export const SECOND: SignedIn = signedIn("second-user");
 
-export interface VendorConnect extends TestConnect {
-  readonly provider: OpenIdProvider;
-  /** Those of the app `ours` at the provider. */
-  readonly settings: SettingsChange;
-  /** A new active connector each time. */
-  newConnector(changes?: SettingsChange): Promise<Connector>;
-  /** @returns the callback URL, not requested */
-  goToVendor(connector: Connector, by?: SignedIn, options?: Partial<DriveConsentOptions>): Promise<string>;
-  connect(connector: Connector, by?: SignedIn, options?: Partial<DriveConsentOptions>): Promise<Finished>;
-  statusOf(connector: Connector, by?: SignedIn): ReturnType<Connections["status"]>;
-}
+export type VendorConnect = Awaited<ReturnType<typeof openVendorConnect>>;
 
 /** The provider knows two apps, `ours` and `other`. */
-export async function openVendorConnect(): Promise<VendorConnect> {
+export async function openVendorConnect() {
   const clients = ["ours", "other"].map((clientId) => ({
     clientId,
     clientSecret: `secret-of-${clientId}-canary`,
@@ -46,7 +30,8 @@ export async function openVendorConnect(): Promise<VendorConnect> {
     scopes: "openid profile offline_access",
   };
   let made = 0;
-  const goToVendor: VendorConnect["goToVendor"] = async (connector, by = FIRST, options = {}) => {
+  /** @returns the callback URL, not requested */
+  const goToVendor = async (connector: Connector, by = FIRST, options: Partial<DriveConsentOptions> = {}) => {
     const url = await startConnect(connector, by, platform);
     return (await driveConsent(url, { stopAt: (at) => at.href.startsWith(REDIRECT_URI), ...options })).href;
   };
@@ -54,14 +39,15 @@ export async function openVendorConnect(): Promise<VendorConnect> {
     ...platform,
     provider,
     settings,
-    newConnector: (changes = {}) => {
+    /** A new active connector each time, with the app `ours` unless `changes` say otherwise. */
+    newConnector: (changes: SettingsChange = {}) => {
       made += 1;
       return platform.addConnector(`connector-${made}`, { ...settings, ...changes });
     },
     goToVendor,
-    connect: async (connector, by = FIRST, options = {}) =>
+    connect: async (connector: Connector, by = FIRST, options: Partial<DriveConsentOptions> = {}) =>
       finishConnect(await goToVendor(connector, by, options), by, platform),
-    statusOf: (connector, by = FIRST) => platform.connections.status(connector, by.user.id),
+    statusOf: (connector: Connector, by = FIRST) => platform.connections.status(connector, by.user.id),
     close: async () => {
       await platform.close();
       await provider.close();
