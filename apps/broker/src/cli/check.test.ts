@@ -2,22 +2,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "@oauth-broker/oauth-core";
 import type { Config } from "../config.ts";
 import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
-import { createKeyset } from "../keys/keyset.ts";
-import { openStores } from "../stores.ts";
 import { startTestAws, type TestAws } from "../testing/aws.ts";
-import { runOn } from "../testing/operator-command.ts";
+import { makeKeys, runOn } from "../testing/operator-command.ts";
 
 const check = (config: Config) => runOn(() => config, { name: "check" });
-
-/** As a start does. */
-async function start(config: Config): Promise<void> {
-  const stores = await openStores(config, systemClock);
-  await createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock }).load();
-  await stores.close();
-}
 
 /** Without what SQLite has beside a file that is open. */
 const filesIn = (folder: string): string[] =>
@@ -41,7 +31,7 @@ describe("a store on this machine (#29)", () => {
 
   it("that a broker has made is ok beside it, and nothing is made", async () => {
     const config = load({ ...MINIMAL, store: "sqlite:data/broker.sqlite" });
-    await start(config);
+    await makeKeys(config);
     const folder = join(config.file ?? "", "..");
     rmSync(join(folder, "data/broker.sqlite.key.revision"));
     const before = filesIn(folder);
@@ -69,7 +59,7 @@ describe("a store on this machine (#29)", () => {
   it("is not ok with the keys of another broker, without its key file, or with an older copy", async () => {
     const path = join(folderOf(), "broker.sqlite");
     const config = load({ ...MINIMAL, store: `sqlite:${path}` });
-    await start(config);
+    await makeKeys(config);
     const moved = { ...config, baseUrl: "https://moved.example.com" };
     expect(await check(moved)).toMatchObject(refused("The keys cannot be opened: the keyset belongs to"));
     expect(await check({ ...config, keysMinRevision: 7 })).toMatchObject(
@@ -87,7 +77,7 @@ describe("a store on this machine (#29)", () => {
   it("is not ok where the store is gone and keys were in use", async () => {
     const path = join(folderOf(), "broker.sqlite");
     const config = load({ ...MINIMAL, store: `sqlite:${path}` });
-    await start(config);
+    await makeKeys(config);
     for (const end of ["", "-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
     expect(await check(config)).toMatchObject(refused("The keys cannot be opened"));
     expect(existsSync(path)).toBe(false);
@@ -120,7 +110,7 @@ describe("a table (#29)", () => {
     expect(await check(config)).toMatchObject(OK);
     // What /readyz writes to see that it may.
     expect((await aws.engine.items(store.table)).map(({ pk }) => pk)).toEqual([{ S: "PING" }]);
-    await start(config);
+    await makeKeys(config);
     expect(await check(config)).toMatchObject(OK);
   });
 

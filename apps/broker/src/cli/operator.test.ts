@@ -8,7 +8,7 @@ import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
 import { createKeyset } from "../keys/keyset.ts";
 import { openStores } from "../stores.ts";
 import { startTestAws, type TestAws } from "../testing/aws.ts";
-import { type OperatorCommand, runOn } from "../testing/operator-command.ts";
+import { makeKeys, type OperatorCommand, runOn } from "../testing/operator-command.ts";
 
 const run = (command: OperatorCommand, config: Config) => runOn(() => config, command);
 
@@ -35,9 +35,7 @@ describe("a command on the store", () => {
   it.each(COMMANDS)("$name makes no key and, if it only reads, no floor where they are lost", async (command) => {
     const folder = folderOf();
     const config = load({ ...MINIMAL, store: `sqlite:${join(folder, "broker.sqlite")}` });
-    const stores = await openStores(config, systemClock);
-    await createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock }).load();
-    await stores.close();
+    await makeKeys(config);
     rmSync(join(folder, "broker.sqlite.key.revision"));
     if (command.name !== "keys-rotate") await run(command, config);
     expect(readdirSync(folder).filter((name) => name.includes("key"))).toEqual(["broker.sqlite.key"]);
@@ -49,9 +47,7 @@ describe("a command on the store", () => {
   it("reads the one that a broker has made", async () => {
     const path = join(folderOf(), "broker.sqlite");
     const config = load({ ...MINIMAL, store: `sqlite:${path}` });
-    const stores = await openStores(config, systemClock);
-    await createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock }).load();
-    await stores.close();
+    await makeKeys(config);
     expect(existsSync(path)).toBe(true);
     const { code, stderr } = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });

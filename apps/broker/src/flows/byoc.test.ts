@@ -9,6 +9,10 @@ import type { VendorConfig } from "../config.ts";
 import { basic, flowIdOf, ISSUER, rotatingTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 import { asFlow } from "./flow-record.ts";
 
+const ELSEWHERE = {
+  authorizationEndpoint: "https://login.example/authorize",
+  tokenEndpoint: "https://login.example/token",
+};
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "canary-s3cret" };
 
 async function connected(form: Record<string, string> = OWN) {
@@ -77,36 +81,23 @@ describe("a flow with credentials of the client's own", () => {
       [
         "at a sibling entry with the same token endpoint alone",
         { ...ours, vendor: "sibling" },
-        { sibling: sibling({ authorizationEndpoint: "https://login.example/authorize" }) },
+        { sibling: sibling({ authorizationEndpoint: ELSEWHERE.authorizationEndpoint }) },
       ],
       [
         "at another vendor: it may be the same server under another name",
         { ...ours, vendor: "sibling" },
-        {
-          sibling: sibling({
-            authorizationEndpoint: "https://login.example/authorize",
-            tokenEndpoint: "https://login.example/token",
-          }),
-        },
+        { sibling: sibling(ELSEWHERE) },
       ],
       [
         "with a secret that is not the broker's",
         { ...ours, vendor: "sibling", vendor_client_secret: "made up" },
-        {
-          sibling: sibling({
-            authorizationEndpoint: "https://login.example/authorize",
-            tokenEndpoint: "https://login.example/token",
-          }),
-        },
+        { sibling: sibling(ELSEWHERE) },
       ],
       [
         "of an entry whose endpoints are discovered, wherever they are",
         { ...ours, vendor: "sibling" },
         {
-          sibling: sibling({
-            authorizationEndpoint: "https://login.example/authorize",
-            tokenEndpoint: "https://login.example/token",
-          }),
+          sibling: sibling(ELSEWHERE),
           acme: {
             ...entry,
             vendor: defineVendor({ id: "acme", name: "Acme", issuer: "https://acme.example", enabled: false }),
@@ -129,14 +120,13 @@ describe("a flow with credentials of the client's own", () => {
     });
 
     describe("and the broker has a client of the same id at a second entry, elsewhere", () => {
-      const elsewhere = { authorizationEndpoint: "https://login.example/a", tokenEndpoint: "https://login.example/t" };
       const limited = [
         { ...testClient("platform"), owner: "acme", vendors: ["sibling"] },
         { ...testClient("other"), owner: "globex", vendors: ["acme"] },
       ];
       const [active] = testVendor().credentials;
       const asks = (credentials: VendorCredentials) =>
-        isAsked({ vendor: "sibling" }, { sibling: sibling(elsewhere, [credentials]) }, limited);
+        isAsked({ vendor: "sibling" }, { sibling: sibling(ELSEWHERE, [credentials]) }, limited);
       const { clientSecret: _, ...isPublic } = active ?? expect.fail("no credentials");
 
       it("bar#XA-9 asks where it may be one registration: the same secret, or none", async () => {

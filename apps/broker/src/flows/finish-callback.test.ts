@@ -2,13 +2,16 @@
  * Leg 3, and what it refuses. e2e/scenarios has a journey of it over the wire, with a real vendor.
  */
 import { describe, expect, it } from "vitest";
-import { flowIdOf, ISSUER, lose, refusedPage, REDIRECT_URI, testBroker, testVendor } from "../testing/test-broker.ts";
-
-const formPost = (body: string): RequestInit => ({
-  method: "POST",
-  headers: { "content-type": "application/x-www-form-urlencoded" },
-  body,
-});
+import {
+  flowIdOf,
+  formPost,
+  ISSUER,
+  lose,
+  refusedPage,
+  REDIRECT_URI,
+  testBroker,
+  testVendor,
+} from "../testing/test-broker.ts";
 
 describe("leg 3, GET /v1/callback", () => {
   it("rfc6749#4.1.2 rfc9207#2 returns code, exact state, iss and flow_id, and clears the cookie", async () => {

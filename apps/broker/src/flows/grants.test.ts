@@ -229,11 +229,7 @@ describe("refresh", () => {
 describe("revoke", () => {
   it("rfc7009#2.1 calls the vendor and reports what was revoked; an unknown hint is ignored", async () => {
     const vendor = { revocationEndpoint: "https://acme.example/revoke" };
-    const vendorAnswers = async (input: string | URL) =>
-      String(input).endsWith("/revoke")
-        ? new Response(null, { status: 200 })
-        : Response.json({ access_token: "at", token_type: "bearer" });
-    const { post, connection, seen } = await connected({ vendor, vendorAnswers });
+    const { post, connection, seen } = await connected({ vendor });
     const { response, body } = await post("/v1/revoke", { token: "at", token_type_hint: "id_token", connection });
     expect([response.status, body]).toEqual([200, { revoked: "token" }]);
     expect(Object.fromEntries(seen.at(-1)?.form ?? [])).toEqual({ token: "at" });

@@ -5,7 +5,15 @@
 import { describe, expect, it } from "vitest";
 import type { ClientConfig } from "../config.ts";
 import type { Registration } from "../vendor-choice/registrations.ts";
-import { CLIENT_SECRET, flowIdOf, ISSUER, REDIRECT_URI, testBroker, testClient } from "../testing/test-broker.ts";
+import {
+  CLIENT_SECRET,
+  flowIdOf,
+  formPost,
+  ISSUER,
+  REDIRECT_URI,
+  testBroker,
+  testClient,
+} from "../testing/test-broker.ts";
 
 const OWNED = { name: "Reports <b>", owner: "globex", ownerName: "Globex & Sons" };
 
@@ -41,17 +49,12 @@ async function asked({
     );
   const decide = async (change: Record<string, string | undefined>, cookie = shown.cookie, site?: string) => {
     const sent = Object.entries({ ...fields(shown.html), ...change }).filter((pair) => pair[1] !== undefined);
-    const response = await broker.app.request(`${ISSUER}/v1/authorize`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/x-www-form-urlencoded",
-        ...(cookie === "" ? {} : { cookie: cookie ?? "" }),
-        ...(site === undefined ? {} : { "sec-fetch-site": site }),
-      },
-      body: new URLSearchParams(sent as [string, string][]).toString(),
-    });
-    const location = response.headers.get("location");
-    return { response, html: await response.text(), location: location === null ? undefined : new URL(location) };
+    const form = new URLSearchParams(sent as [string, string][]).toString();
+    return broker.get(
+      "/v1/authorize",
+      cookie === "" ? undefined : cookie,
+      formPost(form, site === undefined ? {} : { "sec-fetch-site": site }),
+    );
   };
   const stage = async () => (await broker.deps.records.get({ kind: "flow", id: flowId }))?.stage;
   return { ...broker, path, flowId, shown, fields, decide, stage };

@@ -5,7 +5,7 @@ import { OAuthError } from "@oauth-broker/oauth-core";
 import { readAnswer } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, vi } from "vitest";
 import { keysUnavailable } from "../keys/keys-unavailable.ts";
-import { CODE_VERIFIER, ISSUER, lose, NOW, testBroker } from "../testing/test-broker.ts";
+import { CODE_VERIFIER, ISSUER, issueTokens, lose, NOW, testBroker } from "../testing/test-broker.ts";
 
 const RESTART = { retry: "restart" };
 const OURS = { credentials_source: "shared" };
@@ -204,11 +204,7 @@ describe("leg 4, POST /v1/token", () => {
   ] as const)("bar#XA-7 ends the parked tokens of a code that is burned or comes too late: %s", async (...expected) => {
     const [revokes, token, hint] = expected;
     const vendor = { redeemAt: "callback" as const, revokes, revocationEndpoint: "https://acme.example/revoke" };
-    const vendorAnswers = async (input: string | URL) =>
-      String(input).endsWith("/revoke")
-        ? new Response(null, { status: 200 })
-        : Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" });
-    const { park, redeem, seen, now } = await testBroker({ vendor, vendorAnswers });
+    const { park, redeem, seen, now } = await testBroker({ vendor, vendorAnswers: issueTokens });
     const [burned, late] = [await park(), await park()];
     await redeem(burned, { code_verifier: "a".repeat(43) });
     now.advance(60);
@@ -260,11 +256,7 @@ describe("leg 4, POST /v1/token", () => {
 
   it("tells the client to start again, and ends the tokens, when they cannot be parked", async () => {
     const vendor = { redeemAt: "callback" as const, revocationEndpoint: "https://acme.example/revoke" };
-    const vendorAnswers = async (input: string | URL) =>
-      String(input).endsWith("/revoke")
-        ? new Response(null, { status: 200 })
-        : Response.json({ access_token: "at", token_type: "bearer" });
-    const { start, callback, deps, seen } = await testBroker({ vendor, vendorAnswers });
+    const { start, callback, deps, seen } = await testBroker({ vendor });
     const { state, cookie } = await start();
     const { advance } = deps.records;
     Object.assign(deps.records, {

@@ -2,14 +2,11 @@
  * Where clients of several owners share the broker's client at a vendor, a token counts only beside
  * the connection that it came with.
  */
-import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { describe, expect, it } from "vitest";
 import { connectionOf, openConnection, sealConnection } from "../grants/connection.ts";
 import { sealRefreshToken } from "../grants/sealed-refresh-token.ts";
 import { bindTokens } from "../grants/token-binding.ts";
-import { rotatingTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
-import { chooseVendor } from "../vendor-choice/choose.ts";
-import { readVendorRequest } from "../vendor-choice/request.ts";
+import { choose, rotatingTokens, testBroker, testClient, testVendor } from "../testing/test-broker.ts";
 
 const ENTRY = testVendor({
   revocationEndpoint: "https://acme.example/revoke",
@@ -50,8 +47,7 @@ async function setUp(owners: readonly (string | undefined)[] = ["acme", "globex"
   const grant = async (clientId: string, form: Form = {}): Promise<Grant> => {
     const [access, refresh] = ["access", "refresh"].map((kind) => `${kind}-of-${clientId}`) as [string, string];
     const client = (await broker.deps.clients.find(clientId)) ?? expect.fail("no client");
-    const named = new URLSearchParams({ vendor: "acme", ...form }).toString();
-    const choice = await chooseVendor(readVendorRequest(parseParameters(named)), client, broker.deps);
+    const choice = await choose(broker, clientId, new URLSearchParams({ vendor: "acme", ...form }).toString());
     const tokens = { accessToken: access, refreshToken: refresh };
     const connection = bindTokens(connectionOf(choice, undefined), tokens, choice, client, broker.deps);
     return { access, refresh, connection: sealConnection(connection, clientId, broker.deps) };
@@ -193,13 +189,10 @@ describe("what a connection knows of tokens", () => {
     const clients = ["platform", "other"].map((id) => ({ ...testClient(id), owner: `of ${id}` }));
     const { deps, post } = await testBroker({ config: { clients } });
     const client = (await deps.clients.find("platform")) ?? expect.fail("no client");
-    const choice = await chooseVendor(readVendorRequest(parseParameters("vendor=acme")), client, deps);
+    const choice = await choose({ deps }, "platform");
     const tokens = { accessToken: "at", refreshToken: "rt" };
-    let connection = sealConnection(
-      bindTokens(connectionOf(choice, undefined), tokens, choice, client, deps),
-      "platform",
-      deps,
-    );
+    const bound = bindTokens(connectionOf(choice, undefined), tokens, choice, client, deps);
+    let connection = sealConnection(bound, "platform", deps);
     for (const scope of ["a", "b", "c"]) {
       const form = { grant_type: "refresh_token", refresh_token: "rt", scope, connection };
       const { response, body } = await post("/v1/token", form);

@@ -1,14 +1,6 @@
 /** What vendors answer, as it reaches a client of the broker: numbers, odd scopes, dead grants, waits. */
 import { describe, expect, it } from "vitest";
-import {
-  basic,
-  CLIENT_SECRET,
-  ISSUER,
-  testBroker,
-  type TestBroker,
-  type TestBrokerOptions,
-  testVendor,
-} from "../testing/test-broker.ts";
+import { testBroker, type TestBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
 
 const REVOCABLE = { revocationEndpoint: "https://acme.example/revoke" };
 
@@ -22,17 +14,8 @@ function answering(body: string, init: ResponseInit = {}): NonNullable<TestBroke
 const refresh = (broker: TestBroker, form: Record<string, string> = {}) => broker.refresh({ vendor: "acme", ...form });
 
 /** The body of an answer as it was sent: a parser would read the numbers. */
-async function textOf(broker: TestBroker, form: Record<string, string>): Promise<string> {
-  const response = await broker.app.request(`${ISSUER}/v1/token`, {
-    method: "POST",
-    headers: {
-      authorization: basic("platform", CLIENT_SECRET),
-      "content-type": "application/x-www-form-urlencoded",
-    },
-    body: new URLSearchParams(form).toString(),
-  });
-  return response.text();
-}
+const textOf = async (broker: TestBroker, form: Record<string, string>): Promise<string> =>
+  (await broker.post("/v1/token", form)).text;
 
 describe("a number in vendor_data has the vendor's digits", () => {
   const NUMBERS = '"user_id":17841405822304915,"deep":{"ids":[9007199254740993,1e400,1.0,-0,0.30000000000000004441]}';

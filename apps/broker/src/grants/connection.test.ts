@@ -1,18 +1,11 @@
 /** Which values of `connection` are sealed and opened once for many calls, and whose they stay. */
-import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { describe, expect, it } from "vitest";
-import { testBroker, type TestBroker } from "../testing/test-broker.ts";
-import { chooseVendor, type VendorChoice } from "../vendor-choice/choose.ts";
-import { readVendorRequest } from "../vendor-choice/request.ts";
+import { choose, testBroker, type TestBroker } from "../testing/test-broker.ts";
+import type { VendorChoice } from "../vendor-choice/choose.ts";
 import type { Account } from "./account.ts";
 import { type Connection, connectionOf, issueConnection, openConnection, sealConnection } from "./connection.ts";
 
 const ACCOUNT = { iss: "https://acme.example", sub: "user-1" };
-
-async function choose({ deps }: TestBroker, clientId: string, form = "vendor=acme"): Promise<VendorChoice> {
-  const client = (await deps.clients.find(clientId)) ?? expect.fail("no client");
-  return chooseVendor(readVendorRequest(parseParameters(form)), client, deps);
-}
 
 const issued = (
   choice: VendorChoice,
@@ -57,8 +50,8 @@ describe("a value that names no user", () => {
   });
 
   it("is sealed anew once another key is active", async () => {
-    const { deps, now, ...broker } = await testBroker();
-    const choice = await choose({ deps, now, ...broker }, "platform");
+    const { deps, now } = await testBroker();
+    const choice = await choose({ deps }, "platform");
     const value = issued(choice, undefined, "platform", deps);
     await deps.keyset.rotate();
     now.advance(60);

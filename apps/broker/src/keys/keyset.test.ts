@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type KeyWrapper, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createKeyset, PUBLISH_SECONDS, RETIRED_STATE_SECONDS } from "./keyset.ts";
 import { fileKeysetStorage, type KeysetStorage, memoryKeysetStorage, recordKeysetStorage } from "./keyset-storage.ts";
 
@@ -18,10 +17,9 @@ let folder: string;
 const sealedBy = (wrapper: KeyWrapper, records: RecordStore = memoryRecordStore({ now: fixedClock(NOW) })) =>
   recordKeysetStorage({ records, place: PLACE, wrapper, otherwise: "another key file: restore the key file" });
 const keyFile = (name = "key") => localKeyWrapper({ path: join(folder, name) });
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "keyset-"));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 describe("keyset", () => {
   it("bar#CB-5 derives a key of its own for each purpose", async () => {

@@ -2,14 +2,12 @@
  * A keyset in a store at two places under one key, and what an attacker with write access to the
  * store can do.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { type LocalKeyWrapper, localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { afterEach, beforeEach } from "vitest";
+import { beforeEach } from "vitest";
 import { createRevisionFloor } from "../keys/keyset-floor.ts";
 import { fileKeysetStorage, recordKeysetStorage } from "../keys/keyset-storage.ts";
 import { createKeyset, type Keyset } from "../keys/keyset.ts";
@@ -45,10 +43,9 @@ export const FLOORS: readonly FloorCase[] = [
 export function keysetFixture(): KeysetFixture {
   const fixture = { folder: "", wrapper: undefined as unknown as LocalKeyWrapper };
   beforeEach(() => {
-    fixture.folder = mkdtempSync(join(tmpdir(), "keyset-place-"));
+    fixture.folder = temporaryFolder();
     fixture.wrapper = localKeyWrapper({ path: join(fixture.folder, "key") });
   });
-  afterEach(() => rmSync(fixture.folder, { recursive: true }));
   return fixture;
 }
 

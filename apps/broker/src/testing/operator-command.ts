@@ -1,8 +1,11 @@
 /** An operator's command in this process, with what it printed. */
+import { systemClock } from "@oauth-broker/oauth-core";
 import { vi } from "vitest";
 import type { Command } from "../cli/command-line.ts";
 import { runOperatorCommand } from "../cli/operator.ts";
 import type { Config } from "../config.ts";
+import { createKeyset } from "../keys/keyset.ts";
+import { openStores } from "../stores.ts";
 
 export type OperatorCommand = Exclude<Command, { name: "serve" }>;
 
@@ -23,4 +26,11 @@ export async function runOn(load: () => Config, command: OperatorCommand): Promi
   } finally {
     for (const spy of Object.values(write)) spy.mockRestore();
   }
+}
+
+/** Makes the keys of a store, as the start of a broker does. */
+export async function makeKeys(config: Config): Promise<void> {
+  const stores = await openStores(config, systemClock);
+  await createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock }).load();
+  await stores.close();
 }

@@ -4,12 +4,16 @@
  */
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
+import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { expectRefusalShape, fixedClock, readAnswer } from "@oauth-broker/oauth-core/testing";
 import { expect } from "vitest";
 import { type Broker, createBroker } from "../app.ts";
 import type { ClientConfig, Config } from "../config.ts";
 import { createLog } from "@oauth-broker/service";
 import { confidentialClient, ISSUER, memoryConfig, TEST_LIMITS } from "./memory-config.ts";
+
+import { chooseVendor, type VendorChoice } from "../vendor-choice/choose.ts";
+import { readVendorRequest } from "../vendor-choice/request.ts";
 
 export { ISSUER, TEST_LIMITS };
 export const CLIENT_SECRET = "s".repeat(43);
@@ -148,7 +152,7 @@ function requests({ app }: Broker, lines: readonly string[]) {
       headers: { authorization: basic(clientId, CLIENT_SECRET), "content-type": "application/x-www-form-urlencoded" },
       body: typeof form === "string" ? form : new URLSearchParams(form).toString(),
     });
-    return { response, body: (await read(response, typeof form === "string" ? {} : form)).body };
+    return { response, ...(await read(response, typeof form === "string" ? {} : form)) };
   };
   const get = async (path: string, cookie?: string, init: RequestInit = {}) => {
     const headers = {
@@ -209,6 +213,23 @@ function requests({ app }: Broker, lines: readonly string[]) {
 /** @param text a cookie that leg 2 set, or a request_uri */
 export function flowIdOf(text: unknown): string {
   return /(?:flow-|request_uri:)([\w-]{22})[=.]/.exec(String(text))?.[1] ?? "no flow";
+}
+
+/** For `get`: the browser posts a form. */
+export const formPost = (body: string, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+  body,
+});
+
+/** The vendor and credentials of a client's request. @param form as in a URL */
+export async function choose(
+  { deps }: Pick<TestBroker, "deps">,
+  clientId: string,
+  form = "vendor=acme",
+): Promise<VendorChoice> {
+  const client = (await deps.clients.find(clientId)) ?? expect.fail("no client");
+  return chooseVendor(readVendorRequest(parseParameters(form)), client, deps);
 }
 
 /** What `get` answers when a flow cannot go on: a page with the reason on it, and no redirect. */

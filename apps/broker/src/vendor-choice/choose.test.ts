@@ -1,14 +1,6 @@
 /** Which choices are made once and kept, and when a kept one is not used. */
-import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { describe, expect, it } from "vitest";
-import { testBroker, type TestBroker } from "../testing/test-broker.ts";
-import { chooseVendor, type VendorChoice } from "./choose.ts";
-import { readVendorRequest } from "./request.ts";
-
-const choose = async ({ deps }: TestBroker, client: string, form = "vendor=acme"): Promise<VendorChoice> => {
-  const config = (await deps.clients.find(client)) ?? expect.fail("no client");
-  return chooseVendor(readVendorRequest(parseParameters(form)), config, deps);
-};
+import { choose, testBroker } from "../testing/test-broker.ts";
 
 describe("a choice of a plain entry", () => {
   it("is made once for a client", async () => {

@@ -154,6 +154,12 @@ describe("the keys of a client", () => {
   const newEc = (): object => generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" });
   const ec = newEc();
   const otherEc = newEc();
+  const PRIVATE = "has a key (number 1) that is a private key: give the public half only";
+  const WITHOUT_USE =
+    "has a key (number 1) that neither verifies nor encrypts: use is sig or enc, and key_ops [verify] or those of encryption, where given";
+  const UNUSABLE =
+    "has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text";
+  const NO_SET = "must be a key set: { keys: [ … ] } with 1 to 100 keys";
 
   it("are a mapping, JSON text from a file, or an address", () => {
     const jwks = { keys: [ec] };
@@ -170,60 +176,28 @@ describe("the keys of a client", () => {
   });
 
   it.each([
-    [
-      "a private key",
-      { keys: [generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" })] },
-      "has a key (number 1) that is a private key: give the public half only",
-    ],
+    ["a private key", { keys: [generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" })] }, PRIVATE],
     [
       "a symmetric key",
       { keys: [ec, { kty: "oct", k: "AAAA" }] },
       "has a key (number 2) that is not an asymmetric JSON Web Key",
     ],
-    [
-      "a public key with a private member",
-      { keys: [{ ...RSA, p: "AAAA" }] },
-      "has a key (number 1) that is a private key: give the public half only",
-    ],
-    [
-      "a public key with a symmetric member",
-      { keys: [{ ...ec, k: "AAAA" }] },
-      "has a key (number 1) that is a private key: give the public half only",
-    ],
+    ["a public key with a private member", { keys: [{ ...RSA, p: "AAAA" }] }, PRIVATE],
+    ["a public key with a symmetric member", { keys: [{ ...ec, k: "AAAA" }] }, PRIVATE],
     ["a key for encryption alone", { keys: [{ ...ec, use: "enc" }] }, "has no key for private_key_jwt"],
-    [
-      "a key for signing",
-      { keys: [{ ...ec, key_ops: ["sign"] }] },
-      "has a key (number 1) that neither verifies nor encrypts: use is sig or enc, and key_ops [verify] or those of encryption, where given",
-    ],
-    [
-      "a key for a use of its own",
-      { keys: [{ ...ec, use: "both" }] },
-      "has a key (number 1) that neither verifies nor encrypts: use is sig or enc, and key_ops [verify] or those of encryption, where given",
-    ],
-    [
-      "RSA with exponent 1",
-      { keys: [{ ...RSA, e: "AQ" }] },
-      "has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
-    ],
-    [
-      "a kid that is a number",
-      { keys: [{ ...ec, kid: 7 }] },
-      "has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
-    ],
+    ["a key for signing", { keys: [{ ...ec, key_ops: ["sign"] }] }, WITHOUT_USE],
+    ["a key for a use of its own", { keys: [{ ...ec, use: "both" }] }, WITHOUT_USE],
+    ["RSA with exponent 1", { keys: [{ ...RSA, e: "AQ" }] }, UNUSABLE],
+    ["a kid that is a number", { keys: [{ ...ec, kid: 7 }] }, UNUSABLE],
     [
       "two keys of one name",
       { keys: [ec, { ...ec, kid: "a" }, { ...otherEc, kid: "a" }] },
       "has a key (number 2) that has the same kid as another",
     ],
-    [
-      "a broken key",
-      { keys: [{ ...ec, x: "AAAA" }] },
-      "has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
-    ],
-    ["no key", { keys: [] }, "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
-    ["a bare key", ec, "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
-    ["text that is no JSON", "{", "must be a key set: { keys: [ … ] } with 1 to 100 keys"],
+    ["a broken key", { keys: [{ ...ec, x: "AAAA" }] }, UNUSABLE],
+    ["no key", { keys: [] }, NO_SET],
+    ["a bare key", ec, NO_SET],
+    ["text that is no JSON", "{", NO_SET],
   ])("rfc7517#5 bar#JW-3 are refused: %s", (_, jwks, problem) => {
     expect(problemsOfClient({ ...WITHOUT_SECRET, jwks })).toEqual([`clients[0].jwks ${problem}`]);
   });
@@ -232,7 +206,7 @@ describe("the keys of a client", () => {
     const clients = [{ ...WITHOUT_SECRET, jwks: { keys: [RSA] } }];
     expect(load({ ...MINIMAL, clients }).clients).toHaveLength(1);
     expect(problemsOfClient({ ...WITHOUT_SECRET, jwks: { keys: [rsaKey(1024)] } })).toEqual([
-      "clients[0].jwks has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
+      `clients[0].jwks ${UNUSABLE}`,
     ]);
   });
 });

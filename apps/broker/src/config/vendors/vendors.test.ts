@@ -44,38 +44,8 @@ describe("a vendor of the operator's own", () => {
 
   it("takes every field of the registry in snake_case", () => {
     const url = (path: string): string => `https://vendor.example/${path}`;
-    const fields = {
+    const written = {
       issuer: url("i"),
-      refresh_endpoint: url("f"),
-      revocation_endpoint: url("r"),
-      registration_endpoint: url("g"),
-      jwks_uri: url("j"),
-      userinfo_endpoint: url("u"),
-      pkce: "none",
-      scope_separator: ",",
-      default_scopes: ["read", "write:all"],
-      authorization_params: { access_type: "offline", prompt: "consent" },
-      authorization_code_lifetime_seconds: 60,
-      redeem_at: "callback",
-      token_endpoint_auth_method: "client_secret_post",
-      token_request_body: "json",
-      iss_required: true,
-      id_token_algs: ["ES256"],
-      additional_audiences: true,
-      rotates_refresh_tokens: true,
-      callback_params: ["realmId"],
-      enabled: false,
-      accepts_new_authorizations: false,
-      setup: "environment_id",
-      initial_access_token: "iat",
-    };
-    const entry = ownVendor(fields);
-    expect(entry?.vendor).toEqual({
-      // A setting that the file does not have keeps the standard's default.
-      ...defineVendor({ id: "my-vendor", name: "My Vendor" }),
-      issuer: url("i"),
-      authorizationEndpoint: url("authorize"),
-      tokenEndpoint: url("token"),
       refreshEndpoint: url("f"),
       revocationEndpoint: url("r"),
       registrationEndpoint: url("g"),
@@ -88,7 +58,6 @@ describe("a vendor of the operator's own", () => {
       authorizationCodeLifetimeSeconds: 60,
       redeemAt: "callback",
       tokenEndpointAuthMethod: "client_secret_post",
-      statesAuthMethod: true,
       tokenRequestBody: "json",
       issRequired: true,
       idTokenAlgs: ["ES256"],
@@ -97,6 +66,19 @@ describe("a vendor of the operator's own", () => {
       callbackParams: ["realmId"],
       enabled: false,
       acceptsNewAuthorizations: false,
+    };
+    const inFile = Object.entries(written).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]);
+    const entry = ownVendor({ ...Object.fromEntries(inFile), setup: "environment_id", initial_access_token: "iat" });
+    expect(entry?.vendor).toEqual({
+      // A setting that the file does not have keeps the standard's default.
+      ...defineVendor({ id: "my-vendor", name: "My Vendor" }),
+      authorizationEndpoint: url("authorize"),
+      tokenEndpoint: url("token"),
+      statesAuthMethod: true,
+      ...written,
     });
     expect(entry?.setup).toBe("environment_id");
     expect(entry?.initialAccessToken?.reveal()).toBe("iat");
@@ -189,21 +171,17 @@ describe("a vendor of the operator's own", () => {
 });
 
 describe("endpoints", () => {
+  const NO_PLAIN_URL =
+    "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling";
   it.each([
     ["http://vendor.example/token", "must use https"],
-    [
-      "https://user@vendor.example/token",
-      "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
-    ],
-    [
-      "https://vendor.example/token#x",
-      "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling",
-    ],
+    ["https://user@vendor.example/token", NO_PLAIN_URL],
+    ["https://vendor.example/token#x", NO_PLAIN_URL],
     ["https://10.1.2.3/token", "must name a host of the public internet"],
     ["https://169.254.169.254/token", "must name a host of the public internet"],
     ["https://localhost/token", "must name a host of the public internet"],
     ["http://127.0.0.1:9000/token", "must use https"],
-    ["/token", "must be an absolute https URL in plain ASCII, without user name, fragment or unusual host spelling"],
+    ["/token", NO_PLAIN_URL],
   ])("bar#EG-7 refuses %s", (url, problem) => {
     expect(problemsOfOwn({ token_endpoint: url })).toEqual([`….token_endpoint ${problem}`]);
     expect(problemsOf({ clients: [{ client_id: "a", jwks_uri: url, redirect_uris: CLIENT.redirect_uris }] })).toEqual([
