@@ -115,7 +115,7 @@ export function resealConnection(
   { keyset }: Pick<Deps, "keyset">,
 ): string {
   const isCurrent = presented.startsWith(`${keyset.active("connection").kid}.`);
-  const { checkHosts } = keptOf(vendor);
+  const checkHosts = connection.checkHosts ?? keptOf(vendor).checkHosts;
   const lacksHosts = connection.checkHosts === undefined && checkHosts.length > 0;
   const isBound = (connection.tokens ?? before.tokens) !== undefined;
   if (isCurrent && !lacksHosts && !isBound) return presented;
