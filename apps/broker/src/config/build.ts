@@ -11,10 +11,10 @@ import { faultOfFile, type Problem } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import { indexRegistrations } from "../vendor-choice/registrations.ts";
 import type { Source } from "./source.ts";
-import type { AuditConfig, Config, KeysConfig, StoreConfig, VendorConfig } from "../config-types.ts";
+import type { AuditConfig, Config, KeysConfig, StoreConfig, VendorConfig, VendorTemplate } from "../config-types.ts";
 import type { UrlRules } from "./schema/endpoint.ts";
 import { vendorSchema } from "./schema/vendor.ts";
-import { environmentWarnings } from "./vendors/credentials.ts";
+import { environmentWarnings, isInEnvironment } from "./vendors/credentials.ts";
 import { aliasesOf, idNamed } from "../vendor-choice/names.ts";
 import { aliasTarget, buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 import { deploymentWarnings, mixUpWarnings, sharingWarnings, sunsetWarnings } from "./warnings.ts";
@@ -26,6 +26,9 @@ export interface BuiltVendors {
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
 }
+
+/** Entries that neither the file nor a variable changes are made once: most are, in every configuration of a process. */
+const UNCHANGED = new WeakMap<VendorTemplate, VendorConfig>();
 
 /**
  * All vendors of the registry and the file. Each is parsed on its own, so that one broken entry
@@ -50,7 +53,11 @@ export function buildVendors(
     const found = registry.get(id);
     // the operator's own vendor may have an id that is an alias in the registry.
     const known = found?.vendor.id === id ? found : undefined;
-    vendors.set(id, buildVendor(id, data, known, { env, problems, warnings }));
+    const isUnchanged = known !== undefined && !entries.has(id) && !isInEnvironment(id, env);
+    const made = isUnchanged ? UNCHANGED.get(known) : undefined;
+    const vendor = made ?? buildVendor(id, data, known, { env, problems, warnings });
+    if (isUnchanged) UNCHANGED.set(known, vendor);
+    vendors.set(id, vendor);
     const isWritten = (data.issuer ?? data.authorization_endpoint ?? data.token_endpoint) !== undefined;
     if (isWritten || known === undefined) own.add(id);
   }

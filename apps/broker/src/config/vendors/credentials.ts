@@ -54,13 +54,18 @@ function certificateOf({ certificate, private_key: privateKey }: ParsedCredentia
 
 /** `VENDOR_MY_VENDOR_CLIENT_ID` for `my-vendor`. */
 function environmentCredentials(id: string, env: Environment, problems: Problem[]): VendorCredentials[] {
-  if (valueOf(env, idVariable(id)) === undefined) return [];
+  if (!isInEnvironment(id, env)) return [];
   const read = createEnvironmentReader(env, () => ({ type: "the value alone, as the vendor issued it", example: "…" }));
   const clientId = read.secret(idVariable(id));
   const secret = read.secret(secretVariable(id));
   problems.push(...read.problems);
   if (clientId === undefined || read.problems.length > 0) return [];
   return [{ id: "environment", source: "environment", clientId, ...defined({ clientSecret: Secret.of(secret) }) }];
+}
+
+/** Whether a variable has the broker's client id at this vendor. */
+export function isInEnvironment(id: string, env: Environment): boolean {
+  return valueOf(env, idVariable(id)) !== undefined;
 }
 
 /**
