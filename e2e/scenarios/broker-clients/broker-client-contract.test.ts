@@ -10,6 +10,7 @@ import { SCOPE } from "../../support/broker/configuration.ts";
 import {
   type ConnectHarness,
   connectWith,
+  freshOf,
   plantTokens,
   REQUEST,
   returnFromVendor,
@@ -31,6 +32,9 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
     await harness.close();
   });
   const redeemed = (): number => harness.vendor.requests().filter(({ path }) => path === "/token").length;
+  const refuses = async (callback: URL, session: unknown, refusal: object, client = harness.client): Promise<void> =>
+    expect(client.finish(callback, session)).rejects.toMatchObject(refusal);
+  const becauseOf = (reason: string, code?: string): object => ({ ...(code && { code }), details: { reason } });
 
   describe("start and finish", () => {
     it("connects two users at the same time, each to their own account", async () => {
@@ -70,16 +74,9 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       const attacker = await returnFromVendor(harness.client);
       const victim = await returnFromVendor(harness.client);
       const before = redeemed();
-      await expect(harness.client.finish(attacker.callback, victim.session)).rejects.toMatchObject({
-        code: "invalid_session",
-        details: { reason: "state_mismatch" },
-      });
-      for (const none of [undefined, null]) {
-        await expect(harness.client.finish(attacker.callback, none)).rejects.toMatchObject({
-          code: "invalid_session",
-          details: { reason: "missing" },
-        });
-      }
+      await refuses(attacker.callback, victim.session, becauseOf("state_mismatch", "invalid_session"));
+      for (const none of [undefined, null])
+        await refuses(attacker.callback, none, becauseOf("missing", "invalid_session"));
       expect(redeemed()).toBe(before);
       // The victim's own flow is unharmed.
       plantTokens(await harness.client.finish(victim.callback, victim.session));
@@ -89,25 +86,17 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       const one = await returnFromVendor(harness.client);
       const two = await returnFromVendor(harness.client);
       const forged = { ...two.session, state: one.session.state };
-      await expect(harness.client.finish(one.callback, forged)).rejects.toMatchObject({ code: "invalid_grant" });
+      await refuses(one.callback, forged, { code: "invalid_grant" });
     });
 
     it("refuses a session that is invalid, of another client, or too old", async () => {
       const { session, callback } = await returnFromVendor(harness.client);
       for (const bad of [{}, "session", { ...session, v: 2 }, { ...session, state: "" }, { ...session, nonce: 1 }]) {
-        await expect(harness.client.finish(callback, bad)).rejects.toMatchObject({
-          details: { reason: "malformed" },
-        });
+        await refuses(callback, bad, becauseOf("malformed"));
       }
-      await expect(harness.other().finish(callback, session)).rejects.toMatchObject({
-        details: { reason: "other_client" },
-      });
-      await expect(harness.client.finish(callback, { ...session, context: "x" })).rejects.toMatchObject({
-        details: { reason: "other_client" },
-      });
-      await expect(harness.client.finish(callback, { ...session, expiresAt: 1 })).rejects.toMatchObject({
-        details: { reason: "expired" },
-      });
+      await refuses(callback, session, becauseOf("other_client"), harness.other());
+      await refuses(callback, { ...session, context: "x" }, becauseOf("other_client"));
+      await refuses(callback, { ...session, expiresAt: 1 }, becauseOf("expired"));
     });
   });
 
@@ -116,12 +105,9 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       const { session, callback } = await returnFromVendor(harness.client);
       plantTokens(await harness.client.finish(callback, session));
       const before = redeemed();
-      await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
-        code: "invalid_session",
-        details: { reason: "used" },
-      });
+      await refuses(callback, session, becauseOf("used", "invalid_session"));
       expect(redeemed()).toBe(before);
-      await expect(harness.again().finish(callback, session)).rejects.toMatchObject({ code: "invalid_grant" });
+      await refuses(callback, session, { code: "invalid_grant" }, harness.again());
     });
 
     it("works once of two at the same time", async () => {
@@ -141,10 +127,7 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
     ])("%s is refused, and its code goes nowhere", async (_what, reason, change) => {
       const { session, callback } = await returnFromVendor(harness.client);
       const before = redeemed();
-      await expect(harness.client.finish(withParameters(callback, change), session)).rejects.toMatchObject({
-        code: "invalid_callback",
-        details: { reason },
-      });
+      await refuses(withParameters(callback, change), session, becauseOf(reason, "invalid_callback"));
       expect(redeemed()).toBe(before);
       plantTokens(await harness.client.finish(callback, session));
     });
@@ -154,47 +137,37 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       const before = redeemed();
       const bare = withParameters(callback, (sent) => sent.delete("code"));
       // The broker's always has code or error; a vendor's may have neither, which is its error.
-      await expect(harness.client.finish(bare, session)).rejects.toMatchObject({
-        code: expect.stringMatching(/^(?:invalid_callback|server_error)$/),
-      });
+      await refuses(bare, session, { code: expect.stringMatching(/^(?:invalid_callback|server_error)$/) });
       expect(redeemed()).toBe(before);
     });
 
     it("rfc9700#4.4.2.2 at another path is refused", async () => {
       const { session, callback } = await returnFromVendor(harness.client);
       const elsewhere = new URL(`/another/callback${callback.search}`, callback);
-      await expect(harness.client.finish(elsewhere, session)).rejects.toMatchObject({
-        details: { reason: "wrong_path" },
-      });
+      await refuses(elsewhere, session, becauseOf("wrong_path"));
     });
 
     it("says that the user cancelled, at the consent and at the sign-in", async () => {
       for (const decision of ["cancel", "cancel-sign-in"] as const) {
         const { session, callback } = await returnFromVendor(harness.client, { decision });
-        await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
-          name: "BrokerClientError",
-          code: "access_denied",
-          details: { vendorError: "access_denied" },
-        });
+        const details = { vendorError: "access_denied" };
+        await refuses(callback, session, { name: "BrokerClientError", code: "access_denied", details });
       }
     });
 
     it("believes no error that does not come with the state and iss of this flow", async () => {
       const { session, callback } = await returnFromVendor(harness.client, { decision: "cancel" });
       const foreign = withParameters(callback, (sent) => sent.set("state", "x"));
-      await expect(harness.client.finish(foreign, session)).rejects.toMatchObject({ code: "invalid_session" });
+      await refuses(foreign, session, { code: "invalid_session" });
       const nameless = withParameters(callback, (sent) => sent.delete("iss"));
-      await expect(harness.client.finish(nameless, session)).rejects.toMatchObject({ code: "invalid_callback" });
+      await refuses(nameless, session, { code: "invalid_callback" });
     });
 
     it("sends the user through a new flow where the code went to the vendor and the answer is lost", async () => {
       const { session, callback } = await returnFromVendor(harness.client);
       harness.vendor.faults.next("/token", { kind: "lose" });
-      await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
-        code: "temporarily_unavailable",
-        details: { retry: "restart" },
-      });
-      await expect(harness.client.finish(callback, session)).rejects.toMatchObject({ details: { reason: "used" } });
+      await refuses(callback, session, { code: "temporarily_unavailable", details: { retry: "restart" } });
+      await refuses(callback, session, becauseOf("used"));
     });
 
     it("is refused with an ID token whose signature is wrong", async () => {
@@ -203,20 +176,14 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
         kind: "rewrite",
         rewrite: (answer) => ({ ...answer, id_token: `${String(answer["id_token"]).slice(0, -4)}AAAA` }),
       });
-      await expect(harness.client.finish(callback, session)).rejects.toMatchObject({
-        code: "vendor_response_invalid",
-        details: { reason: "id_token_invalid" },
-      });
+      await refuses(callback, session, becauseOf("id_token_invalid", "vendor_response_invalid"));
     });
   });
 
   describe("refresh", () => {
     it("answers new tokens; the refresh token they replace is dead, and then the user has to authorize again", async () => {
       const { refreshToken = "", connection } = await connectWith(harness.client);
-      const refreshed = await harness.client.refresh({ refreshToken, connection });
-      if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
-      const { tokens } = refreshed;
-      plantTokens(tokens);
+      const tokens = freshOf(await harness.client.refresh({ refreshToken, connection }));
       expect(tokens.refreshToken).not.toBe(refreshToken);
       expect(tokens.expiresAt).toBeTypeOf("number");
       harness.now.advance(61);
@@ -229,9 +196,7 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
 
     it("goes by the vendor's name where the connection was not kept", async () => {
       const { refreshToken = "" } = await connectWith(harness.client);
-      const refreshed = await harness.client.refresh({ refreshToken, vendor: "op" });
-      expect(refreshed.outcome).toBe("ok");
-      if (refreshed.outcome === "ok") plantTokens(refreshed.tokens);
+      freshOf(await harness.client.refresh({ refreshToken, vendor: "op" }));
     });
 
     it("says when to try again while the vendor is down, and the refresh token is as good as before", async () => {
@@ -242,9 +207,7 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
         retryAfterSeconds: 7,
       });
       harness.now.advance(8);
-      const later = await harness.client.refresh({ refreshToken, connection });
-      expect(later.outcome).toBe("ok");
-      if (later.outcome === "ok") plantTokens(later.tokens);
+      freshOf(await harness.client.refresh({ refreshToken, connection }));
     });
 
     it("sends the user through a new flow where a rotating refresh token went and its answer is lost", async () => {
@@ -260,8 +223,7 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
     it("names whose credentials the vendor refuses", async () => {
       const { refreshToken = "", connection } = await connectWith(harness.client);
       harness.vendor.faults.next("/token", { kind: "answer", status: 401, body: '{"error":"invalid_client"}' });
-      const refused = await harness.client.refresh({ refreshToken, connection });
-      expect(refused).toEqual({
+      expect(await harness.client.refresh({ refreshToken, connection })).toEqual({
         outcome: "credentials_rejected",
         source: expect.stringMatching(/^\w+$/),
         error: expect.objectContaining({ code: "vendor_credentials_rejected" }),

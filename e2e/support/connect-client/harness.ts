@@ -1,5 +1,5 @@
 /** What the contract of a connect client runs on, and the steps of a user of the platform. */
-import type { ConnectClient, Session, Tokens } from "@oauth-broker/broker-client";
+import type { ConnectClient, Refreshed, Session, Tokens } from "@oauth-broker/broker-client";
 import { driveConsent, type DriveConsentOptions, type OpenIdProvider } from "@oauth-broker/simulators";
 import { REDIRECT_URI, SCOPE } from "../broker/configuration.ts";
 import { plantSecret } from "../secrets.ts";
@@ -47,6 +47,12 @@ export function plantTokens(tokens: Tokens): Tokens {
     plantSecret(name, tokens[name]);
   }
   return tokens;
+}
+
+/** @throws Error unless it came about */
+export function freshOf(refreshed: Refreshed): Tokens {
+  if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
+  return plantTokens(refreshed.tokens);
 }
 
 export function withParameters(url: URL, change: (parameters: URLSearchParams) => void): URL {
