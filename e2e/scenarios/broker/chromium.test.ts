@@ -5,7 +5,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { plantSecret } from "../../support/secrets.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
@@ -33,25 +34,13 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   });
 
   beforeEach(async () => {
-    context = await browser.newContext({ viewport: { width: 1000, height: 900 }, storageState: signedIn });
-    visited = [];
-    complaints = [];
-    context.on("request", (request) => {
-      if (request.isNavigationRequest()) visited.push(new URL(request.url()));
-    });
-    context.on("weberror", (error) => complaints.push(error.error().message));
-    // Refusals are answered with 400 on purpose; any other error in the browser is a defect of a
-    // page.
-    context.on("console", (message) => {
-      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
-    });
-    context.setDefaultTimeout(BROWSER_MS);
-    page = await context.newPage();
+    const options = { viewport: { width: 1000, height: 900 }, storageState: signedIn, isRefused: true };
+    ({ context, page, visited, complaints } = await openPage(browser, options));
   });
   afterEach(async () => {
     expect(complaints).toEqual([]);
     for (const { searchParams } of visited) {
-      for (const name of ["code", "request_uri"]) plantSecret(`${name} in the browser`, searchParams.get(name));
+      plantSecret("request_uri in the browser", searchParams.get("request_uri"));
       const state = searchParams.get("state");
       if (state?.startsWith("eyJ") === true) plantSecret("state JWT in the browser", state);
     }
@@ -94,9 +83,6 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.emulateMedia({ colorScheme: "dark" });
   }
-
-  const fits = async (): Promise<void> =>
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
 
   /** Expects a page of the broker that says what happened and links to the platform. */
   async function expectWayBack(name: string, text: string): Promise<void> {
@@ -193,7 +179,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await click("Allow");
     await sees("Real tokens of Sandbox vendor");
     await shot("10-telephone-connected");
-    await fits();
+    await expectFit(page);
     const callback = lastVisit("/v1/callback").href;
     const own = visited.findLast(({ pathname }) => pathname === "/oauth/callback");
     await page.goto(start);
@@ -207,7 +193,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await expectWayBack("13-callback-again", "This sign-in was already finished");
     await sees("Connected");
     await page.goto(`${broker.url}/v1/callback`);
-    await fits();
+    await expectFit(page);
     await expectWayBack("14-callback-without-state", "This sign-in");
   });
 
@@ -236,7 +222,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await shot("15-broker-home");
     await onTelephone();
     await shot("16-telephone-broker-home");
-    await fits();
+    await expectFit(page);
     await page.getByRole("link", { name: "Try a whole flow in the sandbox" }).click();
     await sees("Choose a user");
     await shot("17-telephone-start");

@@ -3,13 +3,14 @@
  * the vendor and back.
  */
 import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
 import { createPlatform, type Platform } from "../../support/broker/platform.ts";
+import { expectFit, openPage } from "../../support/pages/open-page.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -63,24 +64,10 @@ vendors:
 
   /** @returns a page on which the user is asked, and every address the browser visits */
   async function asked(options: BrowserContextOptions) {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
-    const visited: URL[] = [];
-    const complaints: string[] = [];
-    page.on("console", (message) => {
-      if (message.type() === "error") complaints.push(message.text());
-    });
-    page.on("request", (request) => {
-      if (request.isNavigationRequest()) visited.push(new URL(request.url()));
-    });
-    await page.goto(platform.authorizeUrl(await platform.push()));
-    return { context, page, visited, complaints };
+    const opened = await openPage(browser, options);
+    await opened.page.goto(platform.authorizeUrl(await platform.push()));
+    return opened;
   }
-
-  const fits = async (page: Page): Promise<void> => {
-    const { width } = page.viewportSize() ?? { width: 0 };
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-  };
 
   it("bar#XA-9 names the client, fits a telephone, and leads to the vendor after a reload", async () => {
     const options = { viewport: { width: 360, height: 740 }, colorScheme: "dark" as const };
@@ -88,7 +75,7 @@ vendors:
     await takeScreenshot(page, "owner-page/telephone");
     await page.getByRole("heading", { name: "Connect Stub Vendor to The Platform?" }).waitFor();
     await page.getByText("Acme Corporation of Great Length", { exact: true }).waitFor();
-    await fits(page);
+    await expectFit(page);
     await page.reload();
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");

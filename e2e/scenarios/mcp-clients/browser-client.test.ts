@@ -9,10 +9,10 @@ import { createLog, listen, type Listening } from "@oauth-broker/service";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrowserClient, type BrowserOutcome, serveBrowserClient } from "../../support/mcp/browser-client.ts";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
-import { plantSecret } from "../../support/secrets.ts";
+import { openPage } from "../../support/pages/open-page.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -71,15 +71,6 @@ describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
     await client.close();
   });
 
-  async function open(): Promise<Page> {
-    const context = await browser.newContext();
-    context.setDefaultTimeout(BROWSER_MS);
-    context.on("request", (request) => {
-      plantSecret("code in the browser", new URL(request.url()).searchParams.get("code"));
-    });
-    return context.newPage();
-  }
-
   async function outcomeOf(page: Page): Promise<BrowserOutcome> {
     await page.locator("body[data-done]").waitFor();
     return JSON.parse((await page.locator("body").textContent()) ?? "") as BrowserOutcome;
@@ -90,7 +81,7 @@ describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
     ["behind the platform's ingress", "legacy", openBehindIngress],
   ] as const)("bar#HT-8 signs its user in and calls a tool, %s, %s", async (_, era, openDoor) => {
     const door = await openDoor(client.origin);
-    const page = await open();
+    const { page } = await openPage(browser);
     await page.goto(client.url(`${door.url}/mcp`, era));
     await page.getByRole("button", { name: "Continue to sandbox-op" }).click();
     await page.getByRole("button", { name: "Continue as Sample user" }).click();
@@ -110,7 +101,7 @@ describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
     ["behind the platform's ingress", openBehindIngress],
   ] as const)("bar#HT-8 of an origin that is not on the list gets nowhere, %s", async (_, openDoor) => {
     const door = await openDoor("https://app.example");
-    const page = await open();
+    const { page } = await openPage(browser);
     await page.goto(client.url(`${door.url}/mcp`, "modern"));
     expect(await outcomeOf(page)).toEqual({ error: "TypeError: Failed to fetch" });
     await page.context().close();

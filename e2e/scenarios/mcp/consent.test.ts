@@ -2,13 +2,13 @@
  * The consent page of a server with its own callback, in a real browser: on a phone, by keyboard,
  * to the vendor and back.
  */
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { challengeOf } from "../../support/broker/platform.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
-import { plantSecret } from "../../support/secrets.ts";
+import { expectFit, openPage } from "../../support/pages/open-page.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -35,22 +35,6 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await harness.close();
   });
 
-  /** @returns a page of a fresh browser, the addresses it visits, and its errors */
-  async function open(options: BrowserContextOptions = {}) {
-    const context = await browser.newContext(options);
-    context.setDefaultTimeout(BROWSER_MS);
-    const page = await context.newPage();
-    const visited: URL[] = [];
-    const complaints: string[] = [];
-    page.on("console", (message) => {
-      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
-    });
-    page.on("request", (request) => {
-      if (request.isNavigationRequest()) visited.push(new URL(request.url()));
-    });
-    return { context, page, visited, complaints };
-  }
-
   /** Where a client sends its user. */
   const ask = (parameters: Record<string, string> = {}): string => {
     const pkce = { code_challenge: challengeOf("v".repeat(43)), code_challenge_method: "S256" };
@@ -63,23 +47,17 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await page.getByRole("button", { name: "Continue as Sample user" }).press("Enter");
     await page.getByRole("button", { name: "Allow" }).press("Enter");
     await page.waitForURL((url) => url.href.startsWith(back));
-    plantSecret("code", new URL(page.url()).searchParams.get("code"));
   }
-
-  const fits = async (page: Page): Promise<void> => {
-    const { width } = page.viewportSize() ?? { width: 0 };
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-  };
 
   it("bar#AS-7 names the client, fits a telephone, and leads to the vendor and back by keyboard", async () => {
     const options = { viewport: { width: 360, height: 740 }, colorScheme: "dark" as const };
-    const { context, page, visited, complaints } = await open(options);
+    const { context, page, visited, complaints } = await openPage(browser, options);
     await page.goto(ask());
     await takeScreenshot(page, "consent/telephone");
     await page.getByRole("heading", { name: "Let Desk Assistant use your sandbox-op account?" }).waitFor();
     for (const text of ["the operator of this server", "openid profile offline_access", back])
       await page.getByText(text, { exact: true }).waitFor();
-    await fits(page);
+    await expectFit(page);
     expect(visited.some(({ href }) => href.startsWith(harness.provider.issuer))).toBe(false);
     await page.reload();
     await page.keyboard.press("Tab");
@@ -97,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   });
 
   it("bar#AS-22 leads back with access_denied on Cancel, without JavaScript or the vendor", async () => {
-    const { context, page, visited } = await open({ javaScriptEnabled: false });
+    const { context, page, visited } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(ask());
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
@@ -109,7 +87,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   });
 
   it("bar#AS-7 a page of another origin can neither frame it nor post its form", async () => {
-    const { context, page } = await open();
+    const { context, page } = await openPage(browser);
     await page.goto(ask());
     const [form = ""] = /<form[\s\S]*<\/form>/.exec(await page.content()) ?? [];
     // Another port of the same host: for cookies the same site.

@@ -8,6 +8,7 @@ import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../su
 import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { expectFit } from "../../support/pages/open-page.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { type PlatformHarness, startPlatform } from "../../support/reference-platform/harness.ts";
 
@@ -52,7 +53,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
   const shot = async (name: string): Promise<void> => {
     await takeScreenshot(page, `platform/${name}`);
     // Nothing is cut off, and no page scrolls sideways.
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(WIDTH);
+    await expectFit(page);
     const fields = "[...document.querySelectorAll('input:not([type=hidden]),select')]";
     expect(await page.evaluate(`${fields}.every((field) => field.labels.length > 0)`)).toBe(true);
     expect(await page.locator("h1").count()).toBe(1);

@@ -5,8 +5,9 @@
 import { startTlsFront, type TlsFront } from "@oauth-broker/oauth-core/testing";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
+import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { type SeveralVendors, startSeveralVendors } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
 
@@ -46,9 +47,8 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
 
   /** A fresh browser; everything the server sends it is kept. */
   async function open(options: BrowserContextOptions = {}) {
-    const context = await browser.newContext(options);
-    context.setDefaultTimeout(BROWSER_MS);
-    const complaints: string[] = [];
+    const opened = await openPage(browser, { isRefused: true, ...options });
+    const { context } = opened;
     const bodies: Promise<unknown>[] = [];
     context.on("response", (response) => {
       if (![harness.url, front.url].some((own) => response.url().startsWith(own))) return;
@@ -59,15 +59,11 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
       });
       bodies.push(kept.catch(() => undefined));
     });
-    const page = await context.newPage();
-    page.on("console", (message) => {
-      if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
-    });
     const close = async (): Promise<void> => {
       await Promise.all(bodies);
       await context.close();
     };
-    return { context, page, complaints, close };
+    return { ...opened, close };
   }
 
   /** At an OpenID provider, without a pointer. */
@@ -76,10 +72,6 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     await page.getByRole("button", { name: "Allow" }).press("Enter");
   }
 
-  const fits = async (page: Page): Promise<void> => {
-    const { width } = page.viewportSize() ?? { width: 0 };
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-  };
   const focused = (page: Page): Promise<unknown> => page.evaluate("document.activeElement.textContent.trim()");
   const shoot = (page: Page, name: string): Promise<void> => takeScreenshot(page, `links/${name}`);
 
@@ -90,7 +82,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     await agree(page);
     await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
     await page.getByText("user@sandbox.example").waitFor();
-    await fits(page);
+    await expectFit(page);
     await shoot(page, "connect");
     await page.reload();
     await page.keyboard.press("Tab");
@@ -98,13 +90,13 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     await page.keyboard.press("Enter");
     await agree(page);
     await page.getByRole("status").getByText("chat is connected").waitFor();
-    await fits(page);
+    await expectFit(page);
     await shoot(page, "connections");
     expect(new URL(page.url()).pathname).toBe("/connections");
     expect((await user.call("chat_account")).isError).toBe(false);
     await page.goto(url);
     await page.getByRole("heading", { name: "This link does not work any more" }).waitFor();
-    await fits(page);
+    await expectFit(page);
     await shoot(page, "gone");
     expect(complaints).toEqual([]);
     await close();
@@ -189,7 +181,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     const { context, page, complaints, close } = await open({ ignoreHTTPSErrors: true });
     await page.goto(`${front.url}/connections`);
     await page.getByRole("heading", { name: "Sign in to see your connections" }).waitFor();
-    await fits(page);
+    await expectFit(page);
     await shoot(page, "sign-in");
     await page.getByRole("button", { name: "Continue to home" }).click();
     await agree(page);

@@ -2,11 +2,11 @@
  * The sandbox's vendors in a real browser: what a user ticks, chooses and types reaches the tokens,
  * on any screen.
  */
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
-import { plantSecret } from "../../support/secrets.ts";
+import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { expectFit, openPage } from "../../support/pages/open-page.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -14,9 +14,8 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
   let broker: InProcessSandbox;
   let home: string;
   let browser: Browser;
-  let context: BrowserContext;
-  let page: Page;
-  let complaints: string[];
+  let opened: Awaited<ReturnType<typeof openPage>>;
+  let page: typeof opened.page;
 
   beforeAll(async () => {
     broker = await startInProcessSandbox();
@@ -28,23 +27,13 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
     await broker.stop();
   });
   afterEach(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
+    await opened.context.close();
+    expect(opened.complaints).toEqual([]);
   });
 
   async function open(width: number): Promise<void> {
-    complaints = [];
-    context = await browser.newContext({ viewport: { width, height: 900 } });
-    context.setDefaultTimeout(BROWSER_MS);
-    context.on("weberror", (error) => complaints.push(error.error().message));
-    context.on("console", (message) => {
-      if (message.type() === "error") complaints.push(message.text());
-    });
-    context.on("request", (request) => {
-      const { searchParams } = new URL(request.url());
-      plantSecret("code in the browser", searchParams.get("code"));
-    });
-    page = await context.newPage();
+    opened = await openPage(browser, { viewport: { width, height: 900 } });
+    ({ page } = opened);
     await page.goto(home);
     await click("First user");
   }
@@ -64,7 +53,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
   /** Checks also that no page is wider than the screen. */
   async function shot(name: string): Promise<void> {
     await takeScreenshot(page, `vendors/${name}`);
-    expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBeLessThanOrEqual(0);
+    await expectFit(page);
   }
 
   it("leaves a permission out at Google Workspace, on a telephone", async () => {

@@ -4,8 +4,7 @@
  * test.
  */
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { BROWSER_MS } from "../chromium.ts";
-import { plantSecret } from "../secrets.ts";
+import { openPage } from "../pages/open-page.ts";
 
 /** What the user clicks at the vendor, or on the broker's page before it. */
 export interface Answer {
@@ -20,19 +19,7 @@ const CHOICES: ReadonlySet<string> = new Set(["Authentication", "Registration"])
 export type Actor = Awaited<ReturnType<typeof openActor>>;
 /** @param platform its URL, without a trailing slash */
 export async function openActor(browser: Browser, platform: string, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext(options);
-  context.setDefaultTimeout(BROWSER_MS);
-  const complaints: string[] = [];
-  context.on("weberror", (error) => complaints.push(error.error().message));
-  // Refusals are answered with 400 on purpose; any other error in the browser is a defect of a
-  // page.
-  context.on("console", (message) => {
-    if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(message.text());
-  });
-  context.on("request", (request) => {
-    plantSecret("code in the browser", new URL(request.url()).searchParams.get("code"));
-  });
-  const page = await context.newPage();
+  const { context, page, complaints } = await openPage(browser, { isRefused: true, ...options });
 
   const click = (name: string) => page.getByRole("button", { name, exact: true }).click();
   const follow = (name: string) => page.getByRole("link", { name, exact: true }).click();
