@@ -7,20 +7,17 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AccountId } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { postWhoami } from "../support/mcp/client.ts";
 import { createMcpPlatform, errorOf, type PlatformTokens } from "../support/mcp/platform.ts";
 import { serveTemplate, type ServerInProcess } from "../support/mcp/in-process.ts";
 import { type Environment, hostedEnvironment } from "../support/mcp/process.ts";
-import { type GitHubVendor, startGitHubVendor, startOpenIdVendor } from "../support/mcp/vendor.ts";
+import { startGitHubVendor, startOpenIdVendor } from "../support/mcp/vendor.ts";
 import { send } from "../support/broker/platform.ts";
 import { temporaryFolder } from "../support/service-process.ts";
+import { shared } from "../support/shared.ts";
 
-let vendor: GitHubVendor;
-beforeAll(async () => {
-  vendor = await startGitHubVendor();
-});
-afterAll(() => vendor.close());
+const vendor = shared(() => startGitHubVendor());
 
 interface Deployment {
   /** Starts a server over the folder, and stops it after. */

@@ -10,7 +10,7 @@ import { SCOPE } from "../../support/broker/configuration.ts";
 import {
   type ConnectHarness,
   connectWith,
-  freshOf,
+  expectFresh,
   plantTokens,
   REQUEST,
   returnFromVendor,
@@ -32,8 +32,12 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
     await harness.close();
   });
   const redeemed = (): number => harness.vendor.requests().filter(({ path }) => path === "/token").length;
-  const refuses = async (callback: URL, session: unknown, refusal: object, client = harness.client): Promise<void> =>
-    expect(client.finish(callback, session)).rejects.toMatchObject(refusal);
+  const expectRefused = async (
+    callback: URL,
+    session: unknown,
+    refusal: object,
+    client = harness.client,
+  ): Promise<void> => expect(client.finish(callback, session)).rejects.toMatchObject(refusal);
   const becauseOf = (reason: string, code?: string): object => ({ ...(code && { code }), details: { reason } });
 
   describe("start and finish", () => {
@@ -74,9 +78,9 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       const attacker = await returnFromVendor(harness.client);
       const victim = await returnFromVendor(harness.client);
       const before = redeemed();
-      await refuses(attacker.callback, victim.session, becauseOf("state_mismatch", "invalid_session"));
+      await expectRefused(attacker.callback, victim.session, becauseOf("state_mismatch", "invalid_session"));
       for (const none of [undefined, null])
-        await refuses(attacker.callback, none, becauseOf("missing", "invalid_session"));
+        await expectRefused(attacker.callback, none, becauseOf("missing", "invalid_session"));
       expect(redeemed()).toBe(before);
       // The victim's own flow is unharmed.
       plantTokens(await harness.client.finish(victim.callback, victim.session));
@@ -86,17 +90,17 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       const one = await returnFromVendor(harness.client);
       const two = await returnFromVendor(harness.client);
       const forged = { ...two.session, state: one.session.state };
-      await refuses(one.callback, forged, { code: "invalid_grant" });
+      await expectRefused(one.callback, forged, { code: "invalid_grant" });
     });
 
     it("refuses a session that is invalid, of another client, or too old", async () => {
       const { session, callback } = await returnFromVendor(harness.client);
       for (const bad of [{}, "session", { ...session, v: 2 }, { ...session, state: "" }, { ...session, nonce: 1 }]) {
-        await refuses(callback, bad, becauseOf("malformed"));
+        await expectRefused(callback, bad, becauseOf("malformed"));
       }
-      await refuses(callback, session, becauseOf("other_client"), harness.other());
-      await refuses(callback, { ...session, context: "x" }, becauseOf("other_client"));
-      await refuses(callback, { ...session, expiresAt: 1 }, becauseOf("expired"));
+      await expectRefused(callback, session, becauseOf("other_client"), harness.other());
+      await expectRefused(callback, { ...session, context: "x" }, becauseOf("other_client"));
+      await expectRefused(callback, { ...session, expiresAt: 1 }, becauseOf("expired"));
     });
   });
 
@@ -105,9 +109,9 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       const { session, callback } = await returnFromVendor(harness.client);
       plantTokens(await harness.client.finish(callback, session));
       const before = redeemed();
-      await refuses(callback, session, becauseOf("used", "invalid_session"));
+      await expectRefused(callback, session, becauseOf("used", "invalid_session"));
       expect(redeemed()).toBe(before);
-      await refuses(callback, session, { code: "invalid_grant" }, harness.again());
+      await expectRefused(callback, session, { code: "invalid_grant" }, harness.again());
     });
 
     it("works once of two at the same time", async () => {
@@ -127,7 +131,7 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
     ])("%s is refused, and its code goes nowhere", async (_what, reason, change) => {
       const { session, callback } = await returnFromVendor(harness.client);
       const before = redeemed();
-      await refuses(withParameters(callback, change), session, becauseOf(reason, "invalid_callback"));
+      await expectRefused(withParameters(callback, change), session, becauseOf(reason, "invalid_callback"));
       expect(redeemed()).toBe(before);
       plantTokens(await harness.client.finish(callback, session));
     });
@@ -137,37 +141,37 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
       const before = redeemed();
       const bare = withParameters(callback, (sent) => sent.delete("code"));
       // The broker's always has code or error; a vendor's may have neither, which is its error.
-      await refuses(bare, session, { code: expect.stringMatching(/^(?:invalid_callback|server_error)$/) });
+      await expectRefused(bare, session, { code: expect.stringMatching(/^(?:invalid_callback|server_error)$/) });
       expect(redeemed()).toBe(before);
     });
 
     it("rfc9700#4.4.2.2 at another path is refused", async () => {
       const { session, callback } = await returnFromVendor(harness.client);
       const elsewhere = new URL(`/another/callback${callback.search}`, callback);
-      await refuses(elsewhere, session, becauseOf("wrong_path"));
+      await expectRefused(elsewhere, session, becauseOf("wrong_path"));
     });
 
     it("says that the user cancelled, at the consent and at the sign-in", async () => {
       for (const decision of ["cancel", "cancel-sign-in"] as const) {
         const { session, callback } = await returnFromVendor(harness.client, { decision });
         const details = { vendorError: "access_denied" };
-        await refuses(callback, session, { name: "BrokerClientError", code: "access_denied", details });
+        await expectRefused(callback, session, { name: "BrokerClientError", code: "access_denied", details });
       }
     });
 
     it("believes no error that does not come with the state and iss of this flow", async () => {
       const { session, callback } = await returnFromVendor(harness.client, { decision: "cancel" });
       const foreign = withParameters(callback, (sent) => sent.set("state", "x"));
-      await refuses(foreign, session, { code: "invalid_session" });
+      await expectRefused(foreign, session, { code: "invalid_session" });
       const nameless = withParameters(callback, (sent) => sent.delete("iss"));
-      await refuses(nameless, session, { code: "invalid_callback" });
+      await expectRefused(nameless, session, { code: "invalid_callback" });
     });
 
     it("sends the user through a new flow where the code went to the vendor and the answer is lost", async () => {
       const { session, callback } = await returnFromVendor(harness.client);
       harness.vendor.faults.next("/token", { kind: "lose" });
-      await refuses(callback, session, { code: "temporarily_unavailable", details: { retry: "restart" } });
-      await refuses(callback, session, becauseOf("used"));
+      await expectRefused(callback, session, { code: "temporarily_unavailable", details: { retry: "restart" } });
+      await expectRefused(callback, session, becauseOf("used"));
     });
 
     it("is refused with an ID token whose signature is wrong", async () => {
@@ -176,14 +180,14 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
         kind: "rewrite",
         rewrite: (answer) => ({ ...answer, id_token: `${String(answer["id_token"]).slice(0, -4)}AAAA` }),
       });
-      await refuses(callback, session, becauseOf("id_token_invalid", "vendor_response_invalid"));
+      await expectRefused(callback, session, becauseOf("id_token_invalid", "vendor_response_invalid"));
     });
   });
 
   describe("refresh", () => {
     it("answers new tokens; the refresh token they replace is dead, and then the user has to authorize again", async () => {
       const { refreshToken = "", connection } = await connectWith(harness.client);
-      const tokens = freshOf(await harness.client.refresh({ refreshToken, connection }));
+      const tokens = expectFresh(await harness.client.refresh({ refreshToken, connection }));
       expect(tokens.refreshToken).not.toBe(refreshToken);
       expect(tokens.expiresAt).toBeTypeOf("number");
       harness.now.advance(61);
@@ -196,7 +200,7 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
 
     it("goes by the vendor's name where the connection was not kept", async () => {
       const { refreshToken = "" } = await connectWith(harness.client);
-      freshOf(await harness.client.refresh({ refreshToken, vendor: "op" }));
+      expectFresh(await harness.client.refresh({ refreshToken, vendor: "op" }));
     });
 
     it("says when to try again while the vendor is down, and the refresh token is as good as before", async () => {
@@ -207,7 +211,7 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
         retryAfterSeconds: 7,
       });
       harness.now.advance(8);
-      freshOf(await harness.client.refresh({ refreshToken, connection }));
+      expectFresh(await harness.client.refresh({ refreshToken, connection }));
     });
 
     it("sends the user through a new flow where a rotating refresh token went and its answer is lost", async () => {

@@ -13,7 +13,7 @@ import {
 } from "@oauth-broker/simulators/vendors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../../support/broker/configuration.ts";
-import { consent, freshOf, plantTokens } from "../../support/connect-client/harness.ts";
+import { consent, expectFresh, plantTokens } from "../../support/connect-client/harness.ts";
 import { random } from "../../support/broker/platform.ts";
 
 const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";
@@ -87,7 +87,7 @@ describe.each(Object.keys(CASES))("directly at %s", (id) => {
     expect(vendor.isLive(tokens.accessToken)).toBe(true);
 
     const { refreshToken, connection } = tokens;
-    const fresh = freshOf(await client.refresh({ refreshToken, connection }));
+    const fresh = expectFresh(await client.refresh({ refreshToken, connection }));
     expect(vendor.isLive(fresh.accessToken)).toBe(true);
 
     const check = async () =>

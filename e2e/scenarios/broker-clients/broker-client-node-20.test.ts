@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import type { Refreshed, Revoked, Started, Tokens } from "@oauth-broker/broker-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
-import { consent, freshOf, plantTokens } from "../../support/connect-client/harness.ts";
+import { consent, expectFresh, plantTokens } from "../../support/connect-client/harness.ts";
 import { majorOf, oldestNode } from "../../support/packages/node-20.ts";
 import { ROOT } from "../../support/paths.ts";
 import { isCurrent } from "../../support/setup/built-services.ts";
@@ -81,7 +81,7 @@ describe(`the built package on Node ${node.version}`, () => {
     });
     const { refreshToken, connection } = plantTokens(await backend.call<Tokens>("finish", callback, session));
     const refreshed = await backend.call<Refreshed>("refresh", { refreshToken, connection });
-    const { accessToken: token, connection: newer } = freshOf(refreshed);
+    const { accessToken: token, connection: newer } = expectFresh(refreshed);
     const revoked = await backend.call<Revoked>("revoke", { token, connection: newer });
     expect(revoked).toEqual({ outcome: "revoked", revoked: "token" });
     expect(await backend.call("explain", { vendor: "op" })).toMatchObject({ vendor: "op" });

@@ -7,7 +7,7 @@ import { decodeJwt, exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClientKeys, createClientKeys } from "../../support/broker/client-keys.ts";
 import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
-import { consent, freshOf, plantTokens } from "../../support/connect-client/harness.ts";
+import { consent, expectFresh, plantTokens } from "../../support/connect-client/harness.ts";
 import { type Harness, startHarness } from "../../support/broker/harness.ts";
 import { random } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
@@ -64,7 +64,7 @@ describe.each(["client_secret_basic", "private_key_jwt"])("a backend with %s", (
     });
 
     const { refreshToken = "", connection } = tokens;
-    const refreshed = freshOf(await by().refresh({ refreshToken, connection }));
+    const refreshed = expectFresh(await by().refresh({ refreshToken, connection }));
     expect(refreshed.refreshToken).not.toBe(refreshToken);
 
     const { accessToken, connection: newer } = refreshed;
@@ -93,7 +93,7 @@ describe("a client of the user's own at the vendor", () => {
     const { refreshToken = "", connection } = plantTokens(await client.finish(await consent(url), session));
     // The caller has to bring the secret, because the broker did not keep it.
     await expect(client.refresh({ refreshToken, connection })).rejects.toMatchObject({ code: "invalid_request" });
-    const refreshed = freshOf(await client.refresh({ refreshToken, connection, byoc }));
+    const refreshed = expectFresh(await client.refresh({ refreshToken, connection, byoc }));
     const { accessToken: token, connection: newer, refreshToken: next = "" } = refreshed;
     // As after the owner changed the secret at the vendor without a change here.
     const stale = { clientId: byoc.clientId, clientSecret: "a-secret-from-last-year" };
@@ -129,7 +129,7 @@ describe("answers that only this client can open", () => {
       encryption: encryption(),
     });
     const { refreshToken = "", connection } = await connect(sealed);
-    freshOf(await sealed.refresh({ refreshToken, connection }));
+    expectFresh(await sealed.refresh({ refreshToken, connection }));
   });
 
   it("are not taken in plain, and not opened without the key", async () => {

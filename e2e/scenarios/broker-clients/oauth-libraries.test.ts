@@ -13,7 +13,7 @@ import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
-import { consent, freshOf, plantTokens } from "../../support/connect-client/harness.ts";
+import { consent, expectFresh, plantTokens } from "../../support/connect-client/harness.ts";
 import { type Harness, startHarness } from "../../support/broker/harness.ts";
 import { ROOT } from "../../support/paths.ts";
 import { plantSecret } from "../../support/secrets.ts";
@@ -149,7 +149,7 @@ describe("broker-client", () => {
     const first = plantTokens(await client.finish(await consent(url), session));
     const beside = isBeside ? { connection: first.connection } : {};
     const refreshed = await client.refresh({ refreshToken: first.refreshToken, ...beside });
-    const { accessToken, refreshToken = "", connection } = freshOf(refreshed);
+    const { accessToken, refreshToken = "", connection } = expectFresh(refreshed);
     expect(refreshToken).toMatch(/^sealed1\./);
     for (const named of [connection, refreshToken]) {
       expect(await client.check({ accessToken, connection: named })).toMatchObject({ active: true });

@@ -5,15 +5,16 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type DynamoDbEngine, startDynamoDb } from "@oauth-broker/simulators/aws";
+import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import { TABLE_SCHEMA } from "@oauth-broker/token-store";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { freePort } from "../../support/free-port.ts";
 import { BROKER_FOLDER, ROOT } from "../../support/paths.ts";
 import { createPlatform, send } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { type ServiceProcess, startService, temporaryFolder } from "../../support/service-process.ts";
+import { shared } from "../../support/shared.ts";
 
 interface ComposeService {
   readonly image: string;
@@ -47,13 +48,9 @@ const image = {
   command: JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? "[]") as readonly string[],
 };
 
-let engine: DynamoDbEngine;
 const folder = temporaryFolder();
 const here = (text: string, there: string): string => text.replaceAll(DATA, there);
-beforeAll(async () => {
-  engine = await startDynamoDb();
-});
-afterAll(() => engine.close());
+const engine = shared(() => startDynamoDb());
 
 async function startAsComposed(
   { services, configs }: Compose,

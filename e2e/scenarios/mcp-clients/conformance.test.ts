@@ -6,8 +6,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CLIENT_ID, openHarness, type Harness } from "../../conformance/harness.ts";
+import { describe, expect, it } from "vitest";
+import { CLIENT_ID, openHarness } from "../../conformance/harness.ts";
 import { expectScore, SCORES, scoreOf } from "../../conformance/scores.ts";
 import { runSuite } from "../../conformance/suite.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -15,12 +15,9 @@ import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { startOpenIdVendor } from "../../support/mcp/vendor.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
+import { shared } from "../../support/shared.ts";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await openHarness({ vendors: "several" });
-});
-afterAll(() => harness.close());
+const harness = shared(() => openHarness({ vendors: "several" }));
 
 describe("the server", () => {
   // The body of every request is read before the SDK reads it, and `initialize` answers

@@ -8,9 +8,10 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startServerCallback, type ServerCallbackHarness } from "../../support/mcp/server-callback.ts";
+import { describe, expect, it } from "vitest";
+import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { consent } from "../../support/mcp/vendor.ts";
+import { shared } from "../../support/shared.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "support", "mcp", "python-sdk");
 const CALLBACK = "http://localhost:3030/callback";
@@ -30,11 +31,7 @@ it("each version is locked, with all that it needs", () => {
 });
 
 describe.each(Object.entries(installed))("mcp %s", (version, python) => {
-  let harness: ServerCallbackHarness;
-  beforeAll(async () => {
-    harness = await startServerCallback(() => ({ OAUTH_DYNAMIC_REGISTRATION: "open" }));
-  });
-  afterAll(() => harness.close());
+  const harness = shared(() => startServerCallback(() => ({ OAUTH_DYNAMIC_REGISTRATION: "open" })));
 
   it("registers, signs its user in, and calls a tool", async () => {
     const said = await connect(python, harness.server.mcp);

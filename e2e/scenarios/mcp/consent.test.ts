@@ -36,10 +36,10 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   });
 
   /** Where a client sends its user. */
-  const ask = (parameters: Record<string, string> = {}): string => {
+  const ask = (): string => {
     const pkce = { code_challenge: challengeOf("v".repeat(43)), code_challenge_method: "S256" };
     const asked = { response_type: "code", client_id: "desk", redirect_uri: back, state: "of-the-client", ...pkce };
-    return `${harness.server.url}/authorize?${new URLSearchParams({ ...asked, ...parameters }).toString()}`;
+    return `${harness.server.url}/authorize?${new URLSearchParams(asked).toString()}`;
   };
 
   /** Signs in and consents there, without a pointer. */

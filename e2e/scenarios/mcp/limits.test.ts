@@ -1,17 +1,14 @@
 /** What the limits of a server change, seen from outside; each limit is tested beside its code. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { postWhoami } from "../../support/mcp/client.ts";
 import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
-import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { send } from "../../support/broker/platform.ts";
+import { shared } from "../../support/shared.ts";
 
-let vendor: GitHubVendor;
-beforeAll(async () => {
-  vendor = await startGitHubVendor();
-});
-afterAll(() => vendor.close());
+const vendor = shared(() => startGitHubVendor());
 
 it("bar#ST-8 the sixth refused OAuth request is 429, and /mcp and the metadata are left", async () => {
   const env = { ...(await hostedEnvironment()), ...vendor.env, LIMITS_REQUESTS_PER_MINUTE: "5" };

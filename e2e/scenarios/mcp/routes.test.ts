@@ -5,28 +5,24 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { expect, it } from "vitest";
+import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
-import { startGitHubVendor, type GitHubVendor } from "../../support/mcp/vendor.ts";
+import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { MCP_SOURCE } from "../../support/paths.ts";
 import { send } from "../../support/broker/platform.ts";
 import { exchange } from "../../support/raw-http.ts";
+import { shared } from "../../support/shared.ts";
 
 const METADATA = "/.well-known/oauth-authorization-server";
 const RESOURCE = "/.well-known/oauth-protected-resource";
 /** What the ingress opens; the last four take a POST. */
 const OPEN = [METADATA, RESOURCE, `${RESOURCE}/mcp`, "/authorize", "/favicon.ico", "/token", "/revoke", "/register"];
 
-let vendor: GitHubVendor;
-let server: ServerInProcess;
-beforeAll(async () => {
-  vendor = await startGitHubVendor();
-  server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
-});
-afterAll(async () => {
-  await server.stop();
-  await vendor.close();
+const vendor = shared(startGitHubVendor);
+const server = shared(async () => {
+  const served = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
+  return { ...served, close: served.stop };
 });
 
 const raw = async (route: string, host: string): Promise<number> => {

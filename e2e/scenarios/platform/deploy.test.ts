@@ -5,15 +5,16 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { openTable } from "../../support/aws/mcp.ts";
 import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import { createMcpPlatform } from "../../support/mcp/platform.ts";
-import { type GitHubVendor, OUR_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { OUR_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { ROOT } from "../../support/paths.ts";
 import { DEPLOYERS_OWN, serverProject, type ServerProject } from "../../support/reference-platform/process.ts";
+import { shared } from "../../support/shared.ts";
 
 const PRE_REGISTERED = "name: notes\nmode: pre-registered";
 const HOSTED = `name: notes
@@ -29,11 +30,7 @@ const OWN_CALLBACK = "https://platform.example/oauth/connectors/notes/callback";
 // Each test starts several processes, one after the other.
 vi.setConfig({ testTimeout: 120_000 });
 
-let vendor: GitHubVendor;
-beforeAll(async () => {
-  vendor = await startGitHubVendor({ redirectUris: [PLATFORM_CALLBACK, OWN_CALLBACK] });
-});
-afterAll(() => vendor.close());
+const vendor = shared(() => startGitHubVendor({ redirectUris: [PLATFORM_CALLBACK, OWN_CALLBACK] }));
 
 let project: ServerProject;
 

@@ -3,30 +3,23 @@
  * first call to a vendor that ends its grant, a scope that is needed later, and a restart. Their
  * clients are never sent to the authorization server again.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ERAS } from "../../support/mcp/client.ts";
-import { type SeveralVendors, startSeveralVendors } from "../../support/several-vendors/harness.ts";
-import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
+import { startSeveralVendors } from "../../support/several-vendors/harness.ts";
+import { connectLinkingClient } from "../../support/several-vendors/client.ts";
+import { shared } from "../../support/shared.ts";
 
-let harness: SeveralVendors;
-beforeAll(async () => {
-  harness = await startSeveralVendors();
-});
-afterAll(() => harness.close());
+const harness = shared(() => startSeveralVendors());
 
 const USERS = { modern: "user", legacy: "operator" } as const;
 const LOGINS = { user: "sample-user", operator: "sample-operator" } as const;
 
 describe.each(ERAS)("a user with a stock %s client", (era) => {
   const account = USERS[era];
-  let user: LinkingClient;
   const own = { user: account, account: expect.objectContaining({ sub: account }) as unknown };
   const ownGitHub = { user: account, account: expect.objectContaining({ login: LOGINS[account] }) as unknown };
 
-  beforeAll(async () => {
-    user = await connectLinkingClient(harness, { era, account });
-  });
-  afterAll(() => user.close());
+  const user = shared(() => connectLinkingClient(harness, { era, account }));
 
   it("has linked the sign-in vendor by signing in", async () => {
     expect((await user.call("home_account")).value).toEqual(own);

@@ -4,22 +4,16 @@
  */
 import { type AtlassianSimulator, startAtlassian } from "@oauth-broker/simulators/vendors";
 import { expectError } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
 import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
 
-let harness: VendorHarness<AtlassianSimulator>;
-
-beforeAll(async () => {
-  const vendor = await startAtlassian();
-  harness = await startVendorHarness({
-    vendor,
-    scope: "read:me",
-    client: { kind: "mcp" },
-    form: { resource: vendor.mcpServer },
-  });
-});
-afterAll(() => harness.close());
+const start = (vendor: AtlassianSimulator) => {
+  const form = { resource: vendor.mcpServer };
+  return startVendorHarness({ vendor, scope: "read:me", client: { kind: "mcp" }, form });
+};
+const harness = shared(async () => start(await startAtlassian()));
 
 describe("Atlassian", () => {
   it("connects: with the resource on both legs, and the scope for a refresh token", async () => {
@@ -79,13 +73,7 @@ describe("Atlassian", () => {
   });
 
   it("bar#RV-2 bar#BY-4 says what the user can do if only the token endpoint was moved", async () => {
-    const vendor = await startAtlassian({ publishesRevocation: false });
-    const elsewhere = await startVendorHarness({
-      vendor,
-      scope: "read:me",
-      client: { kind: "mcp" },
-      form: { resource: vendor.mcpServer },
-    });
+    const elsewhere = await start(await startAtlassian({ publishesRevocation: false }));
     const grant = await elsewhere.connect();
     const answer = await elsewhere.revoke(grant.refreshToken, grant);
     await elsewhere.close();

@@ -1,24 +1,17 @@
 /** GitHub from connect to revoke, and every error it has, against its simulator. */
 import { driveConsent } from "@oauth-broker/simulators";
-import { startGitHub, type GitHubSimulator } from "@oauth-broker/simulators/vendors";
+import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { expectError } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI } from "../../support/broker/configuration.ts";
+import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
-import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
+import { startVendorHarness } from "../../support/vendors/harness.ts";
 
-let classic: VendorHarness<GitHubSimulator>;
-let expiring: VendorHarness<GitHubSimulator>;
-
-beforeAll(async () => {
-  classic = await startVendorHarness({ vendor: await startGitHub(), scope: "read:user repo" });
-  const client = { expiringTokens: true };
-  expiring = await startVendorHarness({ vendor: await startGitHub(), scope: "read:user repo", client });
-});
-afterAll(async () => {
-  await classic.close();
-  await expiring.close();
-});
+const start = async (client: object) =>
+  startVendorHarness({ vendor: await startGitHub(), scope: "read:user repo", client });
+const classic = shared(() => start({}));
+const expiring = shared(() => start({ expiringTokens: true }));
 
 describe("GitHub", () => {
   it("connects: scopes are a list, and tokens that never expire have no expires_in", async () => {

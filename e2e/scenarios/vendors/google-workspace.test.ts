@@ -1,19 +1,16 @@
 /** Google Workspace from approval to revoke, and every error it has, against its simulator. */
-import { type GoogleSimulator, startGoogleWorkspace } from "@oauth-broker/simulators/vendors";
+import { startGoogleWorkspace } from "@oauth-broker/simulators/vendors";
 import { expectError } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
-import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
+import { startVendorHarness } from "../../support/vendors/harness.ts";
 
 const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";
 const DRIVE = "https://www.googleapis.com/auth/drive.readonly";
 
-let harness: VendorHarness<GoogleSimulator>;
-
-beforeAll(async () => {
-  harness = await startVendorHarness({ vendor: await startGoogleWorkspace(), scope: `openid ${GMAIL} ${DRIVE}` });
-});
-afterAll(() => harness.close());
+const scope = `openid ${GMAIL} ${DRIVE}`;
+const harness = shared(async () => startVendorHarness({ vendor: await startGoogleWorkspace(), scope }));
 
 describe("Google Workspace", () => {
   it("connects with an ID token that is checked, and a refresh token because it asks for consent", async () => {
@@ -74,7 +71,11 @@ describe("Google Workspace", () => {
     expect((await harness.revoke(second.accessToken, second)).body).toEqual({ revoked: "already" });
     const third = await harness.connect();
     expect((await harness.revoke(third.accessToken, third)).body).toEqual({ revoked: "grant" });
-    expect(harness.vendor.requests().at(-1)).toMatchObject({ path: "/revoke", query: {}, body: { token: "(secret)" } });
+    expect(harness.vendor.requests().at(-1)).toMatchObject({
+      path: "/revoke",
+      query: {},
+      body: { token: "(secret)" },
+    });
   });
 
   it("refuses to start before the vendor's approval", async () => {

@@ -2,24 +2,18 @@
  * Linear's authorization server for its MCP server, from connect to revoke, and every error,
  * against its simulator.
  */
-import { type McpSimulator, startLinear } from "@oauth-broker/simulators/vendors";
+import { startLinear } from "@oauth-broker/simulators/vendors";
 import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { browse } from "../../support/broker/platform.ts";
+import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors, STANDARD_ERRORS } from "../../support/vendors/errors.ts";
-import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
+import { startVendorHarness } from "../../support/vendors/harness.ts";
 
-let harness: VendorHarness<McpSimulator>;
-let strict: VendorHarness<McpSimulator>;
-
-beforeAll(async () => {
-  harness = await startVendorHarness({ vendor: await startLinear(), scope: "read write" });
-  strict = await startVendorHarness({ vendor: await startLinear({ replayWindowSeconds: 0 }), scope: "read" });
-});
-afterAll(async () => {
-  await harness.close();
-  await strict.close();
-});
+const harness = shared(async () => startVendorHarness({ vendor: await startLinear(), scope: "read write" }));
+const strict = shared(async () =>
+  startVendorHarness({ vendor: await startLinear({ replayWindowSeconds: 0 }), scope: "read" }),
+);
 
 describe("Linear", () => {
   it("connects", async () => {

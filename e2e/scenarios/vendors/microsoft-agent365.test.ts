@@ -4,24 +4,23 @@
  */
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { createTestAuthority, expectError } from "@oauth-broker/oauth-core/testing";
-import { type MicrosoftSimulator, startMicrosoftAgent365 } from "@oauth-broker/simulators/vendors";
+import { startMicrosoftAgent365 } from "@oauth-broker/simulators/vendors";
 import { decodeJwt, exportJWK } from "jose";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { browse } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
+import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
-import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
+import { startVendorHarness } from "../../support/vendors/harness.ts";
 
 const TOOLS = "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1";
 const SCOPE = `openid profile ${TOOLS}/McpServers.Mail.All`;
 
-let harness: VendorHarness<MicrosoftSimulator>;
-
-beforeAll(async () => {
+const harness = shared(async () => {
   const simulator = await startMicrosoftAgent365();
   // As in the registry: the caller may name the tenant, and each ID token names its own.
   const endpoints = { ...simulator.endpointsOf("{tenant}"), issuer: simulator.endpoints["issuer"] ?? "" };
-  harness = await startVendorHarness({ vendor: { ...simulator, endpoints }, scope: SCOPE });
+  return startVendorHarness({ vendor: { ...simulator, endpoints }, scope: SCOPE });
 });
 afterEach(() => {
   Object.assign(harness.vendor.settings, {
@@ -31,7 +30,6 @@ afterEach(() => {
     tokenErrors: "documented",
   });
 });
-afterAll(() => harness.close());
 
 const tenants = () => harness.vendor.settings.tenants.map(({ id }) => id);
 const asNewTenant = (): void => void (harness.vendor.settings.homeTenant = tenants()[1]);
@@ -171,7 +169,10 @@ describe("Microsoft Agent 365", () => {
 
   describe("while users may consent themselves", () => {
     const mayConsent = (usersMayConsent: boolean) => (): void =>
-      void Object.assign(harness.vendor.settings.tenants[0] ?? {}, { usersMayConsent, adminConsent: !usersMayConsent });
+      void Object.assign(harness.vendor.settings.tenants[0] ?? {}, {
+        usersMayConsent,
+        adminConsent: !usersMayConsent,
+      });
     beforeEach(mayConsent(true));
     afterEach(mayConsent(false));
     describeCancel(() => harness);

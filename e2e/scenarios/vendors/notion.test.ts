@@ -2,18 +2,14 @@
  * Notion's authorization server for its MCP server, from connect to revoke, and every error,
  * against its simulator.
  */
-import { type NotionSimulator, startNotion } from "@oauth-broker/simulators/vendors";
+import { startNotion } from "@oauth-broker/simulators/vendors";
 import { expectError } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors, STANDARD_ERRORS } from "../../support/vendors/errors.ts";
-import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
+import { startVendorHarness } from "../../support/vendors/harness.ts";
 
-let harness: VendorHarness<NotionSimulator>;
-
-beforeAll(async () => {
-  harness = await startVendorHarness({ vendor: await startNotion(), scope: "default" });
-});
-afterAll(() => harness.close());
+const harness = shared(async () => startVendorHarness({ vendor: await startNotion(), scope: "default" }));
 
 describe("Notion", () => {
   it("connects, with S256 although it would take plain too", async () => {

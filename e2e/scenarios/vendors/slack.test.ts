@@ -1,22 +1,15 @@
 /** Slack's user tokens from connect to revoke, and every error it has, against its simulator. */
-import { startSlack, type SlackSimulator } from "@oauth-broker/simulators/vendors";
+import { startSlack } from "@oauth-broker/simulators/vendors";
 import { expectError } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
-import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
+import { startVendorHarness } from "../../support/vendors/harness.ts";
 
-let plain: VendorHarness<SlackSimulator>;
-let rotating: VendorHarness<SlackSimulator>;
-
-beforeAll(async () => {
-  const scope = "users:read search:read.public";
-  plain = await startVendorHarness({ vendor: await startSlack(), scope });
-  rotating = await startVendorHarness({ vendor: await startSlack(), scope, client: { tokenRotation: true } });
-});
-afterAll(async () => {
-  await plain.close();
-  await rotating.close();
-});
+const start = async (client: object) =>
+  startVendorHarness({ vendor: await startSlack(), scope: "users:read search:read.public", client });
+const plain = shared(() => start({}));
+const rotating = shared(() => start({ tokenRotation: true }));
 
 describe("Slack", () => {
   it("connects: the token is taken out of authed_user, and what stands beside it is handed on", async () => {

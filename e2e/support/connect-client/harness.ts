@@ -50,7 +50,7 @@ export function plantTokens(tokens: Tokens): Tokens {
 }
 
 /** @throws Error unless it came about */
-export function freshOf(refreshed: Refreshed): Tokens {
+export function expectFresh(refreshed: Refreshed): Tokens {
   if (refreshed.outcome !== "ok") throw new Error(refreshed.outcome);
   return plantTokens(refreshed.tokens);
 }
