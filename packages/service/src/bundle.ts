@@ -82,8 +82,8 @@ function versionCheck(name: string, [major, minor]: readonly [number, number]): 
 }`;
 }
 
-// `builtinModules` lists newer built-ins with their prefix only: a bare "sqlite" is a package.
-const BUILTINS = builtinModules.flatMap((name) => [name, `node:${name.replace(/^node:/, "")}`]);
+// The Node.js that builds may be older than a built-in. A bare name that it does not list is a package's.
+const BUILTIN = new RegExp(`^(?:node:.+|${builtinModules.join("|")})$`);
 const MARK = "\0builtin:";
 
 /**
@@ -93,7 +93,7 @@ const MARK = "\0builtin:";
 const builtinsOnDemand: Plugin = {
   name: "builtins-on-demand",
   resolveId: {
-    filter: { id: new RegExp(`^(?:${BUILTINS.join("|")})$`) },
+    filter: { id: BUILTIN },
     // Rolldown's own helpers load before these modules; all they import is node:module, which every
     // Node.js has.
     handler: (id, importer) =>
