@@ -2,22 +2,14 @@
  * The packages as a stranger gets them: their tarballs, installed with npm into empty projects, on
  * the Node.js versions they promise (docs/packages.md).
  */
-import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readmeBlock, volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { oldestNode } from "../../support/packages/node-20.ts";
-import {
-  IMPORT_ALL,
-  installIn,
-  makeTarballs,
-  nodeOf,
-  PACKAGES,
-  readManifest,
-  tarballOf,
-} from "../../support/packages/packages.ts";
+import { IMPORT_ALL, makeTarballs, nodeOf, PACKAGES, tarballOf } from "../../support/packages/packages.ts";
 import { ROOT } from "../../support/paths.ts";
 import { mustRun, run } from "../../support/packages/scaffold.ts";
 
@@ -52,6 +44,26 @@ beforeAll(async () => {
   await installIn(project, LIBRARIES);
 }, INSTALL_MS);
 afterAll(() => rm(desk, { recursive: true, force: true }), INSTALL_MS);
+
+interface Manifest {
+  readonly name: string;
+  readonly engines: { readonly node: string };
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+}
+
+/** @param names of packages, all that the project depends on */
+async function installIn(folder: string, names: readonly string[]): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  await mustRun("npm", ["install", "--no-audit", "--no-fund", ...names.map(tarballOf)], folder);
+  cpSync(join(import.meta.dirname, IMPORT_ALL), join(folder, IMPORT_ALL));
+}
 
 const installed = (name: string): string => join(project, "node_modules/@oauth-broker", name);
 

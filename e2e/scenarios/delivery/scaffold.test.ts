@@ -19,7 +19,7 @@ import { startGitHubVendor, type GitHubVendor } from "../../support/mcp/vendor.t
 import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import { IMPORT_ALL, makeTarballs, nodeOf, tarballOf } from "../../support/packages/packages.ts";
 import { ROOT } from "../../support/paths.ts";
-import { CREATE_SERVER, mustRun, packNextRelease, plainEnvironment, run } from "../../support/packages/scaffold.ts";
+import { mustRun, plainEnvironment, run } from "../../support/packages/scaffold.ts";
 import { startService } from "../../support/service-process.ts";
 
 const OAUTH_PATHS = [
@@ -34,6 +34,8 @@ const OAUTH_PATHS = [
   "/revoke",
 ];
 const INSTALL_MS = 180_000;
+/** The published command; turbo builds it first. */
+const CREATE_SERVER = join(ROOT, "packages/create-server/dist/main.js");
 /** The soak has it as it is published. */
 const COMMAND = volume({ test: join(ROOT, "packages/create-server/src/main.ts"), soak: CREATE_SERVER });
 /** The redirect URI of an MCP client on the same machine. */
@@ -334,4 +336,37 @@ async function whoami(endpoint: string, token: string): Promise<unknown> {
   } finally {
     await client.close();
   }
+}
+
+/**
+ * Makes of the packed core its next release: the version in every package, a word in `/healthz`.
+ *
+ * @param packed of a project
+ */
+async function packNextRelease(packed: string, scratch: string, version: string): Promise<void> {
+  for (const name of ["mcp-auth", "simulators"]) {
+    const folder = join(scratch, name);
+    mkdirSync(folder, { recursive: true });
+    await mustRun("tar", ["-xzf", join(packed, `${name}.tgz`)], folder);
+    for (const path of globSync("package/{,node_modules/@oauth-broker/*/}package.json", { cwd: folder })) {
+      const manifest = JSON.parse(readFileSync(join(folder, path), "utf8")) as {
+        readonly dependencies: Readonly<Record<string, string>>;
+      };
+      const dependencies = Object.entries(manifest.dependencies).map(([one, old]) => [
+        one,
+        one.startsWith("@oauth-broker/") ? version : old,
+      ]);
+      const next = { ...manifest, version, dependencies: Object.fromEntries(dependencies) };
+      writeFileSync(join(folder, path), JSON.stringify(next));
+    }
+    if (name === "mcp-auth") markRelease(join(folder, "package/dist/app.js"), version);
+    await mustRun("tar", ["-czf", join(packed, `${name}.tgz`), "package"], folder);
+  }
+}
+
+function markRelease(app: string, version: string): void {
+  const text = readFileSync(app, "utf8");
+  const changed = text.replace('status: "ok",', `status: "ok", release: "${version}",`);
+  if (changed === text) throw new Error("app.js has changed: there is no place to mark the release");
+  writeFileSync(app, changed);
 }

@@ -3,20 +3,42 @@
  * user to sign in, lists tools and calls one, at a server that allows its origin, reached directly
  * and through the platform's ingress. A server that does not allow the origin stays closed to it.
  */
+import { fileURLToPath } from "node:url";
 import { createIngress } from "@oauth-broker/platform/src/routes/ingress.ts";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog, listen, type Listening } from "@oauth-broker/service";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import type { Browser, Page } from "playwright-core";
+import { build } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BrowserClient, type BrowserOutcome, serveBrowserClient } from "../../support/mcp/browser-client.ts";
+import type { BrowserOutcome } from "../../support/mcp/browser-client-page.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
+import type { Era } from "../../support/mcp/client.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
 import { openPage } from "../../support/pages/open-page.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 const EXPOSED = ["/.well-known/*", "/authorize", "/callback", "/token", "/register", "/revoke"];
+
+/** At its own origin. */
+async function serveBrowserClient() {
+  const page = '<!doctype html><script type="module" src="/page.js"></script>';
+  const { url: origin, close } = await startScriptedVendor({
+    "/page.js": { headers: { "content-type": "text/javascript" }, body: await bundlePage() },
+    "*": { headers: { "content-type": "text/html" }, body: page },
+  });
+  /** The URL that a user opens. */
+  const urlOf = (mcp: string, era: Era): string => `${origin}/?${new URLSearchParams({ mcp, era }).toString()}`;
+  return { origin, url: urlOf, close };
+}
+
+async function bundlePage(): Promise<string> {
+  const input = fileURLToPath(new URL("../../support/mcp/browser-client-page.ts", import.meta.url));
+  const { output } = await build({ input, platform: "browser", write: false, output: { codeSplitting: false } });
+  return output[0].code;
+}
 
 interface Door {
   /** The public address of the server. */
@@ -60,7 +82,7 @@ async function openBehindIngress(allowedOrigins: string): Promise<Door> {
 }
 
 describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
-  let client: BrowserClient;
+  let client: Awaited<ReturnType<typeof serveBrowserClient>>;
   let browser: Browser;
   beforeAll(async () => {
     client = await serveBrowserClient();

@@ -69,7 +69,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
 
     await actor.follow("The hosted server");
     await actor.click("Connect");
-    await actor.answerVendor({ decision: "Cancel" });
+    await actor.answerVendor("Cancel");
     await actor.sees("You cancelled at the vendor. Nothing has changed.");
     await actor.sees("access_denied");
     await shot("3-cancelled");

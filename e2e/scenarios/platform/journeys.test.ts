@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
 
     await first.follow("Connection");
     await first.click("Connect again");
-    await first.answerVendor({ decision: "Cancel" });
+    await first.answerVendor("Cancel");
     await first.sees("You cancelled at the vendor.");
     const notice = await first.page.getByRole("alert").innerText();
     const flowId = /Error access_denied, flow (\S+),/.exec(notice)?.[1] ?? expect.fail("no flow is named");

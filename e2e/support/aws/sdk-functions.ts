@@ -3,22 +3,13 @@
  * (NODE_V8_COVERAGE): the SDK is in the one file, and runs only when a table is chosen.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import type { Profiler } from "node:inspector";
 import { join } from "node:path";
 
-interface Coverage {
-  readonly result: readonly {
-    readonly url: string;
-    readonly functions: readonly {
-      readonly functionName: string;
-      readonly ranges: readonly { readonly startOffset: number; readonly count: number }[];
-    }[];
-  }[];
-}
-
 /** @param folder that NODE_V8_COVERAGE named for one process, which has ended */
-export function readCoverage(folder: string): Coverage["result"] {
+export function readCoverage(folder: string): readonly Profiler.ScriptCoverage[] {
   const [file = ""] = readdirSync(folder);
-  return (JSON.parse(readFileSync(join(folder, file), "utf8")) as Coverage).result;
+  return (JSON.parse(readFileSync(join(folder, file), "utf8")) as Profiler.TakePreciseCoverageReturnType).result;
 }
 
 /**

@@ -1,11 +1,15 @@
 /**
  * An MCP client that is a web page: the stock SDK in a browser, with the code its author writes
- * around it. browser-client.ts bundles and serves it. `/` begins, the server sends the browser back
+ * around it. browser-client.test.ts bundles and serves it. `/` begins, the server sends the browser back
  * to `/callback`, and the page shows the outcome.
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { BrowserOutcome } from "./browser-client.ts";
 import { type Kept, oauthProvider } from "./oauth-provider.ts";
+
+/** What the page shows in the end. */
+export type BrowserOutcome =
+  | { readonly challenge: string | null; readonly tools: readonly string[]; readonly answer: string }
+  | { readonly error: string };
 
 /** What the page uses of the browser; the rest of this workspace runs on Node. */
 declare const location: {

@@ -3,7 +3,7 @@
  * repository, installed with npm into empty projects outside it.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../paths.ts";
 import { isCurrent } from "../setup/built-services.ts";
@@ -22,19 +22,7 @@ export const PACKAGES = [
 const SOURCES = "{packages/*,apps/mcp-template}/{src/**/*.{ts,json},*.{json,md,mjs}}";
 const TARBALL = "tarball/package.tgz";
 
-interface Manifest {
-  readonly name: string;
-  readonly engines: { readonly node: string };
-  readonly exports: Readonly<Record<string, unknown>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-}
-
 export const tarballOf = (name: string): string => join(ROOT, "packages", name, TARBALL);
-
-export function readManifest(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
-}
 
 /** For `vitest` run by hand: turbo makes the tarballs before it runs these tests. */
 export function makeTarballs(): void {
@@ -46,14 +34,6 @@ export function makeTarballs(): void {
 
 /** In an installed project: a program that imports its arguments, and prints what that changed. */
 export const IMPORT_ALL = "import-all.mjs";
-
-/** @param names of packages, all that the project depends on */
-export async function installIn(folder: string, names: readonly string[]): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  await mustRun("npm", ["install", "--no-audit", "--no-fund", ...names.map(tarballOf)], folder);
-  cpSync(join(import.meta.dirname, IMPORT_ALL), join(folder, IMPORT_ALL));
-}
 
 /**
  * One of the Node.js versions that the packages promise, from the npm packages that the root's

@@ -4,13 +4,10 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { ROOT } from "../paths.ts";
 import { type Ended, keepOutput } from "../service-process.ts";
 
-/** The published command; turbo builds it first. */
-export const CREATE_SERVER: string = join(ROOT, "packages/create-server/dist/main.js");
 const COMMAND_MS = 180_000;
 
 /**
@@ -56,39 +53,4 @@ export async function run(
   const { stdout, stderr } = keepOutput(child);
   const [code] = (await once(child, "close")) as [number | null];
   return { code, stdout: stdout(), stderr: stderr() };
-}
-
-/**
- * Makes of the packed core its next release: the version in every package, a word in `/healthz`.
- *
- * @param packed of a project
- */
-export async function packNextRelease(packed: string, scratch: string, version: string): Promise<void> {
-  for (const name of ["mcp-auth", "simulators"]) {
-    const folder = join(scratch, name);
-    mkdirSync(folder, { recursive: true });
-    await mustRun("tar", ["-xzf", join(packed, `${name}.tgz`)], folder);
-    for (const path of globSync("package/{,node_modules/@oauth-broker/*/}package.json", { cwd: folder })) {
-      const manifest = JSON.parse(readFileSync(join(folder, path), "utf8")) as Manifest;
-      const dependencies = Object.entries(manifest.dependencies).map(([one, old]) => [
-        one,
-        one.startsWith("@oauth-broker/") ? version : old,
-      ]);
-      const next = { ...manifest, version, dependencies: Object.fromEntries(dependencies) };
-      writeFileSync(join(folder, path), JSON.stringify(next));
-    }
-    if (name === "mcp-auth") markRelease(join(folder, "package/dist/app.js"), version);
-    await mustRun("tar", ["-czf", join(packed, `${name}.tgz`), "package"], folder);
-  }
-}
-
-function markRelease(app: string, version: string): void {
-  const text = readFileSync(app, "utf8");
-  const changed = text.replace('status: "ok",', `status: "ok", release: "${version}",`);
-  if (changed === text) throw new Error("app.js has changed: there is no place to mark the release");
-  writeFileSync(app, changed);
-}
-
-interface Manifest {
-  readonly dependencies: Readonly<Record<string, string>>;
 }

@@ -6,13 +6,6 @@
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { openPage } from "../pages/open-page.ts";
 
-/** What the user clicks at the vendor, or on the broker's page before it. */
-export interface Answer {
-  /** At the vendor, when it asks the user to sign in. */
-  readonly account?: "user" | "operator";
-  readonly decision?: "Allow" | "Cancel";
-}
-
 /** Fields with a choice; the others are text. */
 const CHOICES: ReadonlySet<string> = new Set(["Authentication", "Registration"]);
 
@@ -54,9 +47,9 @@ export async function openActor(browser: Browser, platform: string, options: Bro
       await page.getByText("Saved.").waitFor();
     },
     /** Answers the vendor's pages, until the browser is back at the platform. */
-    answerVendor: async ({ account = "user", decision = "Allow" }: Answer = {}) => {
+    answerVendor: async (decision: "Allow" | "Cancel" = "Allow") => {
       const asked = page.getByRole("button", { name: new RegExp(`^${decision}`) });
-      const actor = page.getByRole("button", { name: new RegExp(`Sample ${account}`) });
+      const actor = page.getByRole("button", { name: /Sample user/ });
       await asked.or(actor).first().waitFor();
       if ((await actor.count()) > 0) await actor.first().click();
       await asked.click();

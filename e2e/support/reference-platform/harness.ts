@@ -5,7 +5,6 @@
 import { listen } from "@oauth-broker/service";
 import { createPlatform } from "@oauth-broker/platform/src/app.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
-import type { Connector } from "@oauth-broker/platform/src/connectors/connector.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
 import { activeConnector } from "@oauth-broker/platform/src/testing/active-connector.ts";
@@ -45,9 +44,9 @@ export async function startPlatform() {
       id: string,
       serverUrl: string,
       settings: SettingsChange,
-      kind: Connector["callback"] = "own",
+      callback: "own" | "shared" = "own",
     ) => {
-      const connector = { id, name: `The ${id} server`, settings, callback: kind };
+      const connector = { id, name: `The ${id} server`, settings, callback };
       await activeConnector(connector, serverUrl, { connectors, deployedAt: now() });
     },
     visitor: (user: string) => createVisitor(url, user),
@@ -103,11 +102,11 @@ export async function createVisitor(platform: string, user: string, cookieJar: C
      * @returns the text of the answer as the Try page shows it, or the page that says why no answer
      *   came
      */
-    callTool: async (connector: string, tool = "whoami") => {
+    callTool: async (connector: string) => {
       const page = `/connectors/${connector}/try`;
       const shown = await read(page);
       if (!shown.includes(`action="${page}"`)) return shown;
-      const { html } = await submit(page, page, { tool, input: "{}" });
+      const { html } = await submit(page, page, { tool: "whoami", input: "{}" });
       return /<pre role="status">([^]*?)<\/pre>/.exec(html)?.[1]?.replaceAll("&quot;", '"') ?? html;
     },
   };

@@ -60,10 +60,10 @@ export function serverProject({
     // A variable that service.yaml does not name, which the server must not receive.
     env: { ...env, ...platformEnv, PLATFORM_URL: platformUrl, SECRET_OF_THE_DEPLOYER: DEPLOYERS_OWN },
   };
-  const withStorage = async <T>(act: (connectors: Storage["connectors"], storage: Storage) => Promise<T>) => {
+  const withStorage = async <T>(act: (storage: Storage) => Promise<T>) => {
     const storage = await openStorage(data, systemClock, { allowCidrs: [] });
     try {
-      return await act(storage.connectors, storage);
+      return await act(storage);
     } finally {
       await storage.close();
     }
@@ -71,7 +71,7 @@ export function serverProject({
   return {
     /** `deploy init`, in this process. */
     init: () =>
-      withStorage(async (_, storage) => {
+      withStorage(async (storage) => {
         const config = { platformUrl, dataDir: data, allowCidrs: [] };
         const silent = { say: () => undefined, print: () => undefined };
         await initConnector(".", { config, storage, now: systemClock, environment: {}, start: folder, ...silent });
@@ -97,8 +97,8 @@ export function serverProject({
     },
     /** As on the Settings tab. */
     changeSettings: (change: SettingsChange) =>
-      withStorage(async (connectors) => void (await connectors.changeSettings("notes", change))),
-    connector: () => withStorage((connectors) => connectors.find("notes")),
+      withStorage(async ({ connectors }) => void (await connectors.changeSettings("notes", change))),
+    connector: () => withStorage(({ connectors }) => connectors.find("notes")),
     /** The environment the server was started with; with `keepsEnvironment`. */
     environment: (): Readonly<Record<string, string>> => {
       const lines = readFileSync(join(folder, "environment.txt"), "utf8").trimEnd().split("\n");
