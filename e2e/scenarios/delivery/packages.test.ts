@@ -62,7 +62,7 @@ async function installIn(folder: string, names: readonly string[]): Promise<void
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
   await mustRun("npm", ["install", "--no-audit", "--no-fund", ...names.map(tarballOf)], folder);
-  cpSync(join(import.meta.dirname, IMPORT_ALL), join(folder, IMPORT_ALL));
+  cpSync(join(ROOT, "e2e/support/packages", IMPORT_ALL), join(folder, IMPORT_ALL));
 }
 
 const installed = (name: string): string => join(project, "node_modules/@oauth-broker", name);

@@ -89,9 +89,7 @@ describe("Atlassian", () => {
     ],
   ])("ends on a page where %s", async (_title, block) => {
     block(harness);
-    await expect(harness.platform.toCallback({ form: harness.form })).rejects.toThrow(
-      /has no form to go on with|answered 4/,
-    );
+    await expect(harness.platform.toCallback()).rejects.toThrow(/has no form to go on with|answered 4/);
     Object.assign(harness.vendor.settings, { userInstalledAppsBlocked: false, blockedRedirectUris: [] });
   });
 

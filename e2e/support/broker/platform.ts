@@ -41,6 +41,8 @@ interface PlatformOptions {
   readonly scope?: string | null;
   /** Default: over the wire. */
   readonly send?: (url: string, init: RequestInit) => Promise<Answer>;
+  /** Further parameters of each pushed request. */
+  readonly form?: Form;
   /** Further headers of the backend's requests, in addition to its credentials. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -69,6 +71,7 @@ export function createPlatform(options: PlatformOptions) {
       code_challenge_method: "S256",
       state,
       scope,
+      ...options.form,
       ...form,
     });
 
@@ -139,7 +142,7 @@ export function createPlatform(options: PlatformOptions) {
       const flow = await toPlatform(journey);
       const answer = await redeem(flow);
       if (answer.status !== 200) throw new Error(`/v1/token: ${answer.status} ${answer.text}`);
-      return { ...readTokens(answer), answer, flow };
+      return { ...readTokens(answer), answer, body: answer.body, flow };
     },
   };
 }
@@ -151,7 +154,7 @@ export function readTokens({ body }: Answer) {
   }
   return {
     accessToken: textMember(body, "access_token"),
-    refreshToken: textMember(body, "refresh_token"),
+    refreshToken: body["refresh_token"] as string | undefined,
     connection: textMember(body, "connection"),
   };
 }

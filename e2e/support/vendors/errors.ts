@@ -68,8 +68,8 @@ export function describeErrors(stageOf: () => VendorHarness<VendorSimulator>, ta
     });
 
     it.each(Object.entries(table.token))("bar#VR-9 at the token endpoint: %s is %j", async (code, [status, error]) => {
-      const { vendor, platform, form } = stageOf();
-      const flow = await platform.toPlatform({ form });
+      const { vendor, platform } = stageOf();
+      const flow = await platform.toPlatform();
       vendor.refuseNext("token", code);
       const answer = await platform.redeem(flow);
       expectError(answer, status, error);
@@ -79,9 +79,9 @@ export function describeErrors(stageOf: () => VendorHarness<VendorSimulator>, ta
     });
 
     it.each(Object.entries(table.authorization))("at the authorization endpoint: %s is %s", async (code, expected) => {
-      const { vendor, platform, form } = stageOf();
+      const { vendor, platform } = stageOf();
       vendor.refuseNext("authorization", code);
-      const journey = platform.toCallback({ form });
+      const journey = platform.toCallback();
       if (expected === "page") {
         await expect(journey).rejects.toThrow(/has no form to go on with|answered 4/);
         return;
@@ -109,8 +109,8 @@ export function describeCancel(
   places: readonly ("cancel" | "cancel-sign-in")[] = ["cancel", "cancel-sign-in"],
 ): void {
   it.each(places)("reports to the platform that the user declined: %s", async (decision) => {
-    const { platform, form } = stageOf();
-    const { callback, jar, state } = await platform.toCallback({ form, decision });
+    const { platform } = stageOf();
+    const { callback, jar, state } = await platform.toCallback({ decision });
     const returned = new URL((await browse(callback, jar)).headers.get("location") ?? "about:blank").searchParams;
     expect(Object.fromEntries(returned)).toMatchObject({ error: "access_denied", state });
   });

@@ -6,7 +6,7 @@ import type { SimulatedClient, VendorSimulator } from "@oauth-broker/simulators/
 import { brokerYaml, createSecrets } from "../broker/configuration.ts";
 import { freePort } from "../free-port.ts";
 import { startInProcessBroker } from "../broker/in-process.ts";
-import { type Answer, createPlatform, type Form, type Journey } from "../broker/platform.ts";
+import { createPlatform, type Form } from "../broker/platform.ts";
 import { plantSecret } from "../secrets.ts";
 
 export interface VendorHarnessOptions<Simulator extends VendorSimulator> {
@@ -32,7 +32,7 @@ export async function startVendorHarness<Simulator extends VendorSimulator>({
   scope,
   client = {},
   credentials,
-  form = {},
+  form,
   approvedVendors = [vendor.id],
 }: VendorHarnessOptions<Simulator>) {
   const secrets = createSecrets();
@@ -58,7 +58,8 @@ ${fields.join("\n")}
     credentials: { client_id: ${CLIENT_ID}, ${credentials ?? `client_secret: ${secrets.vendor}`} }`,
     }),
   );
-  const platform = createPlatform({ baseUrl, clientSecret: secrets.platform, vendor: vendor.id, scope });
+  const sent = { vendor: vendor.id, scope, ...(form && { form }) };
+  const platform = createPlatform({ baseUrl, clientSecret: secrets.platform, ...sent });
   return {
     vendor,
     platform,
@@ -67,18 +68,7 @@ ${fields.join("\n")}
     clientSecret: secrets.platform,
     /** Our client at the vendor. */
     client: app,
-    /** Further parameters of each pushed request. */
-    form,
-    /**
-     * The whole flow.
-     * @returns the token answer, unchecked
-     */
-    connect: async (options: Journey = {}): Promise<Grant> => {
-      const flow = await platform.toPlatform({ ...options, form: { ...form, ...options.form } });
-      const answer = await platform.redeem(flow);
-      if (answer.status !== 200) throw new Error(`/v1/token: ${answer.status} ${answer.text}`);
-      return grantOf(answer);
-    },
+    connect: platform.connect,
     refresh: platform.refresh,
     revoke: platform.revoke,
     close: async () => {
@@ -86,20 +76,5 @@ ${fields.join("\n")}
       await broker.close();
       await vendor.close();
     },
-  };
-}
-
-export type Grant = ReturnType<typeof grantOf>;
-/** Plants its secrets. */
-export function grantOf({ body }: Answer) {
-  const { refresh_token: refreshToken, access_token: accessToken, connection } = body;
-  for (const [name, value] of Object.entries({ refreshToken, accessToken, connection, id: body["vendor_id_token"] })) {
-    if (typeof value === "string") plantSecret(name, value);
-  }
-  return {
-    accessToken: String(accessToken),
-    refreshToken: typeof refreshToken === "string" ? refreshToken : undefined,
-    connection: String(connection),
-    body,
   };
 }
