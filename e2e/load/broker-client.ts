@@ -169,6 +169,6 @@ function unexpected({ status, body, header }: Reply): Error {
 }
 
 /** 43 characters. */
-function random(): string {
+export function random(): string {
   return randomBytes(32).toString("base64url");
 }

@@ -3,9 +3,10 @@
  * client of 2026-07-28 does, with every answer checked. The stock client would cost more than the
  * server it drives.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { fakeCode } from "@oauth-broker/simulators";
 import { modernCall } from "../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
+import { random } from "./broker-client.ts";
 import type { Connection, Reply } from "./connection.ts";
 
 export const CALLBACK = "https://platform.example/oauth/callback";
@@ -16,7 +17,7 @@ export type Session = Readonly<Record<"user" | "accessToken" | "refreshToken", s
 export async function connect(connection: Connection, user: string): Promise<Session> {
   const grant = { grant_type: "authorization_code", code: fakeCode(user), redirect_uri: CALLBACK };
   // Only the vendor would check the verifier, and this vendor does not.
-  return tokens(user, connection, { ...grant, code_verifier: randomBytes(32).toString("base64url") });
+  return tokens(user, connection, { ...grant, code_verifier: random() });
 }
 
 /** Pre-registered mode: the platform itself holds the vendor's token, which is the bearer token. */

@@ -1,8 +1,7 @@
 /**
  * The broker.yaml of most tests, as an operator would write it, and the names that both sides use.
  */
-import { randomBytes } from "node:crypto";
-import { plantSecret } from "../secrets.ts";
+import { random } from "../secrets.ts";
 
 /** No server listens there: tests stop before the request. */
 export const REDIRECT_URI = "https://platform.example/oauth/vendor-callback";
@@ -14,12 +13,7 @@ export const SCOPE = "openid profile api:read";
 export type Secrets = ReturnType<typeof createSecrets>;
 /** Random, as an operator makes them; `vendor` is of our client there. */
 export function createSecrets() {
-  const secret = (what: string): string => {
-    const value = randomBytes(32).toString("base64url");
-    plantSecret(what, value);
-    return value;
-  };
-  return { platform: secret("client secret"), other: secret("other client's secret"), vendor: secret("vendor secret") };
+  return { platform: random("client secret"), other: random("other client's secret"), vendor: random("vendor secret") };
 }
 
 export interface ConfigurationParts {

@@ -2,7 +2,7 @@
  * A platform's backend and its user, written out request by request: for tests that send what a
  * well-behaved library would not. Every secret that passes through is planted.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { type ReadAnswer as Answer, readAnswer } from "@oauth-broker/oauth-core/testing";
 import {
   type CookieJar,
@@ -12,10 +12,10 @@ import {
   sendWithCookies,
 } from "@oauth-broker/simulators";
 import { REDIRECT_URI, SCOPE } from "./configuration.ts";
-import { plantSecret } from "../secrets.ts";
+import { plantSecret, random } from "../secrets.ts";
 import { textMember } from "../text-member.ts";
 
-export type { Answer };
+export { type Answer, random };
 
 export type Form = Readonly<Record<string, string | undefined>>;
 
@@ -177,13 +177,6 @@ export function encode(form: Form): URLSearchParams {
   const encoded = new URLSearchParams();
   for (const [name, value] of Object.entries(form)) if (value !== undefined) encoded.append(name, value);
   return encoded;
-}
-
-/** 43 characters of base64url. */
-export function random(what: string): string {
-  const value = randomBytes(32).toString("base64url");
-  plantSecret(what, value);
-  return value;
 }
 
 export function challengeOf(codeVerifier: string): string {

@@ -3,7 +3,6 @@
  * GitHub's simulator, which has PKCE, no OpenID and its own dialect, and the OpenID provider, whose
  * tokens rotate and which sends `iss`.
  */
-import { randomBytes } from "node:crypto";
 import { defineVendor, direct } from "@oauth-broker/broker-client/direct";
 import {
   type AccountId,
@@ -14,7 +13,7 @@ import {
 } from "@oauth-broker/simulators";
 import { type GitHubClient, type GitHubSimulator, startGitHub } from "@oauth-broker/simulators/vendors";
 import { type Environment, PLATFORM_CALLBACK } from "./process.ts";
-import { plantSecret } from "../secrets.ts";
+import { plantSecret, random } from "../secrets.ts";
 import { textMember } from "../text-member.ts";
 
 export const OUR_CLIENT = "mcp-server-at-the-vendor";
@@ -38,18 +37,12 @@ export function gitHubVariables(
   };
 }
 
-export function createVendorSecret(): string {
-  const secret = `vendor-secret-${randomBytes(16).toString("hex")}`;
-  plantSecret("client secret at the vendor", secret);
-  return secret;
-}
-
 export type GitHubVendor = Awaited<ReturnType<typeof startGitHubVendor>>;
 /** @param app settings of this app at GitHub, e.g. one whose tokens expire */
 export async function startGitHubVendor(app: Partial<GitHubClient> = {}) {
   let offset = 0;
   const github = await startGitHub({ now: () => Math.floor(Date.now() / 1000) + offset });
-  const clientSecret = createVendorSecret();
+  const clientSecret = random("client secret at the vendor");
   for (const clientId of [OUR_CLIENT, OTHER_CLIENT]) {
     github.addClient({ clientId, clientSecret, redirectUris: [PLATFORM_CALLBACK], ...app });
   }
@@ -92,7 +85,7 @@ export async function startOpenIdVendor({
   redirectUri = PLATFORM_CALLBACK,
   ...options
 }: Partial<OpenIdProviderOptions> & { readonly redirectUri?: string } = {}) {
-  const clientSecret = createVendorSecret();
+  const clientSecret = random("client secret at the vendor");
   const client = { clientId: OUR_CLIENT, clientSecret, redirectUris: [redirectUri], clientName: "MCP server" };
   const provider = await startOpenIdProvider({ clients: [client], ...options });
   return {

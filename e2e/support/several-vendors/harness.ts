@@ -14,8 +14,8 @@ import { basic } from "../broker/platform.ts";
 import { freePort } from "../free-port.ts";
 import { serveInProcess } from "../mcp/in-process.ts";
 import type { Environment } from "../mcp/process.ts";
-import { createVendorSecret, gitHubVariables, OUR_CLIENT } from "../mcp/vendor.ts";
-import { findSecrets, plantSecret } from "../secrets.ts";
+import { gitHubVariables, OUR_CLIENT } from "../mcp/vendor.ts";
+import { findSecrets, plantSecret, random } from "../secrets.ts";
 import { type Ended, temporaryFolder } from "../service-process.ts";
 import { defineServer } from "./definition.ts";
 
@@ -34,7 +34,7 @@ export async function startSeveralVendors({
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const addresses = [url, ...(await fronts(port))];
-  const clientSecret = createVendorSecret();
+  const clientSecret = random("client secret at the vendor");
   const issued: Record<OpenIdName, Record<string, unknown>[]> = { home: [], chat: [] };
   const variables: Record<string, string> = {};
   const openId = async (name: OpenIdName, host: "127.0.0.1" | "localhost", scopes: string) => {

@@ -2,9 +2,9 @@
  * Checks before any measurement that the subject does its work: a floor that checks nothing would
  * be cheap and prove nothing, and so would a broker with a missing check.
  */
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Connection, openConnection } from "../../connection.ts";
-import { type Actor, createActor, expectStatus, readTokens } from "../../broker-client.ts";
+import { type Actor, createActor, expectStatus, random, readTokens } from "../../broker-client.ts";
 import type { Parties } from "../../services.ts";
 
 /** @throws Error naming what the subject let pass */
@@ -29,23 +29,18 @@ async function probe(actor: Actor, connection: Connection, { vendor }: Parties):
     },
     () => undefined,
   );
-  const foreign = `${at.cookie.split("=", 1)[0]}=${other()}`;
+  const foreign = `${at.cookie.split("=", 1)[0]}=${random()}`;
   expectStatus(400, await actor.comeBack(connection, { ...at, cookie: foreign }));
   expectStatus(400, await actor.comeBack(connection, { ...at, state: altered(at.state) }));
   const code = actor.readCode(pushed, await actor.comeBack(connection, at));
   expectStatus(400, await actor.comeBack(connection, at));
-  expectStatus(401, await actor.redeem(connection, code, pushed.codeVerifier, other()));
+  expectStatus(401, await actor.redeem(connection, code, pushed.codeVerifier, random()));
   const tokens = readTokens(await actor.redeem(connection, code, pushed.codeVerifier), vendor);
   expectStatus(400, await actor.redeem(connection, code, pushed.codeVerifier));
   await actor.refresh(connection, tokens);
 
   const [secondCode, verifier] = await actor.authorize(connection);
   expectStatus(400, await actor.redeem(connection, secondCode, hash("sha256", verifier, "base64url")));
-}
-
-/** Well formed, but not the right one. */
-function other(): string {
-  return randomBytes(32).toString("base64url");
 }
 
 /** The same except for one character of the signature. */
