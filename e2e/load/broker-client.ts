@@ -3,9 +3,9 @@
  * perform it, or one refresh. Every answer is checked, so that a server that does less than it
  * should counts as broken, not as fast.
  */
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { fakeCode } from "@oauth-broker/simulators";
-import type { Connection, Reply } from "./connection.ts";
+import { type Connection, random, type Reply } from "./connection.ts";
 import type { Parties } from "./services.ts";
 
 export interface Tokens {
@@ -166,9 +166,4 @@ function unexpected({ status, body, header }: Reply): Error {
   return new Error(
     `An answer is not as it must be: ${status} ${header("location").slice(0, 200)} ${body.slice(0, 200)}`,
   );
-}
-
-/** 43 characters. */
-export function random(): string {
-  return randomBytes(32).toString("base64url");
 }

@@ -3,6 +3,7 @@
  * conveniences: the driver shares the machine with what it measures, and a slow driver would leave
  * the server idle between requests.
  */
+import { randomBytes } from "node:crypto";
 import { Client } from "undici";
 
 export interface Reply {
@@ -64,4 +65,9 @@ export function connectionOf(send: (request: Request) => Promise<Reply>, close: 
       send({ method: "POST", path, headers: { ...headers, ...FORM }, body: new URLSearchParams(form).toString() }),
     close,
   };
+}
+
+/** 43 characters. */
+export function random(): string {
+  return randomBytes(32).toString("base64url");
 }

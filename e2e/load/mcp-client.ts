@@ -6,8 +6,7 @@
 import { createHash } from "node:crypto";
 import { fakeCode } from "@oauth-broker/simulators";
 import { modernCall } from "../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
-import { random } from "./broker-client.ts";
-import type { Connection, Reply } from "./connection.ts";
+import { type Connection, random, type Reply } from "./connection.ts";
 
 export const CALLBACK = "https://platform.example/oauth/callback";
 

@@ -1,10 +1,10 @@
 /** The services of a run, each in a process: vendors, brokers' settings, MCP servers. */
-import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeVendorEnvironment } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
 import { BROKER_BUNDLE, ROOT } from "../support/paths.ts";
+import { random } from "./connection.ts";
 import { CALLBACK } from "./mcp-client.ts";
 import type { Service, ServiceProcess } from "../support/service-process.ts";
 import { type Stage, startMeasured } from "./stage.ts";
@@ -69,17 +69,16 @@ export function mcpEnvironment(
  * @param vendor what differs from a vendor that accepts any code for `read write`
  */
 export function createParties(vendorUrl: string, suffix = "", vendor: Partial<Parties["vendor"]> = {}): Parties {
-  const secret = (): string => randomBytes(32).toString("base64url");
   return {
     clientId: `platform${suffix}`,
-    clientSecret: secret(),
+    clientSecret: random(),
     redirectUri: `https://platform${suffix}.example/oauth/vendor-callback`,
     vendor: {
       id: `bench${suffix}`,
       authorizationEndpoint: `${vendorUrl}/authorize`,
       tokenEndpoint: `${vendorUrl}/token`,
       clientId: `broker${suffix}`,
-      clientSecret: secret(),
+      clientSecret: random(),
       scope: "read write",
       ...vendor,
     },
