@@ -1,6 +1,12 @@
 /** What vendors answer, as it reaches a client of the broker: numbers, odd scopes, dead grants, waits. */
 import { describe, expect, it } from "vitest";
-import { testBroker, type TestBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
+import {
+  issueTokens,
+  testBroker,
+  type TestBroker,
+  type TestBrokerOptions,
+  testVendor,
+} from "../testing/test-broker.ts";
 
 const REVOCABLE = { revocationEndpoint: "https://acme.example/revoke" };
 
@@ -153,14 +159,20 @@ describe("a token dialect of the operator's own", () => {
     expect(sent).toEqual(["operators-key", "operators-key"]);
   });
 
-  it("bar#BY-4 sends no header of the operator's to an endpoint of the caller's", async () => {
+  /** A vendor that gets an operator's header, and the hosts that did. */
+  function hearing() {
     const sent: [string, string | null][] = [];
     const vendorAnswers: TestBrokerOptions["vendorAnswers"] = async (url, init) => {
       sent.push([new URL(url).host, new Headers(init?.headers).get("x-api-key")]);
-      return Response.json({ access_token: "at", token_type: "bearer" });
+      return issueTokens(url);
     };
-    const broker = await testBroker({ vendor: { tokenHeaders: { "x-api-key": "operators-key" } }, vendorAnswers });
     const own = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
+    return { sent, vendorAnswers, own, headers: { tokenHeaders: { "x-api-key": "operators-key" } } };
+  }
+
+  it("bar#BY-4 sends no header of the operator's to an endpoint of the caller's", async () => {
+    const { sent, vendorAnswers, own, headers } = hearing();
+    const broker = await testBroker({ vendor: headers, vendorAnswers });
     await refresh(broker, own);
     await refresh(broker, { ...own, token_endpoint: "https://r3flect.example/token" });
     expect(sent).toEqual([
@@ -170,19 +182,14 @@ describe("a token dialect of the operator's own", () => {
   });
 
   it("bar#BY-4 sends no header of the operator's to a tenant that the file does not list", async () => {
-    const sent: [string, string | null][] = [];
-    const vendorAnswers: TestBrokerOptions["vendorAnswers"] = async (url, init) => {
-      sent.push([new URL(url).host, new Headers(init?.headers).get("x-api-key")]);
-      return Response.json({ access_token: "at", token_type: "bearer" });
-    };
+    const { sent, vendorAnswers, own, headers } = hearing();
     const vendor = {
       authorizationEndpoint: "https://{tenant}.acme.example/authorize",
       tokenEndpoint: "https://{tenant}.acme.example/token",
-      tokenHeaders: { "x-api-key": "operators-key" },
+      ...headers,
     };
     const acme = { ...testVendor(vendor), placeholders: { tenant: {} }, tenants: { tenant: ["good"] } };
     const broker = await testBroker({ config: { vendors: new Map([["acme", acme]]) }, vendorAnswers });
-    const own = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
     for (const tenant of ["good", "evil"]) await refresh(broker, { ...own, placeholders: JSON.stringify({ tenant }) });
     expect(sent).toEqual([
       ["good.acme.example", "operators-key"],

@@ -7,6 +7,13 @@ import { type Connection, connectionOf, issueConnection, openConnection, sealCon
 
 const ACCOUNT = { iss: "https://acme.example", sub: "user-1" };
 
+const PLAIN: Connection = {
+  v: 1,
+  vendor: "acme",
+  credentialsId: "first",
+  credentialsSource: "shared",
+  hosts: ["acme.example"],
+};
 const issued = (
   choice: VendorChoice,
   account: Account | undefined,
@@ -61,11 +68,7 @@ describe("a value that names no user", () => {
 
   it("bar#RF-7 does not open after its key is gone, though it was opened before", async () => {
     const { deps } = await testBroker();
-    const value = sealConnection(
-      connectionOf(await choose(await testBroker(), "platform"), undefined),
-      "platform",
-      deps,
-    );
+    const value = sealConnection(PLAIN, "platform", deps);
     await openConnection(value, "platform", deps);
     const keyset = { ...deps.keyset, find: async () => undefined };
     await expect(openConnection(value, "platform", { ...deps, keyset })).rejects.toThrow("not one of this client");
@@ -73,11 +76,7 @@ describe("a value that names no user", () => {
 
   it("is kept opened for five minutes", async () => {
     const { deps, now } = await testBroker();
-    const value = sealConnection(
-      connectionOf(await choose(await testBroker(), "platform"), undefined),
-      "platform",
-      deps,
-    );
+    const value = sealConnection(PLAIN, "platform", deps);
     const opened = await openConnection(value, "platform", deps);
     now.advance(299);
     expect(await openConnection(value, "platform", deps)).toBe(opened);
@@ -101,14 +100,6 @@ describe("a value that names a user", () => {
     expect(new Set([one, again, other, none]).size).toBe(4);
     expect(await openConnection(other, "platform", broker.deps)).toMatchObject({ sub: "user-2" });
   });
-
-  const PLAIN: Connection = {
-    v: 1,
-    vendor: "acme",
-    credentialsId: "first",
-    credentialsSource: "shared",
-    hosts: ["acme.example"],
-  };
 
   it.each<Partial<Connection>>([
     ACCOUNT,

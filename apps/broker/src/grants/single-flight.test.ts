@@ -11,7 +11,8 @@ let now: ReturnType<typeof fixedClock>;
 let records: ReturnType<typeof memoryRecordStore>;
 let calls: number;
 /** Two of them on one store act as two processes towards the record. */
-const flight = (): SingleFlight => createSingleFlight({ records, now, timer: systemTimer });
+const flight = (store: Partial<RecordStore> = {}): SingleFlight =>
+  createSingleFlight({ records: { ...records, ...store }, now, timer: systemTimer });
 const answer = (n: number): VendorTokens => ({ accessToken: `access-${n}`, tokenType: "Bearer", vendorData: {} });
 const call = async (): Promise<VendorTokens> => answer(++calls);
 /** What equal callers present. */
@@ -162,9 +163,8 @@ it("waits 15 s for another caller's call, however slow the store is, and only re
 });
 
 it("hands out the answer even when it cannot be kept", async () => {
-  const broken = { ...records, advance: async () => Promise.reject(new Error("store is gone")) };
-  const answered = await createSingleFlight({ records: broken, now, timer: systemTimer }).run(refreshOf(), call);
-  expect(answered.accessToken).toBe("access-1");
+  const broken = flight({ advance: async () => Promise.reject(new Error("store is gone")) });
+  expect((await broken.run(refreshOf(), call)).accessToken).toBe("access-1");
 });
 
 it("bar#RF-1 a holder that lost its lease returns its own answer and keeps the other's", async () => {
@@ -189,10 +189,7 @@ it("bar#RF-1 a holder that lost its lease returns its own answer and keeps the o
  */
 async function lateFailure(ofZombie: RecordStore): Promise<number> {
   const [slow, quick] = [Promise.withResolvers<VendorTokens>(), Promise.withResolvers<VendorTokens>()];
-  const zombie = createSingleFlight({ records: unanswering(ofZombie), now, timer: systemTimer }).run(
-    refreshOf(),
-    () => slow.promise,
-  );
+  const zombie = flight(unanswering(ofZombie)).run(refreshOf(), () => slow.promise);
   await new Promise((resolve) => setTimeout(resolve, 10));
   now.advance(30);
   const heir = flight().run(refreshOf(), () => quick.promise);
@@ -226,7 +223,7 @@ it("twin: a holder that ends any lease lets a third caller send the token a seco
 });
 
 it("when a holder cannot store its failure, the next caller tries at once", async () => {
-  const failing = createSingleFlight({ records: unanswering(records), now, timer: systemTimer });
+  const failing = flight(unanswering(records));
   const down = new OAuthError("temporarily_unavailable", "down");
   await expect(failing.run(refreshOf(), async () => Promise.reject(down))).rejects.toBe(down);
   expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
@@ -240,7 +237,7 @@ it.each<[string, (store: RecordStore) => Partial<RecordStore>]>([
   if (fault(records).advance !== undefined) {
     await expect(flight().run(refreshOf(), async () => Promise.reject(dead))).rejects.toBe(dead);
   }
-  const unlucky = createSingleFlight({ records: { ...records, ...fault(records) }, now, timer: systemTimer });
+  const unlucky = flight(fault(records));
   await expect(unlucky.run(refreshOf(), call)).rejects.toThrow("the store did not answer");
   expect((await records.get({ kind: "refresh", id: "id" }))?.stage).toBe("calling");
   expect(calls).toBe(0);
@@ -251,7 +248,7 @@ it("a lease that could not be ended at once is ended later", async () => {
   const { advance } = records;
   const failing = vi.fn<RecordStore["advance"]>(advance);
   for (let times = 0; times < 3; times += 1) failing.mockRejectedValueOnce(new Error("the store did not answer"));
-  const unlucky = createSingleFlight({ records: { ...records, advance: failing }, now, timer: systemTimer });
+  const unlucky = flight({ advance: failing });
   const down = new OAuthError("temporarily_unavailable", "down");
   await expect(unlucky.run(refreshOf(), async () => Promise.reject(down))).rejects.toBe(down);
   expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-1");
@@ -273,7 +270,7 @@ it.each([
     leases = create.mock.calls.length;
     return call();
   };
-  await createSingleFlight({ records: { ...records, create }, now, timer: systemTimer }).run(refreshOf(), counting);
+  await flight({ create }).run(refreshOf(), counting);
   expect([calls, leases]).toEqual([1, nth]);
 });
 
@@ -342,11 +339,7 @@ it("bar#RF-1 takes over the failure it has read, and no success that came in bet
   const stale = await get({ kind: "refresh", id: "id" });
   await flight().run(refreshOf(), call);
   let reads = 0;
-  const late = createSingleFlight({
-    records: { ...records, get: (key, options) => (reads++ === 0 ? Promise.resolve(stale) : get(key, options)) },
-    now,
-    timer: systemTimer,
-  });
+  const late = flight({ get: (key, options) => (reads++ === 0 ? Promise.resolve(stale) : get(key, options)) });
   expect((await late.run(refreshOf(), call)).accessToken).toBe("access-1");
   expect(calls).toBe(1);
 });

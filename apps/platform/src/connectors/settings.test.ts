@@ -16,6 +16,8 @@ const GOOD: ConnectorSettings = {
   placeholders: {},
 };
 
+const { authorizationUrl: _a, tokenUrl: _t, ...DISCOVERED } = GOOD;
+
 const problemsOf = (over: Partial<ConnectorSettings>): readonly string[] =>
   settingsProblems({ ...GOOD, ...over }, RULES).map(({ path }) => path);
 
@@ -70,19 +72,14 @@ describe("settings of a connector", () => {
     expect(problemsOf({ placeholders: { tenat: "acme" } })).toEqual(["placeholders"]);
   });
 
-  it("take a vendor's id with its own placeholders, or an issuer", () => {
-    const empty = { clientId: "c", hasClientSecret: false, scopes: "" } as const;
-    const base = {
-      authentication: "oauth_2_1",
-      registration: "pre_registered_client",
-      placeholders: {},
-      ...empty,
-    } as const;
-    expect(settingsProblems({ ...base, vendorOrIssuer: "github" }, RULES)).toEqual([]);
-    expect(settingsProblems({ ...base, vendorOrIssuer: "https://id.example.com" }, RULES)).toEqual([]);
-    expect(settingsProblems({ ...base, vendorOrIssuer: "no-such-vendor" }, RULES).map(({ path }) => path)).toEqual([
-      "vendorOrIssuer",
-    ]);
+  it.each([
+    ["github", []],
+    ["https://id.example.com", []],
+    ["no-such-vendor", ["vendorOrIssuer"]],
+  ])("take a vendor's id with its own placeholders, or an issuer: %s", (vendorOrIssuer, paths) => {
+    const { scopes: _, ...open } = DISCOVERED;
+    const found = settingsProblems({ ...open, hasClientSecret: false, vendorOrIssuer }, RULES);
+    expect(found.map(({ path }) => path)).toEqual(paths);
   });
 
   it.each<[string, string, Partial<ConnectorSettings>]>([
@@ -91,20 +88,17 @@ describe("settings of a connector", () => {
     ["lacks a value", "placeholders", { vendorOrIssuer: "kinde" }],
     ["is misspelt", "vendorOrIssuer", { vendorOrIssuer: "gitub" }],
   ])("refuse a vendor that %s, before a user tries to connect", (_, path, over) => {
-    const { authorizationUrl: _a, tokenUrl: _t, ...discovered } = GOOD;
-    expect(settingsProblems({ ...discovered, ...over }, RULES).map((one) => one.path)).toEqual([path]);
+    expect(settingsProblems({ ...DISCOVERED, ...over }, RULES).map((one) => one.path)).toEqual([path]);
   });
 
   it("suggest the vendor that was probably meant", () => {
-    const { authorizationUrl: _a, tokenUrl: _t, ...discovered } = GOOD;
-    const [found] = settingsProblems({ ...discovered, vendorOrIssuer: "gitub" }, RULES);
+    const [found] = settingsProblems({ ...DISCOVERED, vendorOrIssuer: "gitub" }, RULES);
     expect(found?.problem).toContain("did you mean github?");
   });
 
   it("through the broker take a vendor that only its operator knows, with placeholders of it", () => {
-    const { authorizationUrl: _a, tokenUrl: _t, ...discovered } = GOOD;
     const own = { registration: "broker", vendorOrIssuer: "intranet", placeholders: { tenant: "one" } } as const;
-    expect(settingsProblems({ ...discovered, ...own }, RULES)).toEqual([]);
+    expect(settingsProblems({ ...DISCOVERED, ...own }, RULES)).toEqual([]);
   });
 
   it("of a hosted server name no vendor and no URL, because its metadata does", () => {
