@@ -4,6 +4,7 @@
  */
 import type { Secret } from "@oauth-broker/oauth-core";
 import type { TracingSettings } from "@oauth-broker/service/configuration";
+import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/server";
 import type { ListenOptions } from "@oauth-broker/service";
@@ -34,7 +35,7 @@ export interface Config {
   readonly clients: readonly ClientConfig[];
   readonly vendors: ReadonlyMap<string, VendorConfig>;
   readonly limits: LimitsConfig;
-  readonly egress: EgressConfig;
+  readonly egress: Omit<EgressOptions, "maxBodyBytes" | "answerBounds" | "refusedHosts">;
   /** Absent: no spans are sent. */
   readonly tracing?: TracingSettings;
   /** Warnings for the operator at start: whole sentences without any secret. */
@@ -148,16 +149,4 @@ export interface LimitsConfig {
   /** Token, revoke, check and register requests together. */
   readonly vendorCallsPerMinute: number;
   readonly bodyBytes: number;
-}
-
-interface EgressConfig {
-  readonly allowLoopback: boolean;
-  readonly allowCidrs: readonly string[];
-  /** Every URL of the file: at their hosts any https port may be asked. */
-  readonly operatorUrls?: readonly string[];
-  readonly timeoutMs: number;
-  /** The URL of a forward proxy, credentials included. */
-  readonly proxy?: Secret;
-  /** PEM certificates trusted in addition to the default roots. */
-  readonly caPem?: string;
 }

@@ -7,12 +7,12 @@ import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import { isOwnHost } from "@oauth-broker/oauth-core/server";
 import { ENGLISH_ERRORS, errorPageWith, type ErrorTexts, foreignHostDetail, mount } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
-import { createLinkEvents, type EventSettings, startLinkEvents } from "@oauth-broker/service/events";
+import { createLinkEvents, startLinkEvents } from "@oauth-broker/service/events";
 import { Hono } from "hono";
 import { createAgent } from "./agent/agent.ts";
 import { createPendingCalls } from "./agent/pending-calls.ts";
+import type { ServeConfig } from "./config.ts";
 import { createBearers } from "./oauth/bearer.ts";
-import type { BrokerAccess } from "./oauth/client-of-connector.ts";
 import { createConnections } from "./oauth/connections.ts";
 import { connectRoutes } from "./routes/connect.ts";
 import type { PageDeps, Timeline } from "./routes/deps.ts";
@@ -23,14 +23,7 @@ import { tryRoutes } from "./routes/try.ts";
 import type { Storage } from "./storage.ts";
 import { createSessions } from "./users/session.ts";
 
-export interface PlatformOptions {
-  /** Without path and trailing slash; the redirect URIs are below it. */
-  readonly platformUrl: string;
-  readonly allowCidrs: readonly string[];
-  /** Absent: without a broker; broker connectors report that. */
-  readonly broker?: BrokerAccess;
-  /** Where to report connections that end and return; absent: nowhere. */
-  readonly events?: EventSettings;
+export interface PlatformOptions extends Omit<ServeConfig, "port" | "maxConnections"> {
   /** The broker's legs of a flow, if the program that runs both can read them. */
   readonly timeline?: Timeline;
 }

@@ -90,9 +90,9 @@ export interface ServeConfig extends Omit<PlatformConfig, "dataDir"> {
   /** On loopback: any visitor of the pages may choose any user. */
   readonly port: number;
   readonly maxConnections: number;
-  /** Absent: the platform runs without a broker. */
+  /** Absent: without a broker; broker connectors report that. */
   readonly broker?: BrokerAccess;
-  /** Absent: no events. */
+  /** Where to report connections that end and return; absent: nowhere. */
   readonly events?: EventSettings;
 }
 

@@ -7,29 +7,21 @@ import type { FlowRecord } from "@oauth-broker/oauth-core/brokered-code";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
+import type { ChosenBefore } from "../vendor-choice/choose.ts";
 import { keysUnavailable } from "../keys/keys-unavailable.ts";
 
 /** The redacted timeline of a flow stays readable this long for `broker flow ID`. */
 export const TIMELINE_SECONDS = 3600;
 
-export interface Flow extends FlowRecord {
+export interface Flow extends FlowRecord, ChosenBefore {
   readonly v: 1;
   readonly clientId: string;
   readonly redirectUri: string;
   /** The challenge of PKCE #1. */
   readonly codeChallenge: string;
   readonly credentialsId: string;
-  readonly credentialsSource: "shared" | "byoc" | "environment";
-  /** BYOC: the client's own id at the vendor … */
-  readonly vendorClientId?: string;
-  /** … and its secret, sealed under the keyset. */
+  /** BYOC: the secret of the client's own id at the vendor, sealed under the keyset. */
   readonly vendorSecret?: string;
-  /** The values of the {placeholders}. */
-  readonly placeholders?: Readonly<Record<string, string>>;
-  /** Manual mode: the endpoints as the client wrote them. */
-  readonly issuer?: string;
-  readonly authorizationEndpoint?: string;
-  readonly tokenEndpoint?: string;
   readonly issExpected: boolean;
   /**
    * Hash over client, vendor, endpoints and credentials; every later leg compares it (bar#XA-5).

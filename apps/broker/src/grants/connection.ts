@@ -9,18 +9,15 @@ import { keptOf } from "@oauth-broker/oauth-core/client";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Account } from "./account.ts";
-import type { VendorChoice } from "../vendor-choice/choose.ts";
-import { targetFields, type VendorTarget } from "../vendor-choice/request.ts";
+import type { ChosenBefore, VendorChoice } from "../vendor-choice/choose.ts";
+import { targetFields } from "../vendor-choice/request.ts";
 
-export interface Connection extends VendorTarget {
+/**
+ * Has the id at the vendor without BYOC too, except in a value of an earlier release: an operator
+ * can give other credentials the same `credentialsId`, and those of the environment always have one.
+ */
+export interface Connection extends ChosenBefore {
   readonly v: 1;
-  readonly credentialsId: string;
-  readonly credentialsSource: "shared" | "byoc" | "environment";
-  /**
-   * The id at the vendor: an operator can give other credentials the same `credentialsId`, and
-   * those of the environment always have one. Without BYOC absent in a value of an earlier release.
-   */
-  readonly vendorClientId?: string;
   /** BYOC: whether it had a secret. The secret itself is never kept. */
   readonly hadSecret?: boolean;
   /**

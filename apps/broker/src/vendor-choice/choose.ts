@@ -35,6 +35,7 @@ export interface VendorChoice extends TrustedVendor {
 export interface ChosenBefore extends VendorTarget {
   readonly credentialsId: string;
   readonly credentialsSource: VendorCredentials["source"];
+  /** BYOC: the client's own id at the vendor. */
   readonly vendorClientId?: string;
 }
 

@@ -27,10 +27,7 @@ import type { Deps } from "../deps.ts";
 import { specsFor } from "./tenants.ts";
 import { CUSTOM_VENDOR, targetFields, type VendorTarget } from "./request.ts";
 
-export interface Overrides {
-  readonly authorizationEndpoint?: string;
-  readonly tokenEndpoint?: string;
-}
+export type Overrides = Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint">;
 
 export interface VendorEndpoints {
   /**

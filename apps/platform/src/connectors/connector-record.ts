@@ -3,32 +3,24 @@
  * a change.
  */
 import { defined, type JsonObject, type StoredRecord } from "@oauth-broker/oauth-core";
-import type { Connector, ConnectorSettings, ConnectorState, Deployment, WithoutServer } from "./connector.ts";
+import type { Connector, ConnectorState, Deployment } from "./connector.ts";
 
 export const CONNECTOR = "connector";
 export const NEVER = 253_402_300_799;
 
 /** The data of a record of kind `connector`. Its stage is the state of the connector. */
-export interface ConnectorData {
+export interface ConnectorData extends Omit<Connector, "id" | "state" | "callback"> {
   readonly v: 1;
   /** A new text at every change; a conditional write compares it. */
   readonly revision: string;
-  readonly name: string;
-  readonly settings: ConnectorSettings;
-  readonly createdAt: number;
-  readonly updatedAt: number;
   readonly platformToken: JsonObject;
   readonly clientSecret?: JsonObject;
-  readonly serverUrl?: string;
   /** Absent in records of the first release: `shared`. */
   readonly callback?: Connector["callback"];
   readonly deployment?: Deployment;
-  readonly withoutServer?: WithoutServer;
 }
 
-export interface Kept {
-  readonly id: string;
-  readonly state: ConnectorState;
+export interface Kept extends Pick<Connector, "id" | "state"> {
   readonly data: ConnectorData;
 }
 

@@ -64,7 +64,7 @@ export interface OpenConnection {
 }
 
 /** Data of a record of kind `connection`; its stage is the state. */
-interface ConnectionData {
+interface ConnectionData extends Omit<ConnectionStatus, "state"> {
   readonly v: 1;
   /** The revision of the record: a new text at every change, which the next change compares. */
   readonly revision: string;
@@ -73,13 +73,6 @@ interface ConnectionData {
   /** The client, server and endpoints the tokens belong to (recipient.ts). */
   readonly recipient?: string;
   readonly tokens?: JsonObject;
-  readonly connectedAt?: EpochSeconds;
-  readonly scope?: string;
-  readonly wantedScope?: string;
-  readonly reason?: string;
-  readonly failure?: ConnectFailure;
-  readonly flow?: LastFlow;
-  readonly revokedAt?: EpochSeconds;
 }
 
 export interface Connections {

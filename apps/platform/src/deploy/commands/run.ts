@@ -23,7 +23,6 @@ export interface RunContext extends CommandContext {
   readonly keeper: Keeper;
   /** Settles at a signal to stop. */
   readonly stopped: Promise<void>;
-  readonly isAlive?: (pid: number) => boolean;
 }
 
 const TIMEOUT_MS = 20_000;
@@ -33,14 +32,14 @@ const TIMEOUT_MS = 20_000;
  * @throws ConfigError, OAuthError, Error: for the operator
  */
 export async function runDeploy(folder: string, context: RunContext): Promise<number> {
-  const { environment, allowed, storage, now, isAlive = isProcessAlive } = context;
+  const { environment, allowed, storage, now } = context;
   const project = readProject(folder, context, { variables: environment, allowed });
   const { name } = project.service;
   // As they are written, the references are not filled in yet.
   const written = Object.values(readProject(folder, context).service.environment);
   for (const unused of allowed.filter((variable) => !written.includes(`env:${variable}`)))
     context.say(`--env ${unused}: no variable of service.yaml says env:${unused}, so the server does not get it.`);
-  const taken = await takeLease(name, process.pid, { records: storage.records, now, isAlive });
+  const taken = await takeLease(name, process.pid, { records: storage.records, now, isAlive: isProcessAlive });
   if ("holder" in taken) {
     context.say(heldBy(name, taken.holder));
     return EXIT.failed;

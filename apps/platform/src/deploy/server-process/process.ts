@@ -36,7 +36,7 @@ const SHOWN_LINES = 30;
 /** @throws Error with the end of the server's output, when it ends or prints no URL in time */
 export async function startServerProcess(
   { command, folder, environment, logFile }: ServerCommand,
-  { keeper, startMs = START_MS }: { readonly keeper: Keeper; readonly startMs?: number },
+  { keeper }: { readonly keeper: Keeper },
 ): Promise<ServerProcess> {
   const log = await openLog(logFile);
   const child = spawn(process.execPath, [keeper.file, "keep", command], {
@@ -51,7 +51,7 @@ export async function startServerProcess(
     await once(log, "close");
     return (code as number | null) ?? 1;
   });
-  const started = await firstUrl(child, ended, startMs);
+  const started = await firstUrl(child, ended);
   if (started !== "listens") {
     child.stdin.end();
     await ended;
@@ -70,7 +70,7 @@ export async function startServerProcess(
   };
 }
 
-async function firstUrl(child: ChildProcess, ended: Promise<number>, startMs: number): Promise<string> {
+async function firstUrl(child: ChildProcess, ended: Promise<number>): Promise<string> {
   const deadline = new AbortController();
   const listens = new Promise<string>((resolve) => {
     if (child.stdout === null) return;
@@ -81,8 +81,8 @@ async function firstUrl(child: ChildProcess, ended: Promise<number>, startMs: nu
       resolve("listens");
     });
   });
-  const late = once(AbortSignal.any([AbortSignal.timeout(startMs), deadline.signal]), "abort").then(
-    () => `it printed no "url" within ${startMs / 1000} s`,
+  const late = once(AbortSignal.any([AbortSignal.timeout(START_MS), deadline.signal]), "abort").then(
+    () => `it printed no "url" within ${START_MS / 1000} s`,
   );
   try {
     return await Promise.race([listens, ended.then((code) => `it ended with code ${code}`), late]);
