@@ -11,7 +11,7 @@ import { buildAt } from "../against.ts";
 import type { Rounds } from "../rounds.ts";
 import { benchBroker } from "./broker/part.ts";
 import { type CpuProfile, partsOf, partsTable } from "./broker/profile.ts";
-import { countLines, COUNTS } from "./counts/counts.ts";
+import { countLines, countPart } from "./counts/counts.ts";
 import { benchMcp } from "./mcp/part.ts";
 import { type CommandLine, commandLineOf, HELP, OPTIONS, type Part } from "./options.ts";
 import { benchRegistry } from "./registry/bench.ts";
@@ -26,7 +26,7 @@ async function run(commandLine: CommandLine): Promise<void> {
     buildBroker();
   }
   for (const part of parts) {
-    const text = count ? await countPart(part) : (await measurePart(part, commandLine)).text;
+    const text = count ? await countsOf(part) : (await measurePart(part, commandLine)).text;
     process.stdout.write(`${text}\n\n`);
     if (part !== "broker" || !profile) continue;
     process.stdout.write(`${["memory", "sqlite"].map(describeProfile).join("\n\n")}\n\n`);
@@ -37,9 +37,9 @@ async function run(commandLine: CommandLine): Promise<void> {
     );
 }
 
-async function countPart(part: Part): Promise<string> {
+async function countsOf(part: Part): Promise<string> {
   if (part === "registry") throw new Error("nothing of the registry is counted");
-  return countLines(await COUNTS[part]());
+  return countLines(await countPart(part));
 }
 
 async function measurePart(

@@ -85,24 +85,22 @@ export async function runDrill(
         withinMs: 8_000,
         storedWithinMs: STORING_MS,
       };
-      await during("the table is away", away, async () => {
-        aws.proxy.set({ down: true });
+      const outage = async (set: (isAway: boolean) => void): Promise<void> => {
+        set(true);
         await seconds(size.outageSeconds);
-        aws.proxy.set({});
+        set(false);
         await seconds(size.settleSeconds);
-      });
+      };
+      await during("the table is away", away, () => outage((down) => aws.proxy.set({ down })));
       const withoutKms: Promised = {
         text: `brokers notice nothing; calls that need a key: 503 with Retry-After within 10 s${STORING}`,
         deferred: ["call"],
         withinMs: 10_000,
         storedWithinMs: STORING_MS,
       };
-      await during("KMS is away", withoutKms, async () => {
-        aws.kms.fault({ kind: "unavailable" });
-        await seconds(size.outageSeconds);
-        aws.kms.fault(undefined);
-        await seconds(size.settleSeconds);
-      });
+      await during("KMS is away", withoutKms, () =>
+        outage((isAway) => aws.kms.fault(isAway ? { kind: "unavailable" } : undefined)),
+      );
       const killed: Promised = {
         text: "only requests at the killed process are cut; a refresh it was making: 503 with Retry-After, then anew",
         cut: true,

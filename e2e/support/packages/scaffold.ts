@@ -31,13 +31,9 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** @throws Error with its whole output when it does not end with 0 */
-export async function mustRun(
-  command: string,
-  args: readonly string[],
-  cwd: string,
-  env = plainEnvironment(),
-): Promise<Ended> {
-  const ran = await run(command, args, cwd, env);
+export async function mustRun(...given: Parameters<typeof run>): Promise<Ended> {
+  const [command, args] = given;
+  const ran = await run(...given);
   if (ran.code !== 0)
     throw new Error(`${command} ${args.join(" ")} ended with ${ran.code}:\n${ran.stdout}${ran.stderr}`);
   return ran;

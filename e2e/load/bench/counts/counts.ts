@@ -25,9 +25,9 @@ import { countedStores, openCountedStore } from "./stores.ts";
 /** By operation and subject; of one operation, in whole numbers. */
 export type CountTable = Readonly<Record<string, Readonly<Record<string, Counts>>>>;
 
-/** By part of the bench. Each throws an Error when an answer is wrong. */
-export const COUNTS = { broker: countBrokers, store: countStores, mcp: countServers } as const;
-export type CountedPart = keyof typeof COUNTS;
+const PARTS = { broker: countBrokers, store: countStores, mcp: countServers } as const;
+export type CountedPart = keyof typeof PARTS;
+export const COUNTED_PARTS = Object.keys(PARTS) as CountedPart[];
 
 /** So that caches are full and lazy parts are loaded. */
 const WARM_UP = 8;
@@ -36,65 +36,59 @@ const OPERATIONS = 16;
 
 type Tables = Record<string, Record<string, Counts>>;
 
-async function countBrokers(): Promise<CountTable> {
-  return countOnStage(async (stage, table) => {
-    const parties = benchParties(stage.addBehind(await startFakeVendor({ codes: "any" })).url);
-    for (const [on, store] of Object.entries(STORES)) {
-      const { counts, log } = createSubject();
-      const baseUrl = `http://127.0.0.1:${await freePort()}`;
-      const folder = stage.folder(on);
-      configureBroker(folder, { baseUrl, store }, Object.values(parties));
-      const start = () => startBroker(loadConfig({}, folder), log, { graceMs: 0 });
-      stage.add(await countedIn(counts, start));
-      for (const work of WORKS) {
-        const { run, close } = await brokerLanes(work, baseUrl, parties)();
-        (table[work] ??= {})[on] = await countEach(counts, run);
-        await close();
-      }
-    }
-  });
+/** @throws Error when an answer is wrong */
+export async function countPart(part: CountedPart): Promise<CountTable> {
+  const table: Tables = {};
+  await whileCounting(() => onStage((stage) => PARTS[part](stage, table)));
+  return table;
 }
 
-async function countServers(): Promise<CountTable> {
-  return countOnStage(async (stage, table) => {
-    const { url: vendor } = stage.addBehind(await startFakeVendor({ codes: "named" }));
-    const environments = {
-      sqlite: {},
-      preRegistered: PRE_REGISTERED,
-      // The last, because its variables stay.
-      dynamodb: tableEnvironment(await (await startEngines(stage)).open()),
-    };
-    for (const [on, env] of Object.entries(environments)) {
-      const { counts, log } = createSubject();
-      stage.setVariables({ DATA_DIR: stage.folder(on), ...env });
-      const settings = loadSettings(mcpEnvironment(vendor, String(await freePort()), env));
-      const server = stage.add(await countedIn(counts, () => startServer(BENCH_SERVER, settings, { log })));
-      const { run, close } = await mcpLanes("token", server.url, on === "preRegistered" ? vendor : undefined)(0);
-      (table["/mcp"] ??= {})[on] = await countEach(counts, run);
+async function countBrokers(stage: Stage, table: Tables): Promise<void> {
+  const parties = benchParties(stage.addBehind(await startFakeVendor({ codes: "any" })).url);
+  for (const [on, store] of Object.entries(STORES)) {
+    const { counts, log } = createSubject();
+    const baseUrl = `http://127.0.0.1:${await freePort()}`;
+    const folder = stage.folder(on);
+    configureBroker(folder, { baseUrl, store }, Object.values(parties));
+    const start = () => startBroker(loadConfig({}, folder), log, { graceMs: 0 });
+    stage.add(await countedIn(counts, start));
+    for (const work of WORKS) {
+      const { run, close } = await brokerLanes(work, baseUrl, parties)();
+      (table[work] ??= {})[on] = await countEach(counts, run);
       await close();
     }
-  });
+  }
 }
 
-async function countStores(): Promise<CountTable> {
-  return countOnStage(async (stage, table) => {
-    const engines = await (await startEngines(stage)).open();
-    const folder = stage.folder("stores");
-    for (const [on, beneath] of Object.entries(countedStores(engines, folder))) {
-      const { counts } = createSubject();
-      const { operations } = stage.add(await openCountedStore(beneath, folder, WARM_UP + OPERATIONS));
-      for (const [name, operation] of Object.entries(operations)) {
-        (table[name] ??= {})[on] = await countEach(counts, () => countedIn(counts, operation));
-      }
+async function countServers(stage: Stage, table: Tables): Promise<void> {
+  const { url: vendor } = stage.addBehind(await startFakeVendor({ codes: "named" }));
+  const environments = {
+    sqlite: {},
+    preRegistered: PRE_REGISTERED,
+    // The last, because its variables stay.
+    dynamodb: tableEnvironment(await (await startEngines(stage)).open()),
+  };
+  for (const [on, env] of Object.entries(environments)) {
+    const { counts, log } = createSubject();
+    stage.setVariables({ DATA_DIR: stage.folder(on), ...env });
+    const settings = loadSettings(mcpEnvironment(vendor, String(await freePort()), env));
+    const server = stage.add(await countedIn(counts, () => startServer(BENCH_SERVER, settings, { log })));
+    const { run, close } = await mcpLanes("token", server.url, on === "preRegistered" ? vendor : undefined)(0);
+    (table["/mcp"] ??= {})[on] = await countEach(counts, run);
+    await close();
+  }
+}
+
+async function countStores(stage: Stage, table: Tables): Promise<void> {
+  const engines = await (await startEngines(stage)).open();
+  const folder = stage.folder("stores");
+  for (const [on, beneath] of Object.entries(countedStores(engines, folder))) {
+    const { counts } = createSubject();
+    const { operations } = stage.add(await openCountedStore(beneath, folder, WARM_UP + OPERATIONS));
+    for (const [name, operation] of Object.entries(operations)) {
+      (table[name] ??= {})[on] = await countEach(counts, () => countedIn(counts, operation));
     }
-  });
-}
-
-/** @param count fills the table */
-async function countOnStage(count: (stage: Stage, table: Tables) => Promise<void>): Promise<CountTable> {
-  const table: Tables = {};
-  await whileCounting(() => onStage((stage) => count(stage, table)));
-  return table;
+  }
 }
 
 function createSubject() {
@@ -121,10 +115,7 @@ async function countEach(counts: Counts, operation: () => Promise<unknown>): Pro
 export function countLines(table: CountTable): string {
   const heads = ["per operation", "hashes", "record MACs", "JSON", "Buffer.from", "promises", "bytes of log", ""];
   const rows = Object.entries(table).flatMap(([work, subjects]) =>
-    Object.entries(subjects).map(([subject, { hashes, recordMacs, json, bufferFrom, promises, logBytes }]) => {
-      const counts = [hashes, recordMacs, json, bufferFrom, promises, logBytes];
-      return [`${work}, ${subject}`, ...counts.map(String), ""];
-    }),
+    Object.entries(subjects).map(([on, counts]) => [`${work}, ${on}`, ...Object.values(counts).map(String), ""]),
   );
   return alignTable([heads, ...rows]);
 }
