@@ -10,9 +10,12 @@ import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { runOperatorCommand } from "@oauth-broker/broker/src/cli/operator.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { runCommandLine } from "@oauth-broker/token-store/cli";
+import { startFaultProxy } from "@oauth-broker/simulators/aws";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
-import { type Stack, stackOf } from "../../support/aws/stack.ts";
+import { startAws } from "../../support/aws/aws.ts";
+import { awsEnvironment } from "../../support/aws/environment.ts";
+import { type AwsCall, type Stack, stackOf } from "../../support/aws/stack.ts";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
@@ -24,7 +27,6 @@ import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { ROOT } from "../../support/paths.ts";
 import { createPlatform, send } from "../../support/broker/platform.ts";
 import { readPromql, readScrape, type Scrape } from "../../support/aws/promql.ts";
-import { type RecordedAws, startRecordedAws } from "../../support/aws/recorded.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
 import { startSeveralVendors } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient } from "../../support/several-vendors/client.ts";
@@ -34,9 +36,51 @@ const ALIAS = "alias/oauth-broker";
 const OPERATOR = "arn:aws:iam::000000000000:role/operator";
 const NINE_HOURS = 9 * 3600;
 
+type RecordedAws = Awaited<ReturnType<typeof startRecordedAws>>;
+/**
+ * A table and a KMS key on loopback that record every request of the SDK's clients, with the members
+ * by which IAM decides about it.
+ */
+async function startRecordedAws() {
+  const calls: AwsCall[] = [];
+  const { engine, kms, keyArn, proxy, close } = await startAws(({ operation, body }) => {
+    const { TableName: name } = JSON.parse(body.toString()) as { readonly TableName: string };
+    const resource = `arn:aws:dynamodb:${region}:${account}:table/${name}`;
+    calls.push({ action: `dynamodb:${operation}`, resource, encryptionContext: {} });
+  });
+  const { region } = engine;
+  const { account } = kms;
+  const aliasArn = kms.createAlias(ALIAS, keyArn);
+  const keys = await startFaultProxy({
+    target: kms.endpoint,
+    onRequest: ({ operation, body }) => {
+      const { KeyId: id, EncryptionContext: encryptionContext = {} } = JSON.parse(body.toString()) as {
+        readonly KeyId: string;
+        readonly EncryptionContext?: Readonly<Record<string, string>>;
+      };
+      calls.push({ action: `kms:${operation}`, resource: id === aliasArn ? keyArn : id, encryptionContext });
+    },
+  });
+  return {
+    region,
+    account,
+    keyArn,
+    /** The environment a service needs, without the AWS settings of this machine. */
+    env: { ...awsEnvironment({ kmsEndpoint: keys.endpoint }), AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint },
+    /** @param definition an input of CreateTable, without its name */
+    createTable: async (name: string, definition: object) => void (await engine.createTable(name, definition)),
+    /** The calls since the last time this was asked. */
+    takeCalls: () => calls.splice(0),
+    close: async () => {
+      await keys.close();
+      await close();
+    },
+  };
+}
+
 let aws: RecordedAws;
 beforeAll(async () => {
-  aws = await startRecordedAws(ALIAS);
+  aws = await startRecordedAws();
   for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
 });
 afterAll(async () => {

@@ -6,16 +6,21 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { ROOT } from "../paths.ts";
-import type { AwsCall } from "./recorded.ts";
+
+/** A request as IAM sees it. */
+export interface AwsCall {
+  /** `dynamodb:GetItem` */
+  readonly action: string;
+  /** The ARN of the table or of the key; an alias is resolved. */
+  readonly resource: string;
+  readonly encryptionContext: Readonly<Record<string, string>>;
+}
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface StackOptions {
+interface StackOptions extends Readonly<Record<"region" | "account" | "keyArn", string>> {
   readonly template: "broker" | "mcp-server";
   readonly parameters: Readonly<Record<string, string>> & { readonly TableName: string };
-  readonly region: string;
-  readonly account: string;
-  readonly keyArn: string;
 }
 
 export type Stack = ReturnType<typeof stackOf>;
