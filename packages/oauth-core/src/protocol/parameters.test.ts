@@ -169,7 +169,9 @@ describe("parseParameters", () => {
           anyText(fc),
           fc.array(token).map((tokens) => tokens.join("")),
         ),
-        (text) => expect(accepts(() => parseParameters(text))).toBeTypeOf("boolean"),
+        (text) => {
+          expect(accepts(() => parseParameters(text))).toBeTypeOf("boolean");
+        },
       ),
       RUNS,
     );

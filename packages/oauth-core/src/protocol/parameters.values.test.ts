@@ -129,7 +129,9 @@ describe("parseStringMap", () => {
           fc.json(),
           fc.dictionary(fc.string(), fc.string()).map((map) => JSON.stringify(map)),
         ),
-        (text) => expect(accepts(() => parseStringMap(text, "placeholders"))).toBeTypeOf("boolean"),
+        (text) => {
+          expect(accepts(() => parseStringMap(text, "placeholders"))).toBeTypeOf("boolean");
+        },
       ),
       RUNS,
     );

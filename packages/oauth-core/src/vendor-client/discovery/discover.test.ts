@@ -1,9 +1,6 @@
-import { systemTimer } from "../../mechanics/system-timer.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Fetch } from "../../ports.ts";
-import { fixedClock } from "../../testing/fixed-clock.ts";
+import { metadataOfEachTest } from "../../testing/network/metadata-world.ts";
 import { defineVendor, type Vendor } from "../../registry/vendor.ts";
-import { createDiscovery, type Discovery } from "./discover.ts";
 import { egressError } from "../../egress/errors.ts";
 
 const ISSUER = "https://v.example";
@@ -19,34 +16,19 @@ const SOUND = {
 const OIDC = `${ISSUER}/.well-known/openid-configuration`;
 const OAUTH = `${ISSUER}/.well-known/oauth-authorization-server`;
 
-const clock = fixedClock(1_700_000_000);
-let answers: Map<string, () => Response | Promise<Response>>;
-let asked: string[];
-let discovery: Discovery;
-
-const fetch: Fetch = async (input) => {
-  const url = input.toString();
-  asked.push(url);
-  return (answers.get(url) ?? (() => new Response("", { status: 404 })))();
-};
-const publish = (url: string, document: object, changes: object = {}): void => {
-  answers.set(url, () => Response.json({ ...document, ...changes }));
-};
+const world = metadataOfEachTest();
+const publish = (url: string, document: object, changes: object = {}): void =>
+  world.publish(url, { ...document, ...changes });
 const entry = (changes: Partial<Vendor> = {}): Vendor =>
   defineVendor({ id: "v", name: "V", issuer: ISSUER, ...changes });
 const ENDPOINTS = { authorizationEndpoint: "https://x.example/a", tokenEndpoint: "https://x.example/t" };
 const INVALID = { code: "vendor_response_invalid", status: 502 };
 
-beforeEach(() => {
-  answers = new Map();
-  asked = [];
-  discovery = createDiscovery({ fetch, now: clock, timer: systemTimer, allowLoopback: false });
-  publish(OIDC, SOUND);
-});
+beforeEach(() => publish(OIDC, SOUND));
 
 describe("resolve", () => {
   it("oidc-discovery#4 takes every endpoint from the metadata", async () => {
-    expect(await discovery.resolve(entry())).toEqual({
+    expect(await world.discovery.resolve(entry())).toEqual({
       ...entry(),
       authorizationEndpoint: "https://v.example/a",
       tokenEndpoint: "https://t.example/t",
@@ -56,22 +38,25 @@ describe("resolve", () => {
       jwksUri: "https://v.example/k",
       issExpected: false,
     });
-    expect(asked).toEqual([OIDC]);
+    expect(world.asked).toEqual([OIDC]);
   });
 
   it("asks no vendor when the entry says it all, or has no issuer to ask", async () => {
     for (const issRequired of [true, false]) {
-      expect(await discovery.resolve(entry({ ...ENDPOINTS, issRequired }))).toHaveProperty("issExpected", issRequired);
+      expect(await world.discovery.resolve(entry({ ...ENDPOINTS, issRequired }))).toHaveProperty(
+        "issExpected",
+        issRequired,
+      );
     }
     const template = entry({ ...ENDPOINTS, issuer: "https://v.example/{tenantid}/v2.0" });
-    expect(await discovery.resolve(template)).toEqual({ ...template, issExpected: false });
+    expect(await world.discovery.resolve(template)).toEqual({ ...template, issExpected: false });
     const { issuer: _issuer, ...nameless } = entry(ENDPOINTS);
-    expect(await discovery.resolve(nameless)).toEqual({ ...nameless, issExpected: false });
-    expect(asked).toEqual([]);
+    expect(await world.discovery.resolve(nameless)).toEqual({ ...nameless, issExpected: false });
+    expect(world.asked).toEqual([]);
   });
 
   it("prefers the entry to the metadata", async () => {
-    const resolved = await discovery.resolve(
+    const resolved = await world.discovery.resolve(
       entry({ tokenEndpoint: "https://x.example/t", jwksUri: "https://x.example/k", issRequired: true }),
     );
     expect(resolved).toMatchObject({
@@ -84,8 +69,8 @@ describe("resolve", () => {
 
   it("rfc9207#2.4 expects iss where the metadata advertises it, unless the entry says otherwise", async () => {
     publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
-    expect(await discovery.resolve(entry())).toHaveProperty("issExpected", true);
-    expect(await discovery.resolve(entry({ issRequired: false }))).toHaveProperty("issExpected", false);
+    expect(await world.discovery.resolve(entry())).toHaveProperty("issExpected", true);
+    expect(await world.discovery.resolve(entry({ issRequired: false }))).toHaveProperty("issExpected", false);
   });
 
   it.each([
@@ -95,8 +80,8 @@ describe("resolve", () => {
     [undefined, "client_secret_basic"],
   ])("with auth methods %j authenticates by %s", async (supported, method) => {
     publish(OIDC, SOUND, { token_endpoint_auth_methods_supported: supported });
-    expect(await discovery.resolve(entry())).toHaveProperty("tokenEndpointAuthMethod", method);
-    expect(await discovery.resolve(entry({ tokenEndpointAuthMethod: "none" }))).toHaveProperty(
+    expect(await world.discovery.resolve(entry())).toHaveProperty("tokenEndpointAuthMethod", method);
+    expect(await world.discovery.resolve(entry({ tokenEndpointAuthMethod: "none" }))).toHaveProperty(
       "tokenEndpointAuthMethod",
       "none",
     );
@@ -106,42 +91,42 @@ describe("resolve", () => {
     "rfc9700#4.8.2 bar#VR-2 refuses metadata that offers PKCE only by %j",
     async (methods) => {
       publish(OIDC, SOUND, { code_challenge_methods_supported: methods });
-      await expect(discovery.resolve(entry())).rejects.toMatchObject({
+      await expect(world.discovery.resolve(entry())).rejects.toMatchObject({
         ...INVALID,
         extras: { reason: "pkce_not_supported" },
       });
-      await expect(discovery.resolve(entry({ pkce: "none" }))).resolves.toBeDefined();
+      await expect(world.discovery.resolve(entry({ pkce: "none" }))).resolves.toBeDefined();
     },
   );
 
   it("bar#VR-2 notices when S256 is dropped later", async () => {
     publish(OIDC, SOUND, { code_challenge_methods_supported: ["S256"] });
-    await discovery.resolve(entry());
+    await world.discovery.resolve(entry());
     publish(OIDC, SOUND, { code_challenge_methods_supported: ["plain"] });
-    clock.advance(600);
-    await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+    world.clock.advance(600);
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
   it("reports a missing endpoint", async () => {
     publish(OIDC, SOUND, { token_endpoint: undefined });
-    await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
     const { issuer: _issuer, ...nameless } = entry({ tokenEndpoint: "https://v.example/t" });
-    await expect(discovery.resolve(nameless)).rejects.toMatchObject(INVALID);
+    await expect(world.discovery.resolve(nameless)).rejects.toMatchObject(INVALID);
   });
 });
 
 describe("the well-known places", () => {
   it("rfc8414#3 are tried in turn", async () => {
-    answers.delete(OIDC);
+    world.answers.delete(OIDC);
     publish(OAUTH, SOUND);
-    await discovery.resolve(entry());
-    expect(asked).toEqual([OIDC, OAUTH]);
+    await world.discovery.resolve(entry());
+    expect(world.asked).toEqual([OIDC, OAUTH]);
   });
 
   it("rfc8414#3 of an issuer with a path are three", async () => {
     const issuer = `${ISSUER}/t/1`;
-    await expect(discovery.resolve(entry({ issuer }))).rejects.toMatchObject(INVALID);
-    expect(asked).toEqual([
+    await expect(world.discovery.resolve(entry({ issuer }))).rejects.toMatchObject(INVALID);
+    expect(world.asked).toEqual([
       "https://v.example/t/1/.well-known/openid-configuration",
       "https://v.example/.well-known/oauth-authorization-server/t/1",
       "https://v.example/.well-known/openid-configuration/t/1",
@@ -149,21 +134,21 @@ describe("the well-known places", () => {
   });
 
   it("may hold another document, which is skipped", async () => {
-    answers.set(OIDC, () => new Response("<html>", { headers: { "content-type": "text/html" } }));
+    world.answers.set(OIDC, () => new Response("<html>", { headers: { "content-type": "text/html" } }));
     publish(OAUTH, SOUND);
-    await expect(discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://t.example/t");
+    await expect(world.discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://t.example/t");
   });
 
   it("V-58 bar#EG-6 may redirect, which is not followed", async () => {
-    answers.set(OIDC, () => new Response("", { status: 302, headers: { location: "http://169.254.169.254/" } }));
-    await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
-    expect(asked).toEqual([OIDC, OAUTH]);
+    world.answers.set(OIDC, () => new Response("", { status: 302, headers: { location: "http://169.254.169.254/" } }));
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+    expect(world.asked).toEqual([OIDC, OAUTH]);
   });
 
   it.each([503, 500, 429])("an outage, %i, is not skipped", async (status) => {
-    answers.set(OIDC, () => new Response("", { status, headers: { "retry-after": "9" } }));
+    world.answers.set(OIDC, () => new Response("", { status, headers: { "retry-after": "9" } }));
     publish(OAUTH, SOUND);
-    await expect(discovery.resolve(entry())).rejects.toMatchObject({
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject({
       code: "temporarily_unavailable",
       retryAfterSeconds: 9,
       extras: {},
@@ -173,9 +158,9 @@ describe("the well-known places", () => {
   it("bar#EG-9 refused and unreachable look alike", async () => {
     const seen = [];
     for (const kind of ["refused", "connect", "timeout", "broken"] as const) {
-      answers.set(OIDC, () => Promise.reject(egressError(kind, kind === "broken", "")));
+      world.answers.set(OIDC, () => Promise.reject(egressError(kind, kind === "broken", "")));
       seen.push(
-        await discovery
+        await world.discovery
           .resolve(entry())
           .catch(({ code, description, extras, retryAfterSeconds }: Record<string, unknown>) => ({
             code,
@@ -197,22 +182,22 @@ describe("metadata", () => {
     ["of another host", "https://w.example"],
   ])("V-29 V-53 bar#DI-1 rfc8414#3.3 is refused with an issuer %s", async (_title, issuer) => {
     publish(OIDC, SOUND, { issuer });
-    await expect(discovery.resolve(entry())).rejects.toMatchObject({
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject({
       ...INVALID,
       extras: { reason: "issuer_mismatch" },
     });
     publish(OAUTH, SOUND, { token_endpoint: "https://right.example/t" });
-    await expect(discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://right.example/t");
+    await expect(world.discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://right.example/t");
   });
 
   it.each([7, undefined, null])("bar#DI-1 rfc8414#3.3 is refused with an issuer %j", async (issuer) => {
     publish(OIDC, SOUND, { issuer });
-    await expect(discovery.resolve(entry())).rejects.toMatchObject({
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject({
       ...INVALID,
       extras: { reason: "issuer_missing" },
     });
     publish(OAUTH, SOUND, { token_endpoint: "https://right.example/t" });
-    await expect(discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://right.example/t");
+    await expect(world.discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://right.example/t");
   });
 
   it.each(
@@ -234,84 +219,78 @@ describe("metadata", () => {
     ),
   )("bar#DI-2 is refused with %s %s", async (name, url) => {
     publish(OIDC, SOUND, { [name]: url });
-    await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
   it("is refused with a member twice", async () => {
-    answers.set(
+    world.answers.set(
       OIDC,
       () =>
         new Response(JSON.stringify(SOUND).replace("{", '{"issuer":"https://v.example",'), {
           headers: { "content-type": "application/json" },
         }),
     );
-    await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
   it.each(["http://v.example", "https://v.example?x=y", "https://127.0.0.1", "https://v.example/#x", "v.example"])(
-    "is not asked for at %s",
+    "is not world.asked for at %s",
     async (issuer) => {
-      await expect(discovery.resolve(entry({ issuer }))).rejects.toMatchObject(INVALID);
-      expect(asked).toEqual([]);
+      await expect(world.discovery.resolve(entry({ issuer }))).rejects.toMatchObject(INVALID);
+      expect(world.asked).toEqual([]);
     },
   );
 
   it("is kept for ten minutes, and asked for once however many want it", async () => {
     const one = entry();
-    const all = await Promise.all(Array.from({ length: 20 }, () => discovery.resolve(one)));
+    const all = await Promise.all(Array.from({ length: 20 }, () => world.discovery.resolve(one)));
     expect(new Set(all).size).toBe(1);
-    clock.advance(599);
-    expect(await discovery.resolve(one)).toBe(all[0]);
-    expect(asked).toHaveLength(1);
-    clock.advance(1);
-    await discovery.resolve(one);
-    expect(asked).toHaveLength(2);
+    world.clock.advance(599);
+    expect(await world.discovery.resolve(one)).toBe(all[0]);
+    expect(world.asked).toHaveLength(1);
+    world.clock.advance(1);
+    await world.discovery.resolve(one);
+    expect(world.asked).toHaveLength(2);
   });
 
   it("stands in for an hour when the vendor is down, asked for twice a minute", async () => {
     const one = entry();
-    const before = await discovery.resolve(one);
-    answers.set(OIDC, () => Promise.reject(egressError("connect", false, "")));
-    clock.advance(700);
-    expect(await discovery.resolve(one)).toBe(before);
-    expect(await discovery.resolve(one)).toBe(before);
-    expect(asked).toHaveLength(2);
-    clock.advance(30);
-    expect(await discovery.resolve(one)).toBe(before);
-    expect(asked).toHaveLength(3);
-    clock.advance(2870);
-    await expect(discovery.resolve(one)).rejects.toMatchObject({ code: "temporarily_unavailable" });
+    const before = await world.discovery.resolve(one);
+    world.answers.set(OIDC, () => Promise.reject(egressError("connect", false, "")));
+    world.clock.advance(700);
+    expect(await world.discovery.resolve(one)).toBe(before);
+    expect(await world.discovery.resolve(one)).toBe(before);
+    expect(world.asked).toHaveLength(2);
+    world.clock.advance(30);
+    expect(await world.discovery.resolve(one)).toBe(before);
+    expect(world.asked).toHaveLength(3);
+    world.clock.advance(2870);
+    await expect(world.discovery.resolve(one)).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 
   it("does not stand in for metadata with another issuer", async () => {
-    await discovery.resolve(entry());
+    await world.discovery.resolve(entry());
     publish(OIDC, SOUND, { issuer: "https://w.example" });
-    clock.advance(600);
-    await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+    world.clock.advance(600);
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
   it("bar#DI-1 with another issuer is refused every time until it is valid again", async () => {
-    await discovery.resolve(entry());
+    await world.discovery.resolve(entry());
     publish(OIDC, SOUND, { issuer: "https://w.example" });
-    clock.advance(700);
+    world.clock.advance(700);
     for (let count = 0; count < 4; count += 1) {
-      await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
-      clock.advance(10);
+      await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+      world.clock.advance(10);
     }
     publish(OIDC, SOUND, { token_endpoint: "https://new.example/t" });
-    await expect(discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://new.example/t");
+    await expect(world.discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://new.example/t");
   });
 
   it("may name the operator's private networks where the operator permits them", async () => {
-    const inside = createDiscovery({
-      fetch,
-      now: clock,
-      timer: systemTimer,
-      allowLoopback: false,
-      allowCidrs: ["10.0.0.0/8"],
-    });
+    const inside = world.discover({ allowCidrs: ["10.0.0.0/8"] });
     publish(OIDC, SOUND, { token_endpoint: "https://10.1.2.3:8443/t" });
-    await expect(discovery.resolve(entry())).rejects.toMatchObject(INVALID);
+    await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
     await expect(inside.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://10.1.2.3:8443/t");
   });
 });
