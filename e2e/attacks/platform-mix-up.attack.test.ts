@@ -6,13 +6,14 @@
  * that `iss` fits. Defence: the server's flow has a redirect URI that no other connector has
  * (redirectUriOf), and an answer elsewhere is not redeemed (queryOfCallback).
  */
-import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { startOpenIdProvider } from "@oauth-broker/simulators";
 import * as redirectUriModule from "../../apps/platform/src/oauth/redirect-uri.ts";
 import * as callbackModule from "../../packages/broker-client/src/callback.ts";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type PlatformHarness, startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
 import { type BouncingServer, startBouncingServer } from "./support/bouncing-server.ts";
 import { without } from "./support/outcomes.ts";
+import { shared } from "../support/shared.ts";
 
 /**
  * The platform's own client at the honest vendor, and the client of an honest hosted server there.
@@ -22,30 +23,26 @@ const PLATFORMS_CLIENT = "the-platform-at-the-vendor";
 const SERVERS_CLIENT = "an-honest-server-at-the-vendor";
 const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
 
-let platform: PlatformHarness;
-let vendor: OpenIdProvider;
-let victim: Visitor;
-let evil: BouncingServer | undefined;
-let made = 0;
-
-beforeAll(async () => {
-  platform = await startPlatform();
+const platform = shared(startPlatform);
+const vendor = shared(() => {
   const publicClient = (clientId: string, redirectUris: readonly string[]) => {
     return { clientId, redirectUris, tokenEndpointAuthMethod: "none" } as const;
   };
-  vendor = await startOpenIdProvider({
+  return startOpenIdProvider({
     clients: [
       publicClient(PLATFORMS_CLIENT, [platform.callback]),
       publicClient(SERVERS_CLIENT, [platform.ownCallback("honest-server")]),
     ],
   });
+});
+let victim: Visitor;
+let evil: BouncingServer | undefined;
+let made = 0;
+
+beforeAll(async () => {
   victim = await platform.visitor("first-user");
 });
 afterEach(endEvil);
-afterAll(async () => {
-  await platform.close();
-  await vendor.close();
-});
 
 async function endEvil(): Promise<void> {
   await evil?.close();

@@ -4,23 +4,16 @@
  * presented for another user or another call. The other attacks are tested beside the code.
  */
 import { createCookieJar } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type SeveralVendors, startSeveralVendors } from "../support/several-vendors/harness.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { startSeveralVendors } from "../support/several-vendors/harness.ts";
 import { connectLinkingClient, type LinkingClient } from "../support/several-vendors/client.ts";
 import { modernCall, rawRequest } from "../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
 import { asksToSignIn } from "../../packages/mcp-auth/src/testing/linking/visitor.ts";
+import { shared } from "../support/shared.ts";
 
-let harness: SeveralVendors;
-let victim: LinkingClient;
-beforeAll(async () => {
-  harness = await startSeveralVendors({ env: { ELICITATION_WAIT_SECONDS: "0" } });
-  victim = await connectLinkingClient(harness, { era: "modern" });
-});
-afterAll(async () => {
-  await victim.close();
-  expect(harness.seenTokens()).toEqual([]);
-  await harness.close();
-});
+const harness = shared(() => startSeveralVendors({ env: { ELICITATION_WAIT_SECONDS: "0" } }));
+afterAll(() => expect(harness.seenTokens()).toEqual([]));
+const victim = shared(() => connectLinkingClient(harness, { era: "modern" }));
 
 /** A call of 2026-07-28 as it is on the wire. @param params replace those of a client that shows URLs */
 async function callModern(accessToken: string, tool: string, params: object = {}) {

@@ -1,16 +1,22 @@
 /** What all tests of a file or of a group share. */
 import { afterAll, beforeAll } from "vitest";
 
+type Closing = { close(): Promise<unknown> } | { stop(): Promise<unknown> };
+
 /**
- * Opened before them, and closed after them.
+ * Opened before them, and closed after them: what was opened last, first.
  *
  * @returns what `open` will have given, for the tests: before them it has no members
  */
-export function shared<T extends { close(): Promise<unknown> }>(open: () => Promise<T>): T {
+export function shared<T extends Closing>(open: () => Promise<T>): T {
   let opened: T | undefined;
   beforeAll(async () => {
     opened = await open();
   });
-  afterAll(() => opened?.close());
-  return new Proxy({} as T, { get: (_, name) => opened?.[name as keyof T] });
+  afterAll(async () => opened && ("close" in opened ? opened.close() : opened.stop()));
+  return new Proxy({} as T, {
+    get: (_, name) => opened && (Reflect.get(opened, name) as unknown),
+    // Of its own methods, whose `this` is what they are called on.
+    set: (_, name, value) => opened !== undefined && Reflect.set(opened, name, value),
+  });
 }

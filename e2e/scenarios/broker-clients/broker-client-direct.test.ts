@@ -2,7 +2,7 @@
  * A deployment without a broker at vendors of the registry: their dialects come with oauth-core,
  * on either side that runs the flow.
  */
-import { direct, type DirectClient, type Vendor } from "@oauth-broker/broker-client/direct";
+import { direct, type Vendor } from "@oauth-broker/broker-client/direct";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import {
   startGitHub,
@@ -11,10 +11,11 @@ import {
   startSlack,
   type VendorSimulator,
 } from "@oauth-broker/simulators/vendors";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { consent, expectFresh, plantTokens } from "../../support/connect-client/harness.ts";
 import { random } from "../../support/broker/platform.ts";
+import { shared } from "../../support/shared.ts";
 
 const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";
 
@@ -66,18 +67,11 @@ function entryAt({ id, url, endpoints }: VendorSimulator): Vendor {
 describe.each(Object.keys(CASES))("directly at %s", (id) => {
   const { start, scope, app, checkedBy } = CASES[id]!;
   const credentials = { clientId: "deployment", clientSecret: random("vendor secret") };
-  let vendor: VendorSimulator;
-  let client: DirectClient;
-
-  beforeAll(async () => {
-    vendor = await start();
+  const vendor = shared(start);
+  const client = shared(async () => {
     vendor.addClient({ ...credentials, redirectUris: [REDIRECT_URI], name: "The Deployment", ...app });
     const egress = { allowLoopback: true };
-    client = direct({ vendor: entryAt(vendor), credentials, redirectUri: REDIRECT_URI, egress });
-  });
-  afterAll(async () => {
-    await client.close();
-    await vendor.close();
+    return direct({ vendor: entryAt(vendor), credentials, redirectUri: REDIRECT_URI, egress });
   });
 
   it("a user connects, the tokens are refreshed, revoked, and end where the user ends them", async () => {

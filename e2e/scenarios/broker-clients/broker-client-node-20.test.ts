@@ -15,18 +15,18 @@ import { consent, expectFresh, plantTokens } from "../../support/connect-client/
 import { majorOf, oldestNode } from "../../support/packages/node-20.ts";
 import { ROOT } from "../../support/paths.ts";
 import { isCurrent } from "../../support/setup/built-services.ts";
-import { type Harness, startHarness } from "../../support/broker/harness.ts";
+import { startHarness } from "../../support/broker/harness.ts";
+import { shared } from "../../support/shared.ts";
 
 const PACKAGE = join(ROOT, "packages", "broker-client");
 const node = oldestNode();
 if (majorOf(node) > 20) process.stderr.write(`There is no Node 20 here: broker-client is tried on ${node.version}\n`);
 
-let harness: Harness;
+const harness = shared(() => startHarness());
 let backend: ReturnType<typeof startBackend>;
 
 beforeAll(async () => {
   build();
-  harness = await startHarness();
   backend = startBackend({
     issuer: harness.baseUrl,
     clientId: "platform",
@@ -34,10 +34,7 @@ beforeAll(async () => {
     redirectUri: REDIRECT_URI,
   });
 });
-afterAll(async () => {
-  backend.stop();
-  await harness.close();
-});
+afterAll(() => backend.stop());
 
 /** Runs `npm run build` for it, unless it is current, which TypeScript takes a second of CPU to find out. */
 function build(): void {

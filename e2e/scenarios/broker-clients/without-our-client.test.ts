@@ -9,12 +9,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { driveConsent, type DriveConsentOptions } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
-import { type Harness, startHarness } from "../../support/broker/harness.ts";
+import { startHarness } from "../../support/broker/harness.ts";
 import { ROOT } from "../../support/paths.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
 import { plantSecret } from "../../support/secrets.ts";
+import { shared } from "../../support/shared.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -31,12 +32,11 @@ const TEXT = readFileSync(join(ROOT, "docs", "without-our-client.md"), "utf8");
 const blocks = (language: string): string =>
   [...TEXT.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "gm"))].map(([, code = ""]) => code).join("\n");
 
-let harness: Harness;
+const harness = shared(() => startHarness());
 let env: Readonly<Record<string, string>>;
 let page: Page;
 
 beforeAll(async () => {
-  harness = await startHarness();
   env = {
     BROKER_URL: harness.baseUrl,
     BROKER_CLIENT_ID: "platform",
@@ -48,7 +48,6 @@ beforeAll(async () => {
   writeFileSync(file, [`const process = { env: ${JSON.stringify(env)} };`, blocks("js"), declared].join("\n"));
   page = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Page;
 });
-afterAll(() => harness.close());
 
 const WANTED = { vendor: "op", scope: SCOPE };
 

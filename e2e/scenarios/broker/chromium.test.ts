@@ -2,19 +2,19 @@
  * The sandbox in a real browser: what a new user sees, and that every error
  * page has a link back.
  */
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { plantSecret } from "../../support/secrets.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
-  let broker: InProcessSandbox;
-  let home: string;
-  let browser: Browser;
+  const broker = shared(startInProcessSandbox);
+  const browser = shared(connectChromium);
   let context: BrowserContext;
   let page: Page;
   /** Addresses that the page visited, redirects included. */
@@ -22,16 +22,6 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   let complaints: string[];
   /** At the platform alone. */
   let signedIn: Awaited<ReturnType<BrowserContext["storageState"]>> = { cookies: [], origins: [] };
-
-  beforeAll(async () => {
-    broker = await startInProcessSandbox();
-    ({ home } = broker);
-    browser = await connectChromium();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await broker.stop();
-  });
 
   beforeEach(async () => {
     const options = { viewport: { width: 1000, height: 900 }, storageState: signedIn, isRefused: true };
@@ -71,7 +61,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await page.getByRole("button", { name: "Allow" }).waitFor();
   }
 
-  const vendorPage = (): string => `${home}/connectors/sandbox`;
+  const vendorPage = (): string => `${broker.home}/connectors/sandbox`;
 
   const lastVisit = (path: string): URL => {
     const found = visited.findLast((url) => url.origin === broker.url && url.pathname === path);
@@ -90,11 +80,11 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     expect(new URL(page.url()).origin).toBe(broker.url);
     await shot(name);
     await page.getByRole("link", { name: /^Back to/ }).click();
-    await page.waitForURL(`${home}/connectors`);
+    await page.waitForURL(`${broker.home}/connectors`);
   }
 
   it("connects, shows masked tokens and checks, refreshes and revokes", async () => {
-    await page.goto(home);
+    await page.goto(broker.home);
     await click("First user");
     await shot("01-start");
     await openVendor();

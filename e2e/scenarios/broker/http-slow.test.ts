@@ -4,22 +4,16 @@
  */
 import { HTTP_TIMEOUTS } from "@oauth-broker/service";
 import { volume, patience } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FORM, type HttpBroker, startHttpBroker } from "../../support/broker/http.ts";
+import { describe, expect, it } from "vitest";
+import { FORM, startHttpBroker } from "../../support/broker/http.ts";
 import { exchange } from "../../support/raw-http.ts";
+import { shared } from "../../support/shared.ts";
 
 const entry = volume<"dist" | "short-waits">({ test: "short-waits", soak: "dist" });
 /** Longer than both limits, and shorter than those of Node.js. */
 const TIMEOUT_MS = patience(4_000);
 
-let broker: HttpBroker;
-let port: number;
-
-beforeAll(async () => {
-  broker = await startHttpBroker(entry);
-  port = broker.port;
-});
-afterAll(() => broker.close());
+const broker = shared(() => startHttpBroker(entry));
 
 describe("bar#HT-5 slow clients", () => {
   it("have ten seconds for the headers of a request and fifteen for all of it", () => {
@@ -28,6 +22,7 @@ describe("bar#HT-5 slow clients", () => {
   });
 
   it("ends slow headers and slow bodies while others are served", async () => {
+    const { port } = broker;
     const slowHead = exchange({ port, bytes: "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", timeoutMs: TIMEOUT_MS });
     const slowBody = exchange({
       port,

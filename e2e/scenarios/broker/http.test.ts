@@ -2,18 +2,14 @@
  * Rows HT-1 and HT-4 of the bar, on the built broker, with bytes that no HTTP client would send.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FORM, type HttpBroker, startHttpBroker } from "../../support/broker/http.ts";
-import { exchange } from "../../support/raw-http.ts";
+import { describe, expect, it } from "vitest";
+import { FORM, startHttpBroker } from "../../support/broker/http.ts";
+import { exchange as exchangeAt } from "../../support/raw-http.ts";
+import { shared } from "../../support/shared.ts";
 
-let broker: HttpBroker;
-let port: number;
-
-beforeAll(async () => {
-  broker = await startHttpBroker();
-  port = broker.port;
-});
-afterAll(() => broker.close());
+const broker = shared(startHttpBroker);
+/** To the broker. */
+const exchange = (sent: Omit<Parameters<typeof exchangeAt>[0], "port">) => exchangeAt({ ...sent, port: broker.port });
 
 /** Of another process, on systems that report it; 0 elsewhere. */
 function residentBytes(pid: number): number {
@@ -24,7 +20,7 @@ function residentBytes(pid: number): number {
 describe("bar#HT-1 bodies", () => {
   it("refuses 100 MB by its declared length, before any of it is sent", async () => {
     const request = broker.head("POST /v1/par HTTP/1.1", FORM, "Content-Length: 104857600");
-    const answer = await exchange({ port, bytes: request, untilAnswer: true });
+    const answer = await exchange({ bytes: request, untilAnswer: true });
     expect(answer.status).toBe(413);
     expect(answer.text).toContain('"error":"invalid_request"');
   });
@@ -32,7 +28,7 @@ describe("bar#HT-1 bodies", () => {
   it("stops reading a body without declared length, soon after the limit", async () => {
     const request = broker.head("POST /v1/par HTTP/1.1", FORM, "Transfer-Encoding: chunked");
     const chunk = `4000\r\n${"a".repeat(0x4000)}\r\n`;
-    const answer = await exchange({ port, bytes: request, endless: chunk, timeoutMs: 20_000 });
+    const answer = await exchange({ bytes: request, endless: chunk, timeoutMs: 20_000 });
     expect(answer).toMatchObject({ status: 413, isClosed: true });
     // Bounded by the buffers of two sockets, not by what the caller sends.
     // The connection is looked at every 5 ms; without that the library takes 64 MiB and more.
@@ -51,7 +47,7 @@ describe("bar#HT-1 bodies", () => {
     const request = broker.head(`${what} HTTP/1.1`, "Transfer-Encoding: chunked");
     const chunk = `4000\r\n${"a".repeat(0x4000)}\r\n`;
     const before = residentBytes(broker.process.pid);
-    const answer = await exchange({ port, bytes: request, endless: chunk, timeoutMs: 20_000 });
+    const answer = await exchange({ bytes: request, endless: chunk, timeoutMs: 20_000 });
     expect(answer.isClosed).toBe(true);
     expect(statuses).toContain(answer.status);
     // What was received in that time was discarded, not kept.
@@ -61,9 +57,9 @@ describe("bar#HT-1 bodies", () => {
 
   it("refuses a GET with a body", async () => {
     const bytes = `${broker.head("GET /healthz HTTP/1.1", "Content-Length: 5")}hello`;
-    expect(await exchange({ port, bytes })).toMatchObject({ status: 400, isClosed: true });
+    expect(await exchange({ bytes })).toMatchObject({ status: 400, isClosed: true });
     const empty = broker.head("GET /healthz HTTP/1.1", "Content-Length: 0", "Connection: close");
-    expect((await exchange({ port, bytes: empty })).status).toBe(200);
+    expect((await exchange({ bytes: empty })).status).toBe(200);
   });
 
   it("refuses a body with two lengths", async () => {
@@ -76,7 +72,7 @@ describe("bar#HT-1 bodies", () => {
       ["Transfer-Encoding: chunked, identity"],
       ["Transfer-Encoding: xchunked"],
     ]) {
-      const answer = await exchange({ port, bytes: broker.head("POST /v1/par HTTP/1.1", FORM, ...lengths) + smuggled });
+      const answer = await exchange({ bytes: broker.head("POST /v1/par HTTP/1.1", FORM, ...lengths) + smuggled });
       expect({ lengths, status: answer.status, isClosed: answer.isClosed }).toEqual({
         lengths,
         status: 400,
@@ -113,7 +109,7 @@ describe("bar#HT-4 bytes that have no place in a request", () => {
   ];
 
   it.each(paths)("GET %s is a 4xx, or a page that is open to all", async (path) => {
-    const answer = await exchange({ port, bytes: broker.head(`GET ${path} HTTP/1.1`, "Connection: close") });
+    const answer = await exchange({ bytes: broker.head(`GET ${path} HTTP/1.1`, "Connection: close") });
     expect([200, 400, 404]).toContain(answer.status);
     if (answer.status === 200) expect(path).toBe("/?%");
     expect(answer.text).not.toMatch(/^(set-cookie|x|location):/im);
@@ -142,7 +138,7 @@ describe("bar#HT-4 bytes that have no place in a request", () => {
   };
 
   it.each(Object.entries(broken))("%s is a 4xx or no answer at all", async (_, bytes) => {
-    const answer = await exchange({ port, bytes, timeoutMs: 1_000, untilAnswer: true });
+    const answer = await exchange({ bytes, timeoutMs: 1_000, untilAnswer: true });
     expect(answer.status === 0 || (answer.status >= 400 && answer.status < 500), answer.text).toBe(true);
     expect(await broker.health()).toBe(200);
   });
@@ -164,12 +160,12 @@ describe("bar#HT-4 bytes that have no place in a request", () => {
         "Content-Length: 0",
         "Connection: close",
       );
-      const answer = await exchange({ port, bytes: Buffer.from(bytes, "latin1") });
+      const answer = await exchange({ bytes: Buffer.from(bytes, "latin1") });
       expect([400, 401]).toContain(answer.status);
     }
     for (const cookie of ["=", ";;;", "flow-", "flow-a=%E0%A4", "\x80\xff=\x80", "a".repeat(8000)]) {
       const bytes = broker.head("GET /v1/callback?state=x HTTP/1.1", `Cookie: ${cookie}`, "Connection: close");
-      expect((await exchange({ port, bytes: Buffer.from(bytes, "latin1") })).status).toBe(400);
+      expect((await exchange({ bytes: Buffer.from(bytes, "latin1") })).status).toBe(400);
     }
     expect(await broker.health()).toBe(200);
   });

@@ -3,7 +3,7 @@
  * the vendor and back.
  */
 import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
-import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { createSecrets } from "../../support/broker/configuration.ts";
@@ -11,6 +11,7 @@ import { freePort } from "../../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
 import { createPlatform, type Platform } from "../../support/broker/platform.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -23,7 +24,7 @@ describe.skipIf(CHROMIUM === undefined)("the page of clients of several owners i
   let stub: FakeVendorServer;
   let running: InProcessBroker;
   let platform: Platform;
-  let browser: Browser;
+  const browser = shared(connectChromium);
 
   beforeAll(async () => {
     const secrets = createSecrets();
@@ -54,10 +55,8 @@ vendors:
       vendor: "stub",
       scope: "files:read files:write",
     });
-    browser = await connectChromium();
   });
   afterAll(async () => {
-    await browser.close();
     await running.close();
     await stub.close();
   });

@@ -8,15 +8,16 @@ import { createIngress } from "@oauth-broker/platform/src/routes/ingress.ts";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog, listen, type Listening } from "@oauth-broker/service";
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { build } from "rolldown";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { BrowserOutcome } from "../../support/mcp/browser-client-page.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import type { Era } from "../../support/mcp/client.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
 import { openPage } from "../../support/pages/open-page.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -82,16 +83,8 @@ async function openBehindIngress(allowedOrigins: string): Promise<Door> {
 }
 
 describe.skipIf(CHROMIUM === undefined)("a client that is a web page", () => {
-  let client: Awaited<ReturnType<typeof serveBrowserClient>>;
-  let browser: Browser;
-  beforeAll(async () => {
-    client = await serveBrowserClient();
-    browser = await connectChromium();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await client.close();
-  });
+  const client = shared(serveBrowserClient);
+  const browser = shared(connectChromium);
 
   async function outcomeOf(page: Page): Promise<BrowserOutcome> {
     await page.locator("body[data-done]").waitFor();

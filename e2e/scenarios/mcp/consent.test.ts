@@ -2,13 +2,14 @@
  * The consent page of a server with its own callback, in a real browser: on a phone, by keyboard,
  * to the vendor and back.
  */
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { challengeOf } from "../../support/broker/platform.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -19,7 +20,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
    * machine.
    */
   let back: string;
-  let browser: Browser;
+  const browser = shared(connectChromium);
 
   beforeAll(async () => {
     harness = await startServerCallback((baseUrl) => ({
@@ -28,10 +29,8 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
       ]),
     }));
     back = `${harness.server.url}/healthz`;
-    browser = await connectChromium();
   });
   afterAll(async () => {
-    await browser.close();
     await harness.close();
   });
 

@@ -3,28 +3,21 @@
  * invalid_grant, so that they stop and ask the user; other users are not affected, and a new
  * authorization restores every session.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { postWhoami } from "../../support/mcp/client.ts";
 import { createMcpPlatform, errorOf, type PlatformTokens } from "../../support/mcp/platform.ts";
-import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
-import { type GitHubVendor, OUR_CLIENT, plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { OUR_CLIENT, plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { shared } from "../../support/shared.ts";
 
 describe.each([
   ["do not expire", {}],
   ["expire", { expiringTokens: true }],
 ])("GitHub, whose tokens %s", (_, app) => {
-  let vendor: GitHubVendor;
-  let server: ServerInProcess;
-  beforeAll(async () => {
-    vendor = await startGitHubVendor(app);
-    server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
-  });
-  afterAll(async () => {
-    plantAll("live vendor token", vendor.github.liveTokens());
-    await server.stop();
-    await vendor.close();
-  });
+  const vendor = shared(() => startGitHubVendor(app));
+  const server = shared(async () => serveTemplate({ ...(await hostedEnvironment()), ...vendor.env }));
+  afterAll(() => plantAll("live vendor token", vendor.github.liveTokens()));
   const statusOf = async ({ accessToken }: PlatformTokens): Promise<number> =>
     (await postWhoami(server.mcp, accessToken)).status;
 

@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { authorizeClient } from "../../support/mcp/client-oauth.ts";
 import { createMcpPlatform, errorOf, type McpPlatform } from "../../support/mcp/platform.ts";
-import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { type OpenIdVendor, plantAll, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
+import { shared } from "../../support/shared.ts";
 
 interface Case {
   readonly start: () => Promise<Pick<OpenIdVendor, "env" | "close"> & { live(): readonly string[] }>;
@@ -32,20 +33,13 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 describe.each(Object.entries(CASES))("with %s", (_, { start, identity }) => {
-  let vendor: Awaited<ReturnType<Case["start"]>>;
-  let server: ServerInProcess;
+  const vendor = shared(start);
+  const server = shared(async () => serveTemplate({ ...(await hostedEnvironment()), ...vendor.env }));
   let platform: McpPlatform;
-
   beforeAll(async () => {
-    vendor = await start();
-    server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
     platform = await createMcpPlatform(server.url);
   });
-  afterAll(async () => {
-    plantAll("live vendor token", vendor.live());
-    await server.stop();
-    await vendor.close();
-  });
+  afterAll(() => plantAll("live vendor token", vendor.live()));
 
   const whoami = async (token: string) => {
     const client = await connectClient(server.mcp, token);

@@ -3,21 +3,18 @@
  * with the vendor, the model gets an explanation in one sentence, the vendor's fault does not look
  * like a bug of the server, and the next call works.
  */
-import { type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startScriptedVendor } from "@oauth-broker/simulators";
+import { afterAll, describe, expect, it } from "vitest";
 import { callTool, connectClient, postWhoami, type ToolAnswer } from "../../support/mcp/client.ts";
 import { useHostedHarness } from "../../support/mcp/hosted-harness.ts";
 import { exchange } from "../../support/raw-http.ts";
+import { shared } from "../../support/shared.ts";
 
 const harness = useHostedHarness();
 /** A server that must never receive a request. */
-let trap: ScriptedVendor;
-beforeAll(async () => {
-  trap = await startScriptedVendor({ "*": { body: [] } });
-});
-afterAll(async () => {
+const trap = shared(() => startScriptedVendor({ "*": { body: [] } }));
+afterAll(() => {
   expect(trap.received).toEqual([]);
-  await trap.close();
   expect(harness().server.stdout()).not.toContain('"level":"error"');
 });
 

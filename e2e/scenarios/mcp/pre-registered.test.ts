@@ -4,31 +4,27 @@
  * authorization server.
  */
 import { readdirSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
-import { type McpServer, PLATFORM_CALLBACK, startMcpServer } from "../../support/mcp/process.ts";
-import { type GitHubVendor, OTHER_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { PLATFORM_CALLBACK, startMcpServer } from "../../support/mcp/process.ts";
+import { OTHER_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { send } from "../../support/broker/platform.ts";
+import { shared } from "../../support/shared.ts";
 
-let vendor: GitHubVendor;
-let server: McpServer;
-let token: string;
-
-beforeAll(async () => {
-  vendor = await startGitHubVendor();
-  server = await startMcpServer({
+const vendor = shared(startGitHubVendor);
+// Its end fails when the output contains a token, code or secret.
+const server = shared(async () =>
+  startMcpServer({
     OAUTH_MODE: "pre-registered",
     PORT: String(await freePort()),
     PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
     ...vendor.env,
-  });
+  }),
+);
+let token: string;
+beforeAll(async () => {
   token = await vendor.obtainToken();
-});
-// `stop` fails when the output contains a token, code or secret.
-afterAll(async () => {
-  await server.stop();
-  await vendor.close();
 });
 
 describe.each(ERAS)("a stock %s client with the user's vendor token", (era) => {

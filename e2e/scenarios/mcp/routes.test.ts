@@ -20,10 +20,7 @@ const RESOURCE = "/.well-known/oauth-protected-resource";
 const OPEN = [METADATA, RESOURCE, `${RESOURCE}/mcp`, "/authorize", "/favicon.ico", "/token", "/revoke", "/register"];
 
 const vendor = shared(startGitHubVendor);
-const server = shared(async () => {
-  const served = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
-  return { ...served, close: served.stop };
-});
+const server = shared(async () => serveTemplate({ ...(await hostedEnvironment()), ...vendor.env }));
 
 const raw = async (route: string, host: string): Promise<number> => {
   const port = Number(new URL(server.url).port);

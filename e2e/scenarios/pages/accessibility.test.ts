@@ -8,11 +8,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
 import { volume } from "@oauth-broker/oauth-core/testing";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
 import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { type PageState, pageStates } from "../../support/pages/states.ts";
 import { ROOT } from "../../support/paths.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -51,15 +52,13 @@ function waysOf(state: PageState, at: number): readonly Way[] {
 }
 
 describe.skipIf(CHROMIUM === undefined)("pages under axe", () => {
-  let browser: Browser;
+  const browser = shared(connectChromium);
   let page: Page;
   beforeAll(async () => {
-    browser = await connectChromium();
     page = await (await browser.newContext()).newPage();
     page.setDefaultTimeout(BROWSER_MS);
     await page.evaluate(AXE);
   });
-  afterAll(() => browser.close());
 
   async function problemsOf({ html, name, language }: PageState, way: Way): Promise<string[]> {
     const { size, colorScheme } = way;

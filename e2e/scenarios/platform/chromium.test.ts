@@ -2,7 +2,7 @@
  * The platform's pages in a real browser, at the width of a small phone: a user is chosen, cancels, connects a
  * hosted server and calls a tool; an administrator makes a mistake under Settings.
  */
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
@@ -11,6 +11,7 @@ import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.t
 import { expectFit } from "../../support/pages/open-page.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { type PlatformHarness, startPlatform } from "../../support/reference-platform/harness.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -21,7 +22,7 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
   let platform: PlatformHarness;
   let vendor: GitHubVendor;
   let server: ServerInProcess;
-  let browser: Browser;
+  const browser = shared(connectChromium);
   let actor: Actor;
   let page: Page;
 
@@ -33,10 +34,8 @@ describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
     server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env, ...callback });
     await platform.addConnector("hosted", server.mcp, HOSTED);
     await platform.connectors.create({ id: "a-draft", name: "A draft without a server" });
-    browser = await connectChromium();
   });
   afterAll(async () => {
-    await browser.close();
     await server.stop();
     await platform.close();
     await vendor.close();

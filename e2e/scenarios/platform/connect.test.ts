@@ -9,33 +9,24 @@ import { freePort } from "../../support/free-port.ts";
 import { authorizeClient } from "../../support/mcp/client-oauth.ts";
 import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
-import {
-  type GitHubVendor,
-  type OpenIdVendor,
-  OUR_CLIENT,
-  startGitHubVendor,
-  startOpenIdVendor,
-} from "../../support/mcp/vendor.ts";
-import { type PlatformHarness, startPlatform, type Visitor } from "../../support/reference-platform/harness.ts";
+import { OUR_CLIENT, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
+import { startPlatform, type Visitor } from "../../support/reference-platform/harness.ts";
+import { shared } from "../../support/shared.ts";
 
-let platform: PlatformHarness;
-let vendor: GitHubVendor;
+const platform = shared(startPlatform);
+const vendor = shared(() => {
+  const own = ["hosted", "unregistered"].map((id) => platform.ownCallback(id));
+  return startGitHubVendor({ redirectUris: [platform.callback, ...own] });
+});
 let first: Visitor;
 let second: Visitor;
 const servers: ServerInProcess[] = [];
 
 beforeAll(async () => {
-  platform = await startPlatform();
-  const redirectUris = [platform.callback, ...["hosted", "unregistered"].map((id) => platform.ownCallback(id))];
-  vendor = await startGitHubVendor({ redirectUris });
   first = await platform.visitor("first-user");
   second = await platform.visitor("second-user");
 });
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.stop()));
-  await platform.close();
-  await vendor.close();
-});
+afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
 /** @param hosted its connector */
 async function startServer(env: Readonly<Record<string, string>>, hosted?: string): Promise<ServerInProcess> {
@@ -103,16 +94,16 @@ describe("a hosted server that registers no clients", () => {
 });
 
 describe("a hosted server whose vendor sends iss", () => {
-  let openId: OpenIdVendor;
-  beforeAll(async () => {
-    openId = await startOpenIdVendor({
+  const openId = shared(() =>
+    startOpenIdVendor({
       clients: [{ clientId: OUR_CLIENT, clientSecret: "replaced", redirectUris: [platform.ownCallback("openid")] }],
-    });
+    }),
+  );
+  beforeAll(async () => {
     const env = { ...openId.env, VENDOR_CLIENT_SECRET: "replaced" };
     const server = await startServer({ ...(await hostedEnvironment()), ...env }, "openid");
     await platform.addConnector("openid", server.mcp, { authentication: "oauth_2_1", registration: "hosted_server" });
   });
-  afterAll(() => openId.close());
 
   it("rfc9207#2.4 is refused by a standard client, and finished by this platform", async () => {
     const back = await first.toCallback("openid");

@@ -4,7 +4,6 @@
  * vendors: ../delivery/tour.test.ts.
  */
 import { randomBytes } from "node:crypto";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
@@ -13,6 +12,7 @@ import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.t
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { serverProject } from "../../support/reference-platform/process.ts";
 import { plantSecret } from "../../support/secrets.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
@@ -25,15 +25,13 @@ let platformUrl: string;
 let vendor: GitHubVendor;
 
 describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
-  let browser: Browser;
+  const browser = shared(connectChromium);
 
   beforeAll(async () => {
     platformUrl = `http://127.0.0.1:${await freePort()}`;
     vendor = await startGitHubVendor({ redirectUris: [`${platformUrl}/oauth/callback`] });
-    browser = await connectChromium();
   });
   afterAll(async () => {
-    await browser.close();
     await vendor.close();
   });
 

@@ -3,20 +3,21 @@
  * frame, and over https. What needs no browser is tested beside the pages.
  */
 import { startTlsFront, type TlsFront } from "@oauth-broker/oauth-core/testing";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { type SeveralVendors, startSeveralVendors } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => {
   let harness: SeveralVendors;
   let front: TlsFront;
-  let browser: Browser;
+  const browser = shared(connectChromium);
   /** Of `user`; it shows no URLs, so that each comes back as text. */
   let user: LinkingClient;
 
@@ -27,12 +28,10 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
         return [front.url];
       },
     });
-    browser = await connectChromium();
     user = await connectLinkingClient(harness, { era: "modern", showsUrls: false });
   });
   afterAll(async () => {
     await user.close();
-    await browser.close();
     expect(harness.seenTokens()).toEqual([]);
     await harness.close();
     await front.close();

@@ -2,30 +2,20 @@
  * The sandbox's vendors in a real browser: what a user ticks, chooses and types reaches the tokens,
  * on any screen.
  */
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
+import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () => {
-  let broker: InProcessSandbox;
-  let home: string;
-  let browser: Browser;
+  const broker = shared(startInProcessSandbox);
+  const browser = shared(connectChromium);
   let opened: Awaited<ReturnType<typeof openPage>>;
   let page: typeof opened.page;
 
-  beforeAll(async () => {
-    broker = await startInProcessSandbox();
-    ({ home } = broker);
-    browser = await connectChromium();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await broker.stop();
-  });
   afterEach(async () => {
     await opened.context.close();
     expect(opened.complaints).toEqual([]);
@@ -34,12 +24,12 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
   async function open(width: number): Promise<void> {
     opened = await openPage(browser, { viewport: { width, height: 900 } });
     ({ page } = opened);
-    await page.goto(home);
+    await page.goto(broker.home);
     await click("First user");
   }
 
   async function openVendor(name: string): Promise<void> {
-    await page.goto(`${home}/connectors`);
+    await page.goto(`${broker.home}/connectors`);
     await page.getByRole("link", { name, exact: true }).click();
   }
 
@@ -93,7 +83,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () 
     await connect();
     await click("Cancel");
     await sees("access_denied");
-    expect(page.url()).toBe(`${home}/connectors/microsoft-agent365`);
+    expect(page.url()).toBe(`${broker.home}/connectors/microsoft-agent365`);
   });
 
   it("keeps the tokens of two vendors apart", async () => {

@@ -13,19 +13,13 @@ import {
   type CookieJar,
   type DriveConsentOptions,
 } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Answer, basic, send } from "../../support/broker/platform.ts";
-import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
+import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { plantSecret } from "../../support/secrets.ts";
+import { shared } from "../../support/shared.ts";
 
-let broker: InProcessSandbox;
-let home: string;
-
-beforeAll(async () => {
-  broker = await startInProcessSandbox();
-  ({ home } = broker);
-});
-afterAll(() => broker.stop());
+const broker = shared(startInProcessSandbox);
 
 /** A user's browser at the platform. */
 interface Actor {
@@ -45,7 +39,7 @@ interface ConnectOptions {
 /** @param user of the platform, whose connections are the same in each of their browsers */
 function createActor(user = "first-user", jar: CookieJar = createCookieJar()): Actor {
   // The address is known once the broker has started.
-  const visitor = () => createVisitor(home, { jar });
+  const visitor = () => createVisitor(broker.home, { jar });
   const actor: Actor = {
     page: async (vendor) => {
       const path = `/connectors/${vendor}`;
@@ -60,12 +54,12 @@ function createActor(user = "first-user", jar: CookieJar = createCookieJar()): A
     },
     async connect(vendor, { decision = "approve", form } = {}) {
       const answer = await actor.press(vendor, "connect", form);
-      const start = new URL(answer.headers.get("location") ?? "", home);
-      if (start.origin === home) return actor.page(vendor);
+      const start = new URL(answer.headers.get("location") ?? "", broker.home);
+      if (start.origin === broker.home) return actor.page(vendor);
       const callback = await driveConsent(start, {
         cookieJar: jar,
         decision,
-        stopAt: (url) => url.href.startsWith(`${home}/oauth/callback`),
+        stopAt: (url) => url.href.startsWith(`${broker.home}/oauth/callback`),
       });
       plantSecret("broker's code", callback.searchParams.get("code"));
       await visitor().get(callback.href);
