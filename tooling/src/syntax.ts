@@ -49,8 +49,6 @@ export interface Syntax {
   readonly numbers: readonly Located[];
   readonly declarations: readonly Declaration[];
   readonly comparisons: readonly Comparison[];
-  /** The exports of the module by name; `export *` is represented by `*`. */
-  readonly exports: readonly { readonly name: string; readonly isType: boolean }[];
   /** Every name declared anywhere in the file, including members of objects and classes. */
   readonly names: ReadonlySet<string>;
   /**
@@ -113,9 +111,6 @@ export function readSyntax(path: string, text: string): Syntax {
         return specifier === undefined ? [] : [{ specifier, values: ["*"], dynamic: true, line: lineAt(start) }];
       }),
     ],
-    exports: module.staticExports.flatMap(({ entries }) =>
-      entries.map(({ exportName, isType }) => ({ name: exportName.name ?? "*", isType })),
-    ),
     declarations: children(root).flatMap((statement) => {
       const declared = (statement["declaration"] as Node | null | undefined) ?? statement;
       return namesDeclaredBy(declared).map((name) => ({

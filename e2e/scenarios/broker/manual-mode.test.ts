@@ -60,7 +60,7 @@ it("bar#XA-4 both endpoints of an unknown vendor connect by a callback path of t
   expect(tokenCalls().map(({ headers }) => headers["authorization"])).toEqual(
     Array(2).fill(basic(OWN.vendor_client_id, OWN.vendor_client_secret)),
   );
-  // The client named no revocation endpoint, so there is none.
+  // The request named no revocation endpoint: the broker has no address to revoke at.
   const ended = await harness.platform.revoke(readTokens(fresh).accessToken, tokens, OWN);
   expectError(ended, 400, "unsupported_token_type");
 });

@@ -170,7 +170,7 @@ const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   revocation: row("revocation", (dialect: object) => ({ ...GONE, ...wrongRevocations(dialect) })),
   // ends this type of token alone (revoke.ts)
   revokes: row("revocation", oneOf("access_token", "refresh_token", "either")),
-  // has no revocation that it stands for
+  // a text for users; the vendor does nothing by it
   revocationHelp: row("revocation", () => ({ another: "Ask another vendor" })),
   // names itself in callbacks, ID tokens and metadata (authorize.ts, token.ts)
   issuer: row("issuer", (issuer: string) => ({ host: otherHost(issuer), path: `${issuer}x` })),
@@ -185,7 +185,7 @@ const FACT_TABLE: Readonly<Record<string, FactRow>> = {
   })),
   // leaves `iss` out if it may (authorize.ts)
   issRequired: row("issuer", opposite),
-  // sends one of its own kind (token.ts)
+  // if false, sends an ID token that is no JWT; otherwise OpenID Connect's (token.ts)
   issuesIdTokens: row("ID tokens", opposite, {
     idle: ({ issuer }) => (issuer === undefined ? "without an issuer there are no ID tokens" : undefined),
   }),

@@ -8,7 +8,7 @@ import { REGISTRY, type Vendor, type VendorCredentials } from "@oauth-broker/oau
 import { machineClock } from "../clock.ts";
 import { driveConsent } from "../drive-consent.ts";
 import { startAtlassian } from "../vendors/atlassian.ts";
-import type { VendorSimulator } from "../vendors/base/simulator.ts";
+import type { SimulatorOptions, VendorSimulator } from "../vendors/base/simulator.ts";
 import { startGitHub } from "../vendors/github.ts";
 import { startGoogleWorkspace } from "../vendors/google.ts";
 import { startLinear } from "../vendors/linear.ts";
@@ -29,19 +29,19 @@ export interface SimulatorSetup {
   readonly resource?: string;
 }
 
-export type Simulators = Readonly<Record<string, () => Promise<SimulatorSetup>>>;
+export type Simulators = Readonly<Record<string, (options?: SimulatorOptions) => Promise<SimulatorSetup>>>;
 
 export const SIMULATORS: Simulators = {
-  github: async () => ({ simulator: await startGitHub() }),
-  slack: async () => ({ simulator: await startSlack() }),
-  linear: async () => ({ simulator: await startLinear() }),
-  notion: async () => ({ simulator: await startNotion() }),
-  atlassian: async () => {
-    const simulator = await startAtlassian();
+  github: async (options) => ({ simulator: await startGitHub(options) }),
+  slack: async (options) => ({ simulator: await startSlack(options) }),
+  linear: async (options) => ({ simulator: await startLinear(options) }),
+  notion: async (options) => ({ simulator: await startNotion(options) }),
+  atlassian: async (options) => {
+    const simulator = await startAtlassian(options);
     return { simulator, app: { kind: "mcp" }, resource: simulator.mcpServer };
   },
-  "google-workspace": async () => ({ simulator: await startGoogleWorkspace() }),
-  "microsoft-agent365": async () => ({ simulator: await startMicrosoftAgent365() }),
+  "google-workspace": async (options) => ({ simulator: await startGoogleWorkspace(options) }),
+  "microsoft-agent365": async (options) => ({ simulator: await startMicrosoftAgent365(options) }),
 };
 
 /**

@@ -5,18 +5,10 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SIMULATORS } from "../testing/replay-fixture.ts";
-import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
+import type { AtlassianSimulator } from "./atlassian.ts";
+import type { VendorSimulator } from "./base/simulator.ts";
 import { flowOf } from "./testing/flow.ts";
 import { CALLBACK, goThrough, OTHER_VERIFIER, postForm, type Members } from "./testing/http.ts";
-import {
-  startAtlassian,
-  startGitHub,
-  startGoogleWorkspace,
-  startLinear,
-  startMicrosoftAgent365,
-  startNotion,
-  startSlack,
-} from "./index.ts";
 
 /** Status and error; one that is left out is as `unknown`, or as `secret`. */
 interface Refusals {
@@ -32,8 +24,8 @@ interface Refusals {
 }
 
 interface Row {
-  readonly start: (options: SimulatorOptions) => Promise<VendorSimulator>;
-  readonly endpoints?: (vendor: never) => VendorSimulator["endpoints"];
+  /** Default: those of the vendor's entry. */
+  readonly endpoints?: (vendor: VendorSimulator) => VendorSimulator["endpoints"];
   readonly app?: object;
   readonly asked: Members;
   readonly refusals: Refusals;
@@ -44,7 +36,6 @@ const STANDARD: Refusals = { unknown: "400 invalid_grant", secret: "401 invalid_
 
 const VENDORS: Readonly<Record<string, Row>> = {
   github: {
-    start: startGitHub,
     asked: { scope: "repo" },
     refusals: {
       unknown: "200 bad_verification_code",
@@ -54,7 +45,6 @@ const VENDORS: Readonly<Record<string, Row>> = {
     },
   },
   slack: {
-    start: startSlack,
     asked: { scope: "chat:write" },
     refusals: {
       unknown: "200 invalid_code",
@@ -67,12 +57,10 @@ const VENDORS: Readonly<Record<string, Row>> = {
     },
   },
   "google-workspace": {
-    start: startGoogleWorkspace,
     asked: { scope: "openid" },
     refusals: { ...STANDARD, callback: "400 redirect_uri_mismatch" },
   },
   "microsoft-agent365": {
-    start: startMicrosoftAgent365,
     asked: { scope: "openid offline_access" },
     refusals: {
       unknown: "400 9002313",
@@ -86,22 +74,22 @@ const VENDORS: Readonly<Record<string, Row>> = {
     },
   },
   atlassian: {
-    start: startAtlassian,
-    endpoints: ({ restEndpoints }: { readonly restEndpoints: VendorSimulator["endpoints"] }) => restEndpoints,
+    endpoints: (vendor) => (vendor as AtlassianSimulator).restEndpoints,
     asked: { scope: "read:me", audience: "api.atlassian.com", prompt: "consent" },
     refusals: { unknown: "403 invalid_grant", secret: "401 access_denied" },
   },
-  linear: { start: startLinear, app: IN_BODY, asked: {}, refusals: STANDARD },
-  notion: { start: startNotion, app: IN_BODY, asked: {}, refusals: STANDARD },
+  linear: { app: IN_BODY, asked: {}, refusals: STANDARD },
+  notion: { app: IN_BODY, asked: {}, refusals: STANDARD },
 };
 
-async function open({ start, endpoints, app, asked }: Row) {
+async function open(name: string) {
+  const { endpoints, app, asked } = VENDORS[name]!;
   const now = fixedClock(1_700_000_000);
-  const vendor = await start({ now });
+  const { simulator: vendor } = await SIMULATORS[name]!({ now });
   onTestFinished(vendor.close);
   const [clientSecret, redirectUris] = ["a secret of the app", [CALLBACK]];
   for (const clientId of ["app", "other"]) vendor.addClient({ clientId, clientSecret, redirectUris, ...app });
-  const flow = flowOf(endpoints?.(vendor as never) ?? vendor.endpoints, {
+  const flow = flowOf(endpoints?.(vendor) ?? vendor.endpoints, {
     asked,
     credentials: { client_id: "app", client_secret: clientSecret },
     send: (url, form) => postForm(url, form, { Accept: "application/json" }),
@@ -119,9 +107,9 @@ it("every vendor with a simulator has a row", () => {
   expect(Object.keys(VENDORS).toSorted()).toEqual(Object.keys(SIMULATORS).toSorted());
 });
 
-describe.each(Object.entries(VENDORS))("%s", (_, row) => {
-  const { unknown, callback = unknown, verifier = unknown, spent = unknown, expired = unknown } = row.refusals;
-  const { secret, client = secret, grantType = "400 unsupported_grant_type" } = row.refusals;
+describe.each(Object.entries(VENDORS))("%s", (name, { refusals }) => {
+  const { unknown, callback = unknown, verifier = unknown, spent = unknown, expired = unknown } = refusals;
+  const { secret, client = secret, grantType = "400 unsupported_grant_type" } = refusals;
 
   it.each<[string, Members, string]>([
     ["a made-up code", { code: "none" }, unknown],
@@ -133,7 +121,7 @@ describe.each(Object.entries(VENDORS))("%s", (_, row) => {
     ["an unknown client", { client_id: "unknown" }, client],
     ["another grant type", { grant_type: "password" }, grantType],
   ])("refuses %s, and the code stays good once", async (_what, form, expected) => {
-    const { newCode, redeem } = await open(row);
+    const { newCode, redeem } = await open(name);
     const code = await newCode();
     expect(await redeem(code, form)).toBe(expected);
     expect(await redeem(code)).toBe("200 tokens");
@@ -141,20 +129,20 @@ describe.each(Object.entries(VENDORS))("%s", (_, row) => {
   });
 
   it("lets a code expire after ten minutes", async () => {
-    const { newCode, redeem, now } = await open(row);
+    const { newCode, redeem, now } = await open(name);
     const code = await newCode();
     now.advance(600);
     expect(await redeem(code)).toBe(expired);
   });
 
   it("sends a user back who cancels before the sign-in", async () => {
-    const { flow } = await open(row);
+    const { flow } = await open(name);
     const callback = await goThrough(flow.authorizeUrl(), { decision: "cancel-sign-in" });
     expect(callback).toMatchObject({ error: "access_denied", state: "s1" });
   });
 
   it("has every listed error on demand, once", async () => {
-    const { vendor, flow, newCode, redeem } = await open(row);
+    const { vendor, flow, newCode, redeem } = await open(name);
     for (const error of vendor.errors.authorization!) {
       vendor.refuseNext("authorization", error);
       const shown = await goThrough(flow.authorizeUrl()).catch(({ cause }: { cause: object }) => cause);
@@ -171,10 +159,10 @@ describe.each(Object.entries(VENDORS))("%s", (_, row) => {
 it.each(["github", "slack", "google-workspace", "microsoft-agent365", "atlassian"])(
   "%s refuses a verifier for a code without challenge",
   async (name) => {
-    const row = VENDORS[name]!;
-    const { newCode, redeem } = await open(row);
+    const { refusals } = VENDORS[name]!;
+    const { newCode, redeem } = await open(name);
     const code = await newCode({ code_challenge: undefined, code_challenge_method: undefined });
-    expect(await redeem(code)).toBe(row.refusals.verifier ?? row.refusals.unknown);
+    expect(await redeem(code)).toBe(refusals.verifier ?? refusals.unknown);
     expect(await redeem(code, { code_verifier: undefined })).toBe("200 tokens");
   },
 );

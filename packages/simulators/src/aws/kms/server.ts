@@ -50,8 +50,6 @@ export interface KmsServer {
   ignoreEncryptionContext(on: boolean): void;
   /** Calls received so far by operation, including refused and failed ones. */
   calls(): Readonly<Record<string, number>>;
-  /** The maximum of concurrent calls. */
-  inFlightPeak(): number;
   close(): Promise<void>;
 }
 
@@ -63,8 +61,6 @@ export async function startKms(): Promise<KmsServer> {
   const calls = new Map<string, number>();
   let permitted: ReadonlySet<string> = new Set(TASK_ROLE);
   let ignoresEncryptionContext = false;
-  let inFlight = 0;
-  let inFlightPeak = 0;
 
   function perform(operation: string, region: string, body: Buffer): object {
     const perform = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
@@ -104,11 +100,6 @@ export async function startKms(): Promise<KmsServer> {
       response.writeHead(404, { Connection: "close" }).end("<UnknownOperationException/>\n");
       return;
     }
-    inFlight += 1;
-    inFlightPeak = Math.max(inFlightPeak, inFlight);
-    response.once("close", () => {
-      inFlight -= 1;
-    });
     void answer(request, response);
   });
 
@@ -128,7 +119,6 @@ export async function startKms(): Promise<KmsServer> {
       ignoresEncryptionContext = on;
     },
     calls: () => Object.fromEntries(calls),
-    inFlightPeak: () => inFlightPeak,
     close: () => listening.close(),
   };
 }

@@ -1,25 +1,19 @@
 /** An MCP client and a 3LO app at the simulated Atlassian, and their requests. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { startAtlassian, type AtlassianSimulator } from "../atlassian.ts";
-import { type Flow, flowOf } from "./flow.ts";
-import { type Answer, CALLBACK, postJson } from "./http.ts";
+import { startAtlassian } from "../atlassian.ts";
+import { flowOf } from "./flow.ts";
+import { CALLBACK, postJson } from "./http.ts";
 
 export const REST_APP = { client_id: "rest-app", client_secret: "a secret of the app" };
 
-export interface AtlassianHarness {
-  readonly atlassian: AtlassianSimulator;
-  readonly now: ReturnType<typeof fixedClock>;
-  register(metadata?: Readonly<Record<string, unknown>>): Promise<Answer>;
-  mcp: Flow;
-  rest: Flow;
-}
+export type AtlassianHarness = Awaited<ReturnType<typeof startAtlassianHarness>>;
 
-export async function startAtlassianHarness(): Promise<AtlassianHarness> {
+export async function startAtlassianHarness() {
   const now = fixedClock(1_700_000_000);
   const atlassian = await startAtlassian({ now });
   const { client_id: clientId, client_secret: clientSecret } = REST_APP;
   atlassian.addClient({ clientId, clientSecret, redirectUris: [CALLBACK] });
-  const register: AtlassianHarness["register"] = (metadata) =>
+  const register = (metadata: object = {}) =>
     postJson(atlassian.endpoints["registration_endpoint"]!, {
       redirect_uris: [CALLBACK],
       client_name: "A tool",

@@ -1,20 +1,16 @@
 /** One app at the simulated Google, and its requests. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { startGoogleWorkspace, type GoogleSimulator } from "../google.ts";
-import { type Flow, flowOf } from "./flow.ts";
-import { type Answer, bearer, CALLBACK, postJson } from "./http.ts";
+import { startGoogleWorkspace } from "../google.ts";
+import { flowOf } from "./flow.ts";
+import { bearer, CALLBACK, postJson } from "./http.ts";
 
 export const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";
 export const DRIVE = "https://www.googleapis.com/auth/drive.readonly";
 export const GOOGLE_CLIENT = { client_id: "google-app", client_secret: "a secret of the app" };
 
-export interface GoogleHarness extends Flow {
-  readonly google: GoogleSimulator;
-  readonly now: ReturnType<typeof fixedClock>;
-  call(accessToken: unknown, product?: string, body?: object): Promise<Answer>;
-}
+export type GoogleHarness = Awaited<ReturnType<typeof startGoogleHarness>>;
 
-export async function startGoogleHarness(): Promise<GoogleHarness> {
+export async function startGoogleHarness() {
   const now = fixedClock(1_700_000_000);
   const google = await startGoogleWorkspace({ now });
   const { client_id: clientId, client_secret: clientSecret } = GOOGLE_CLIENT;
@@ -25,7 +21,7 @@ export async function startGoogleHarness(): Promise<GoogleHarness> {
     ...flowOf(google.endpoints, { asked, credentials: GOOGLE_CLIENT }),
     google,
     now,
-    call: (accessToken, product = "gmail", body = { id: 1, method: "tools/call" }) =>
+    call: (accessToken: unknown, product = "gmail", body: object = { id: 1, method: "tools/call" }) =>
       postJson(google.mcpServer(product), body, bearer(accessToken)),
   };
 }
