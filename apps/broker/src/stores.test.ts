@@ -6,14 +6,14 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper } from "@oauth-broker/token-store";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createBroker } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createKeyset, PUBLISH_SECONDS } from "./keys/keyset.ts";
 import { recordKeysetStorage } from "./keys/keyset-storage.ts";
 import { createLog } from "@oauth-broker/service";
 import { openStores } from "./stores.ts";
-import { startTestAws, type TestAws } from "./testing/aws.ts";
+import { testAws } from "./testing/aws.ts";
 import { configuration, ISSUER, NOW, testBroker } from "./testing/test-broker.ts";
 
 type Places = Pick<Config, "baseUrl" | "store" | "keys" | "keysMinRevision">;
@@ -23,14 +23,10 @@ const placeOf = (store: { readonly region: string; readonly table: string }) => 
   table: store.table,
 });
 
-let aws: TestAws;
+const aws = testAws();
 let keyArn: string;
 let table: string;
 let places: Places;
-beforeAll(async () => {
-  aws = await startTestAws();
-});
-afterAll(() => aws.close());
 beforeEach(async () => {
   keyArn = aws.kms.createKey();
   const store = await aws.newStore();

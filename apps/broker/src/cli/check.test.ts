@@ -1,10 +1,10 @@
 /** `broker check`: it says `ok` exactly where a start would become ready, and changes nothing. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Config } from "../config.ts";
 import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
-import { startTestAws, type TestAws } from "../testing/aws.ts";
+import { testAws } from "../testing/aws.ts";
 import { makeKeys, runOn } from "../testing/operator-command.ts";
 
 const check = (config: Config) => runOn(() => config, { name: "check" });
@@ -95,14 +95,8 @@ describe("a store on this machine (#29)", () => {
 });
 
 describe("a table (#29)", () => {
-  let aws: TestAws;
-  beforeAll(async () => {
-    aws = await startTestAws();
-  });
-  afterAll(() => aws.close());
-
-  const configOf = ({ table, endpoint }: { table: string; endpoint?: string }, keyArn: string): Config =>
-    load({ ...MINIMAL, store: `dynamodb:${table}?region=eu-west-1&endpoint=${endpoint}`, keys: `kms:${keyArn}` });
+  const aws = testAws();
+  const { configOf } = aws;
 
   it("is ok before and after the first start, and no keyset is made before", async () => {
     const store = await aws.newStore();

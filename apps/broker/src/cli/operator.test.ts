@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { newChain, nextLine } from "../audit/chain.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
 import type { Config } from "../config.ts";
 import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
 import { createKeyset } from "../keys/keyset.ts";
 import { openStores } from "../stores.ts";
-import { startTestAws, type TestAws } from "../testing/aws.ts";
+import { testAws } from "../testing/aws.ts";
 import { makeKeys, type OperatorCommand, runOn } from "../testing/operator-command.ts";
 
 const run = (command: OperatorCommand, config: Config) => runOn(() => config, command);
@@ -149,14 +149,8 @@ describe("audit verify", () => {
 });
 
 describe("a command on a table", () => {
-  let aws: TestAws;
-  beforeAll(async () => {
-    aws = await startTestAws();
-  });
-  afterAll(() => aws.close());
-
-  const configOf = ({ table, endpoint }: { table: string; endpoint?: string }, keyArn = aws.kms.createKey()): Config =>
-    load({ ...MINIMAL, store: `dynamodb:${table}?region=eu-west-1&endpoint=${endpoint}`, keys: `kms:${keyArn}` });
+  const aws = testAws();
+  const { configOf } = aws;
 
   it("finds no keys before a broker has started, and creates no keys", async () => {
     const store = await aws.newStore();

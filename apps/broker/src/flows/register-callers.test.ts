@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from "node:crypto";
+import { newIdTokenKey, signIdToken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { basic, errorOf, registeringBroker } from "../testing/registering-broker.ts";
 import { ISSUER, NOW, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
@@ -51,23 +51,19 @@ describe("who may register, and where", () => {
   });
 
   it("takes a client assertion as bearer token, once", async () => {
-    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kty: "EC", alg: "ES256", use: "sig" }] };
+    const key = newIdTokenKey("ES256", "1");
+    const jwks = { keys: [{ ...key.publicJwk, kty: "EC" }] };
     const { register, app } = await registeringBroker({ client: { secretDigests: [], jwks } });
-    const bearer = (jti: string): { authorization: string } => {
+    const bearer = async (jti: string): Promise<{ authorization: string }> => {
       const claims = { iss: "platform", sub: "platform", aud: ISSUER, iat: NOW, exp: NOW + 60, jti };
-      const signed = [{ alg: "ES256" }, claims]
-        .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-        .join(".");
-      const signature = sign("sha256", Buffer.from(signed), { key: privateKey, dsaEncoding: "ieee-p1363" });
-      return { authorization: `Bearer ${signed}.${signature.toString("base64url")}` };
+      return { authorization: `Bearer ${await signIdToken(claims, key)}` };
     };
-    const headers = bearer("1");
+    const headers = await bearer("1");
     expect((await register(undefined, headers)).status).toBe(201);
     expect((await register(undefined, headers)).status).toBe(401);
     const vendor = async (by: Record<string, string>): Promise<unknown> =>
       (await app.request(`${ISSUER}/v1/vendors/acme`, { headers: by })).json();
-    expect(await vendor(bearer("2"))).toMatchObject({ approved: true });
+    expect(await vendor(await bearer("2"))).toMatchObject({ approved: true });
     expect(await vendor({})).not.toHaveProperty("approved");
   });
 

@@ -2,8 +2,8 @@
  * The account that `connection` names when a vendor gives no ID token: the one of userinfo, if the
  * operator's file names the endpoint.
  */
-import { generateKeyPairSync, sign } from "node:crypto";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
+import { newIdTokenKey, signIdToken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import type { VendorConfig } from "../config.ts";
 import { NOW, testBroker, testVendor } from "../testing/test-broker.ts";
@@ -167,18 +167,15 @@ describe("a vendor that gives no ID token", () => {
 });
 
 describe("an ID token", () => {
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }] };
-  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const idToken = (sub: string): string => {
-    const claims = { iss: ISSUER_OF_VENDOR, aud: "ours", sub, iat: NOW, exp: NOW + 600 };
-    const text = `${encode({ alg: "ES256", kid: "1", typ: "JWT" })}.${encode(claims)}`;
-    return `${text}.${sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
-  };
+  const key = newIdTokenKey("ES256", "1");
+  const jwks = { keys: [key.publicJwk] };
+  const idToken = (sub: string): Promise<string> =>
+    signIdToken({ iss: ISSUER_OF_VENDOR, aud: "ours", sub, iat: NOW, exp: NOW + 600 }, key);
   const vendor = { issuer: ISSUER_OF_VENDOR, jwksUri: `${ISSUER_OF_VENDOR}/jwks` };
 
   it("names the account itself: userinfo is not asked", async () => {
-    const { connect, asked } = await brokerOf({ vendor, jwks, tokens: () => ({ id_token: idToken("u-2") }) });
+    const tokens = { id_token: await idToken("u-2") };
+    const { connect, asked } = await brokerOf({ vendor, jwks, tokens: () => tokens });
     expect(await connect()).toMatchObject({ status: 200, account: { issuer: ISSUER_OF_VENDOR, subject: "u-2" } });
     expect(asked()).toEqual([]);
   });
@@ -190,9 +187,9 @@ describe("an ID token", () => {
     expect(account).toEqual({ issuer: ISSUER_OF_VENDOR, subject: "u-1" });
     const refresh = async (token: string) =>
       (await post("/v1/token", { grant_type: "refresh_token", refresh_token: token, connection })).body;
-    later = { id_token: idToken("u-2") };
+    later = { id_token: await idToken("u-2") };
     expect(await refresh("rt")).toMatchObject({ error: "vendor_response_invalid", reason: "subject_mismatch" });
-    later = { id_token: idToken("u-1") };
+    later = { id_token: await idToken("u-1") };
     expect(await refresh("rt-2")).toMatchObject({
       access_token: TOKENS.access_token,
       vendor_id_token: expect.any(String),

@@ -12,6 +12,7 @@ export {
   type ReadAnswer,
   REFLECTED,
 } from "./expectations.ts";
+export { newIdTokenKey, signIdToken } from "./id-tokens.ts";
 export { fixedClock } from "./fixed-clock.ts";
 export { describeKeyWrapper } from "./contracts/key-wrapper.ts";
 export { describeRecordStore } from "./contracts/record-store.ts";
