@@ -209,14 +209,6 @@ describe("finish", () => {
     await expect(finish()).resolves.toMatchObject({ vendor: "github" });
   });
 
-  it("forgets used sessions when they could not be used anyway", async () => {
-    await finish();
-    now.advance(961);
-    await expect(finish()).rejects.toMatchObject({
-      details: { reason: "expired" },
-    });
-  });
-
   it("passes on what a callback's error says, and nothing that could break a log line", async () => {
     const members = {
       error: "vendor_credentials_rejected",

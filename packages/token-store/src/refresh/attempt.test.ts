@@ -12,7 +12,6 @@ import {
   newest,
   outage,
   refreshFixture,
-  ROW,
 } from "../testing/refresh/fixture.ts";
 
 describe("step 3: one request", () => {
@@ -182,13 +181,4 @@ describe("two processes with clocks apart", () => {
     expect(fixture.names()).toEqual(["clock_skew"]);
     expect(fixture.asked).toEqual([]);
   });
-});
-
-it("leaves attributes of others alone", async () => {
-  const fixture = refreshFixture();
-  await fixture.link();
-  await fixture.rows.change(ROW, { set: { theirs: "1" } }, {});
-  fixture.time.advance(DUE);
-  await freshToken(fixture, fixture.process());
-  expect((await fixture.attributes())["theirs"]).toBe("1");
 });
