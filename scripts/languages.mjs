@@ -1,28 +1,21 @@
 // `npm run test:languages`: the OAuth libraries of examples/oauth-libraries, unmodified, against a
 // broker with sealed refresh tokens. Opt-in: it needs Python 3.11, Go 1.26 or Java 17 with Maven,
 // whose own clients bring the libraries. The last lines are vitest's counts.
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { root, run } from "./run.mjs";
+import { bringPython, root, run } from "./run.mjs";
 import { readOptions, refuse } from "./usage.mjs";
 
 const LANGUAGES = { python, go, java };
-const program = "npm run test:languages --";
-const { words } = readOptions(
-  {},
-  {
-    program,
-    words: true,
-    help: `Usage: npm run test:languages [-- LANGUAGE...]
-
-Tests Authlib (python), golang.org/x/oauth2 (go), Nimbus and Spring Security (java), unmodified, against a broker with
+const program = "npm run test:languages";
+const { words } = readOptions({
+  program,
+  takes: " [-- LANGUAGE...]",
+  words: true,
+  help: `Tests Authlib (python), golang.org/x/oauth2 (go), Nimbus and Spring Security (java), unmodified, against a broker with
 sealed refresh tokens. Without a LANGUAGE all three. They need Python 3.11, Go 1.26, and Java 17 with Maven; what pip,
-Go and Maven bring goes into node_modules/.cache, and the first run of java takes minutes.
-
-  -h, --help       this text
-  -v, --version    the version`,
-  },
-);
+Go and Maven bring goes into node_modules/.cache, and the first run of java takes minutes.`,
+});
 const chosen = words.length === 0 ? Object.keys(LANGUAGES) : words;
 const unknown = chosen.find((name) => !Object.hasOwn(LANGUAGES, name));
 if (unknown !== undefined) refuse(`${unknown} is none of ${Object.keys(LANGUAGES).join(", ")}`, { program });
@@ -32,11 +25,7 @@ const cache = join(root, "node_modules", ".cache", "oauth-libraries");
 mkdirSync(cache, { recursive: true });
 
 function python() {
-  const environment = join(cache, "python");
-  const interpreter = join(environment, "bin", "python");
-  if (!existsSync(interpreter)) run("python3", ["-m", "venv", environment]);
-  const quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-  run(interpreter, [...quiet, join(examples, "python", "requirements.txt")]);
+  const interpreter = bringPython("oauth-libraries/python", [join(examples, "python", "requirements.txt")]);
   return [{ name: "Authlib", command: [interpreter, join(examples, "python", "main.py")] }];
 }
 

@@ -6,16 +6,13 @@ import { copyFileSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { refuse, readOptions } from "./usage.mjs";
 
-const HELP = `Usage: npm run pack -- FOLDER
-
-Builds every package below packages/, and packs it into FOLDER as it would be published.
-
-Options
-  -h, --help       this text
-  -v, --version    the version`;
-
-const about = { program: "npm run pack --", help: HELP, words: true };
-const [folder = "", ...rest] = readOptions({}, about).words;
+const about = {
+  program: "npm run pack",
+  takes: " -- FOLDER",
+  words: true,
+  help: "Builds every package below packages/, and packs it into FOLDER as it would be published.",
+};
+const [folder = "", ...rest] = readOptions(about).words;
 if (folder === "" || rest.length > 0) refuse("it takes one FOLDER", about);
 const root = resolve(import.meta.dirname, "..");
 // npm starts in the root, whatever folder it was called in.

@@ -1,24 +1,16 @@
 // `npm run test:mcp-python`: the official Python SDK, in the versions that are locked in
 // e2e/support/mcp/python-sdk, signs in at a server and calls a tool. Opt-in: it needs Python 3.11 or
 // newer, and pip brings each version into node_modules/.cache. The last lines are vitest's counts.
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { root, run } from "./run.mjs";
+import { bringPython, root, run } from "./run.mjs";
 import { readOptions } from "./usage.mjs";
 
-readOptions(
-  {},
-  {
-    program: "npm run test:mcp-python --",
-    help: `Usage: npm run test:mcp-python
-
-Signs in at an MCP server with the official Python SDK, unmodified, in several versions. It needs Python 3.11
-or newer, and pip installs each version, locked, into node_modules/.cache.
-
-  -h, --help       this text
-  -v, --version    the version`,
-  },
-);
+readOptions({
+  program: "npm run test:mcp-python",
+  help: `Signs in at an MCP server with the official Python SDK, unmodified, in several versions. It needs Python 3.11
+or newer, and pip installs each version, locked, into node_modules/.cache.`,
+});
 
 const locks = join(root, "e2e", "support", "mcp", "python-sdk");
 
@@ -26,12 +18,7 @@ const versions = readdirSync(locks).flatMap((name) => /^requirements-(.+)\.txt$/
 const installed = {};
 for (const [index, version] of versions.entries()) {
   console.error(`mcp ${version} (${index + 1} of ${versions.length})`);
-  const environment = join(root, "node_modules", ".cache", `python-mcp-${version}`);
-  const python = join(environment, "bin", "python");
-  if (!existsSync(python)) run("python3", ["-m", "venv", environment]);
-  const requirements = join(locks, `requirements-${version}.txt`);
-  run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]);
-  installed[version] = python;
+  installed[version] = bringPython(`python-mcp-${version}`, [join(locks, `requirements-${version}.txt`)]);
 }
 run("vitest", ["run", "scenarios/mcp-clients/python-sdk.test.ts"], {
   cwd: join(root, "e2e"),

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import semver from "semver";
 import { findContained, findSbomProblems, keepOnly, SPECIFICATION, withHash } from "./sbom.mjs";
-import { readOptions } from "./usage.mjs";
+import { readOptions, refusal, runScript } from "./usage.mjs";
 
 const root = resolve(import.meta.dirname, "..");
 const target = join(root, "dist", "release");
@@ -30,8 +30,6 @@ const FRESH = ["--prefer-offline=false", "--prefer-online"];
 /** npm waits a minute and more for a registry that does not answer. */
 const SOON = ["--fetch-timeout=20000", "--fetch-retries=2", "--fetch-retry-mintimeout=1000"];
 
-/** Ends the release with one sentence, without a stack. */
-const refusal = (message) => Object.assign(new Error(message), { name: "Refusal" });
 const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
 const digest = (algorithm, path, encoding = "hex") => createHash(algorithm).update(readFileSync(path)).digest(encoding);
 const say = (text) => console.log(text);
@@ -251,13 +249,14 @@ async function release(copy, isDryRun) {
   say(`${isDryRun ? "Nothing was signed or published. " : ""}Tarballs, SBOMs, SHA256SUMS: dist/release`);
 }
 
-const HELP = `Usage: npm run release -- [--dry-run]
+const ABOUT = {
+  program: "npm run release",
+  takes: " -- [--dry-run]",
+  options: { "dry-run": { type: "boolean", default: false } },
+  help: `Packs and publishes every package; docs/releasing.md has the steps.
 
-Packs and publishes every package; docs/releasing.md has the steps.
-
-  --dry-run        all of it but signing and publishing
-  -h, --help       this text
-  -v, --version    the version`;
+  --dry-run        all of it but signing and publishing`,
+};
 
 async function main(isDryRun) {
   requireCleanTree(root);
@@ -267,14 +266,4 @@ async function main(isDryRun) {
   await release(join(folder, "copy"), isDryRun);
 }
 
-if (import.meta.main) {
-  try {
-    const options = { "dry-run": { type: "boolean", default: false } };
-    const { values } = readOptions(options, { program: "npm run release --", help: HELP });
-    await main(values["dry-run"]);
-  } catch (error) {
-    if (error.name !== "Refusal") throw error;
-    console.error(error.message);
-    process.exit(1);
-  }
-}
+if (import.meta.main) await runScript(() => main(readOptions(ABOUT).values["dry-run"]));

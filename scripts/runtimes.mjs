@@ -14,14 +14,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readOptions } from "./usage.mjs";
 
 const VERSIONS = { bun: "1.4.5", deno: "2.9.6", workerd: "1.20261117.1" };
-const HELP = `Usage: npm run test:runtimes
-
-Tests broker-client on Bun ${VERSIONS.bun}, Deno ${VERSIONS.deno} and workerd ${VERSIONS.workerd}. npm installs them into
-node_modules/.cache, once (350 MB).
-
-  -h, --help       this text
-  -v, --version    the version`;
-readOptions({}, { program: "npm run test:runtimes --", help: HELP });
+readOptions({
+  program: "npm run test:runtimes",
+  help: `Tests broker-client on Bun ${VERSIONS.bun}, Deno ${VERSIONS.deno} and workerd ${VERSIONS.workerd}. npm installs them into
+node_modules/.cache, once (350 MB).`,
+});
 
 const root = resolve(import.meta.dirname, "..");
 const cache = join(root, "node_modules", ".cache", "runtimes");

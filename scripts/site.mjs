@@ -7,19 +7,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readOptions } from "./usage.mjs";
 
-const { values } = readOptions(
-  { serve: { type: "boolean", default: false } },
-  {
-    program: "npm run site --",
-    help: `Usage: npm run site [-- --serve]
+const { values } = readOptions({
+  program: "npm run site",
+  takes: " [-- --serve]",
+  options: { serve: { type: "boolean", default: false } },
+  help: `Builds the documentation as a site in site/dist, and checks the links between its pages.
 
-Builds the documentation as a site in site/dist, and checks the links between its pages.
-
-  --serve          then serves it on this machine
-  -h, --help       this text
-  -v, --version    the version`,
-  },
-);
+  --serve          then serves it on this machine`,
+});
 
 const site = fileURLToPath(new URL("../site", import.meta.url));
 function run(command, ...args) {

@@ -23,18 +23,17 @@ const LONGEST = "@oauth-broker/e2e";
 const TESTS = { name: "test", results: "results.json" };
 const SOAK = { name: "test:soak", results: "soak.json" };
 
-const HELP = `Usage: npm test [-- WORD... | -- OPTION...]
-       npm run test:soak [-- OPTION...]
-
-Runs the tests of every workspace; test:soak runs those of volume, at full size (docs/testing.md).
+const ABOUT = {
+  program: "npm test",
+  takes: " [-- WORD... | -- OPTION...]\n       npm run test:soak [-- OPTION...]",
+  help: `Runs the tests of every workspace; test:soak runs those of volume, at full size (docs/testing.md).
 The last line counts them: N passed, N failed, N skipped. Exit code 0: at least one passed, none failed.
 
-  WORD...        only the test files whose path contains one of the words (npm test)
-  --filter=NAME  one workspace, for example --filter=@oauth-broker/oauth-core
-  --force        every test again, also those whose result turbo has kept
-  OPTION...      any other option of turbo run
-  -h, --help     this text
-  -v, --version  the version`;
+  WORD...          only the test files whose path contains one of the words (npm test)
+  --filter=NAME    one workspace, for example --filter=@oauth-broker/oauth-core
+  --force          every test again, also those whose result turbo has kept
+  OPTION...        any other option of turbo run`,
+};
 
 const shell = process.platform === "win32";
 const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -187,7 +186,7 @@ function chosenWorkspaces({ results }, chosen) {
 async function main(task, args) {
   // Its other options are turbo's.
   const asked = args.find((arg) => ["--help", "-h", "--version", "-v"].includes(arg));
-  if (asked !== undefined) readOptions({}, { program: "npm test --", help: HELP }, [asked]);
+  if (asked !== undefined) readOptions(ABOUT, [asked]);
   const isOption = (arg) => arg.startsWith("-");
   const words = task === TESTS && args.length > 0 && !isOption(args[0]) ? args : [];
   if (words.some(isOption)) {

@@ -11,13 +11,19 @@ import {
 
 const version = () => JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
+const OF_EVERY_COMMAND = `  -h, --help       this text
+  -v, --version    the version`;
+
 /**
- * @param about `program`: as the user types it; `help`: its text; `words`: whether it takes any
+ * @param about `program`: as the user types it; `takes`: what may follow; `help`: what it does, then the
+ *   lines of its options; `options`: as readCommandLine takes them; `words`: whether it takes any
  * @returns `{ values, words }`; does not return where the answer is help, the version or a refusal
  */
-export function readOptions(options, { program, help, words = false }, args = process.argv.slice(2)) {
+export function readOptions(about, args = process.argv.slice(2)) {
+  const { program, takes = "", help, options = {}, words = false } = about;
   const read = readCommandLine(args, options, { words });
-  const answer = answerUsage(read, { program, help, version: version() });
+  const text = `Usage: ${program}${takes}\n\n${help}${/\n {2}.*$/.test(help) ? "" : "\n"}\n${OF_EVERY_COMMAND}`;
+  const answer = answerUsage(read, { program: `${program} --`, help: text, version: version() });
   if (answer === undefined) return read;
   process[answer.stream].write(answer.text);
   return process.exit(answer.exitCode);
@@ -25,6 +31,20 @@ export function readOptions(options, { program, help, words = false }, args = pr
 
 /** Ends the script: what was read is not usable. @param problem the end of a sentence */
 export function refuse(problem, { program }) {
-  console.error(usageMessage(program, problem));
+  console.error(usageMessage(`${program} --`, problem));
   process.exit(USAGE_EXIT_CODE);
+}
+
+/** @returns an error that ends a script with one sentence, without a stack */
+export const refusal = (message) => Object.assign(new Error(message), { name: "Refusal" });
+
+/** Runs a script to its end. @param main returns its exit code; a Refusal is shown and ends it with 1 */
+export async function runScript(main) {
+  try {
+    process.exit(await main());
+  } catch (error) {
+    if (error.name !== "Refusal") throw error;
+    console.error(error.message);
+    process.exit(1);
+  }
 }
