@@ -5,7 +5,7 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { afterEach, expect, it } from "vitest";
-import { openTestStorage, type TestStorage } from "../testing/test-storage.ts";
+import { CLIENT, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
 import * as settingsOfConnectors from "./settings.ts";
 
 let storage: TestStorage;
@@ -15,13 +15,7 @@ it("without the binding, a sealed secret that was moved to another token endpoin
   weaken(settingsOfConnectors, () => ({ secretRecipient: () => [] }));
   storage = await openTestStorage();
   const { connectors, records } = storage;
-  const settings = {
-    authentication: "oauth_2_1",
-    registration: "pre_registered_client",
-    clientId: "client-1",
-    clientSecret: new Secret("canary-secret"),
-    tokenUrl: "https://id.example.com/token",
-  } as const;
+  const settings = { ...CLIENT, clientSecret: new Secret("canary-secret") };
   await connectors.create({ id: "notes", name: "Notes", settings });
   const key = { kind: "connector", id: "notes" };
   const { data } = (await records.get(key))!;

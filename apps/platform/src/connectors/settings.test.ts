@@ -1,17 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
+import { CLIENT } from "../testing/test-storage.ts";
 import type { ConnectorSettings } from "./connector.ts";
 import { changedSettings, NEW_SETTINGS, requireSettings, settingsProblems } from "./settings.ts";
 import type { SettingsChange } from "./store.ts";
 
 const RULES = { allowCidrs: [] };
 const GOOD: ConnectorSettings = {
-  authentication: "oauth_2_1",
-  registration: "pre_registered_client",
-  clientId: "client-1",
+  ...CLIENT,
   hasClientSecret: true,
-  authorizationUrl: "https://id.example.com/authorize",
-  tokenUrl: "https://id.example.com/token",
   scopes: "read write",
   placeholders: {},
 };
@@ -68,8 +65,15 @@ describe("settings of a connector", () => {
     expect(problemsOf({ tokenUrl, placeholders: { tenant } })).toEqual(["tokenUrl"]);
   });
 
-  it("refuse a placeholder that nothing uses, because a misspelt one would be lost", () => {
-    expect(problemsOf({ placeholders: { tenat: "acme" } })).toEqual(["placeholders"]);
+  it.each<[string, string, Partial<ConnectorSettings>]>([
+    [
+      "a placeholder that nothing uses, because a misspelt one would be lost",
+      "placeholders",
+      { placeholders: { tenat: "acme" } },
+    ],
+    ["a registration without authentication", "registration", { authentication: "none" }],
+  ])("refuse %s", (_, path, over) => {
+    expect(problemsOf(over)).toEqual([path]);
   });
 
   it.each([
@@ -135,10 +139,6 @@ describe("settings of a connector", () => {
     for (const name of ["registration", "clientId", "authorizationUrl", "tokenUrl", "scopes"])
       expect(refusal).toContain(name);
     expect(refusal).not.toContain("canary");
-  });
-
-  it("refuse a registration without authentication", () => {
-    expect(problemsOf({ authentication: "none" })).toEqual(["registration"]);
   });
 
   it("an empty text forgets, an absent one keeps", () => {

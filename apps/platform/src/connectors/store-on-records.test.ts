@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
-import { NOW, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
+import { CLIENT, NOW, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
 import type { Deployment } from "./connector.ts";
-import type { SettingsChange } from "./store.ts";
 
 let storage: TestStorage;
 beforeEach(async () => {
@@ -13,14 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => storage.close());
 
-const CLIENT: SettingsChange = {
-  authentication: "oauth_2_1",
-  registration: "pre_registered_client",
-  clientId: "client-1",
-  clientSecret: new Secret("canary-of-the-client-secret"),
-  authorizationUrl: "https://id.example.com/authorize",
-  tokenUrl: "https://id.example.com/token",
-};
+const SETTINGS = { ...CLIENT, clientSecret: new Secret("canary-of-the-client-secret") };
 const DEPLOYMENT: Deployment = {
   connectorId: "notes",
   mode: "hosted",
@@ -68,7 +60,7 @@ describe("the store of connectors", () => {
   it("keeps a secret that comes out for the deploy only, and lies sealed in the file", async () => {
     const { connectors } = storage;
     await connectors.create({ id: "notes", name: "Notes" });
-    const changed = await connectors.changeSettings("notes", CLIENT);
+    const changed = await connectors.changeSettings("notes", SETTINGS);
     expect(changed.settings).toMatchObject({ clientId: "client-1", hasClientSecret: true });
     expect(inspect(changed, { depth: 10 }) + JSON.stringify(changed)).not.toContain("canary");
     expect((await connectors.clientSecret("notes"))?.reveal()).toBe("canary-of-the-client-secret");
@@ -85,7 +77,7 @@ describe("the store of connectors", () => {
 
   it("a sealed secret that was moved to another token endpoint does not open", async () => {
     const { connectors, records } = storage;
-    await connectors.create({ id: "notes", name: "Notes", settings: CLIENT });
+    await connectors.create({ id: "notes", name: "Notes", settings: SETTINGS });
     const key = { kind: "connector", id: "notes" };
     const { data } = (await records.get(key))!;
     const settings = { ...(data["settings"] as object), tokenUrl: "https://evil.example.com/token" };
@@ -96,7 +88,7 @@ describe("the store of connectors", () => {
 
   it("settings that contradict each other are refused and change nothing", async () => {
     const { connectors } = storage;
-    const before = await connectors.create({ id: "notes", name: "Notes", settings: CLIENT });
+    const before = await connectors.create({ id: "notes", name: "Notes", settings: SETTINGS });
     await expect(
       connectors.changeSettings("notes", { scopes: "read", tokenUrl: "http://id.example.com/token" }),
     ).rejects.toThrow(/tokenUrl/);
@@ -108,7 +100,7 @@ describe("the store of connectors", () => {
     const { connectors } = storage;
     await connectors.create({ id: "notes", name: "Notes" });
     await Promise.all([
-      connectors.changeSettings("notes", CLIENT),
+      connectors.changeSettings("notes", SETTINGS),
       connectors.recordDeployment(DEPLOYMENT, "draft", "http://127.0.0.1:5000/mcp"),
       connectors.claimServerUrl("notes", "http://127.0.0.1:5000/mcp"),
     ]);

@@ -2,7 +2,6 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
-import type { SettingsChange } from "../connectors/store.ts";
 import { type DeployFixture, openDeployFixture } from "../testing/run-deploy.ts";
 import {
   greedyProject,
@@ -13,19 +12,12 @@ import {
   serverProject,
   writeProject,
 } from "../testing/server-project.ts";
+import { CLIENT } from "../testing/test-storage.ts";
 
 let fixture: DeployFixture;
 afterEach(() => fixture.close());
 
-const CLIENT: SettingsChange = {
-  authentication: "oauth_2_1",
-  registration: "pre_registered_client",
-  clientId: "client-1",
-  clientSecret: new Secret("secret-1"),
-  authorizationUrl: "https://id.example.com/authorize",
-  tokenUrl: "https://id.example.com/token",
-  scopes: "read",
-};
+const SETTINGS = { ...CLIENT, clientSecret: new Secret("secret-1"), scopes: "read" };
 /** With the connector as `deploy init` leaves it. */
 async function initialized(...given: Parameters<typeof openDeployFixture>): Promise<void> {
   fixture = await openDeployFixture(...given);
@@ -43,7 +35,7 @@ describe("deploy init", () => {
       settings: { authentication: "none", registration: "none" },
     });
     expect(fixture.said()).toContain("Settings tab");
-    await fixture.storage.connectors.changeSettings("notes", CLIENT);
+    await fixture.storage.connectors.changeSettings("notes", SETTINGS);
     expect(await fixture.init()).toBe(0);
     expect(fixture.said()).toContain("already exists (draft)");
     expect(await fixture.storage.connectors.find("notes")).toMatchObject({ settings: { clientId: "client-1" } });
@@ -100,7 +92,7 @@ describe("deploy run", () => {
     expect(fixture.said()).toContain("The server answers 401, and no OAuth client is configured.");
     expect(await fixture.storage.connectors.deployment("notes")).toMatchObject({ mode: "pre-registered", expose: [] });
 
-    const { serverUrl } = await fixture.storage.connectors.changeSettings("notes", CLIENT);
+    const { serverUrl } = await fixture.storage.connectors.changeSettings("notes", SETTINGS);
     const second = fixture.run();
     expect(await second.outcome).toMatchObject({ state: "active", url: serverUrl });
     expect(await stateOf()).toBe("active");
@@ -205,7 +197,7 @@ describe("deploy status", () => {
     await fixture.init();
     expect(await fixture.status()).toBe(0);
     expect(fixture.printed().join()).toMatch(/notes: draft[^]*never deployed[^]*none entered[^]*not running/);
-    await fixture.storage.connectors.changeSettings("notes", CLIENT);
+    await fixture.storage.connectors.changeSettings("notes", SETTINGS);
     const { url } = await fixture.run().outcome;
     await fixture.status();
     expect(fixture.printed().at(-1)).toContain(`notes: active`);

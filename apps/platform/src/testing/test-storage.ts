@@ -3,6 +3,14 @@ import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { openStorage, type Storage } from "../storage.ts";
 
 export const NOW = 1_700_000_000;
+/** Settings of a client that was entered; its secret is given where it matters. */
+export const CLIENT = {
+  authentication: "oauth_2_1",
+  registration: "pre_registered_client",
+  clientId: "client-1",
+  authorizationUrl: "https://id.example.com/authorize",
+  tokenUrl: "https://id.example.com/token",
+} as const;
 
 export type TestStorage = Awaited<ReturnType<typeof openTestStorage>>;
 

@@ -7,6 +7,7 @@ import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { NEW_SETTINGS } from "../../connectors/settings.ts";
 import type { ConnectorSettings } from "../../connectors/connector.ts";
 import { FIXTURE_CLIENT, FIXTURE_EXPOSE, type FixtureFault, fixtureServer } from "../../testing/fixture-server.ts";
+import { CLIENT } from "../../testing/test-storage.ts";
 import type { Check, Subject } from "./check.ts";
 import { type ConnectionTest, testConnection } from "./connection-test.ts";
 
@@ -16,14 +17,7 @@ const servers: (() => void)[] = [];
 afterEach(() => servers.splice(0).forEach((close) => close()));
 
 const HOSTED: ConnectorSettings = { ...NEW_SETTINGS, authentication: "oauth_2_1", registration: "hosted_server" };
-const CLIENT: ConnectorSettings = {
-  ...NEW_SETTINGS,
-  authentication: "oauth_2_1",
-  registration: "pre_registered_client",
-  clientId: "client-1",
-  authorizationUrl: "https://id.example.com/authorize",
-  tokenUrl: "https://id.example.com/token",
-};
+const ENTERED: ConnectorSettings = { ...NEW_SETTINGS, ...CLIENT };
 
 /** The fixture without the ingress: it refuses itself what the ingress would refuse. */
 async function test(fault: FixtureFault | undefined, over: Partial<Subject> = {}): Promise<ConnectionTest> {
@@ -133,7 +127,7 @@ describe("the connection test of a hosted server", () => {
   });
 
   it("fails where the settings are for a pre-registered client", async () => {
-    expect(lastOf(await test(undefined, { settings: CLIENT }))).toMatchObject({ name: "settings", outcome: "failed" });
+    expect(lastOf(await test(undefined, { settings: ENTERED }))).toMatchObject({ name: "settings", outcome: "failed" });
   });
 
   it("a server that is not there fails the first question", async () => {
@@ -149,7 +143,7 @@ describe("the connection test of a pre-registered server", () => {
   const mode = "pre-registered";
 
   it("gets 401, and passes with a client", async () => {
-    expect(await test(undefined, { mode, expose: [], settings: CLIENT })).toMatchObject({ outcome: "passed" });
+    expect(await test(undefined, { mode, expose: [], settings: ENTERED })).toMatchObject({ outcome: "passed" });
     const vendor = {
       ...NEW_SETTINGS,
       authentication: "oauth_2_1",
@@ -176,11 +170,11 @@ describe("the connection test of a pre-registered server", () => {
     ["a vendor that is off", { vendorOrIssuer: "wechat", authorizationUrl: undefined, tokenUrl: undefined } as object],
     ["the settings of a hosted server", { registration: "hosted_server" }],
   ])("fails with %s", async (_, over) => {
-    expect((await test(undefined, { mode, expose: [], settings: { ...CLIENT, ...over } })).outcome).toBe("failed");
+    expect((await test(undefined, { mode, expose: [], settings: { ...ENTERED, ...over } })).outcome).toBe("failed");
   });
 
   it("fails where the server cannot check tokens", async () => {
-    const result = await test("cannot-check", { mode, settings: CLIENT });
+    const result = await test("cannot-check", { mode, settings: ENTERED });
     expect(lastOf(result)).toMatchObject({
       outcome: "failed",
       said: "The server cannot check tokens now: it answers 503 (vendor_credentials_rejected).",
