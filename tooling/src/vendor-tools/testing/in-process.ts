@@ -3,6 +3,7 @@
  * the terminal.
  */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { expect } from "vitest";
 import type { Environment } from "../environment.ts";
 import { runVendor } from "../run.ts";
 import type { Ask } from "../terminal.ts";
@@ -35,4 +36,13 @@ export async function runInProcess(
     ...(ask === undefined ? {} : { ask }),
   });
   return { code, ...said };
+}
+
+/** Each of these command lines is refused with its sentence, and nothing is done. */
+export async function expectRefused(wrong: readonly (readonly [args: readonly string[], sentence: string])[]) {
+  for (const [args, sentence] of wrong) {
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect(stderr).toContain(sentence);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  }
 }

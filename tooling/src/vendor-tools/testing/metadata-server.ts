@@ -5,27 +5,25 @@
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { onTestFinished } from "vitest";
 
-export interface MetadataServer {
-  readonly issuer: string;
-  /** Its metadata; undefined: it has none. Any other path answers 404. */
-  document: object | undefined;
-}
-
-/** Closed with the test. */
+/**
+ * Closed with the test. @param change what is different in its metadata; undefined: it has none. Any
+ * other path answers 404.
+ */
 export async function startMetadataServer(
-  make: (issuer: string) => object | undefined = goodMetadata,
-): Promise<MetadataServer> {
+  change: (issuer: string) => object | undefined = () => ({}),
+): Promise<{ readonly issuer: string }> {
   const { url: issuer, close } = await startScriptedVendor({
-    "/.well-known/oauth-authorization-server": () =>
-      known.document === undefined ? { status: 404, body: {} } : { body: known.document },
+    "/.well-known/oauth-authorization-server": () => {
+      const changed = change(issuer);
+      return changed === undefined ? { status: 404, body: {} } : { body: { ...goodMetadata(issuer), ...changed } };
+    },
     "*": { status: 404, body: {} },
   });
   onTestFinished(close);
-  const known: MetadataServer = { issuer, document: make(issuer) };
-  return known;
+  return { issuer };
 }
 
-export function goodMetadata(issuer: string): Record<string, unknown> {
+function goodMetadata(issuer: string): object {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
