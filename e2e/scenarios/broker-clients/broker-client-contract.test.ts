@@ -5,10 +5,9 @@
  */
 import type { Session } from "@oauth-broker/broker-client";
 import { decodeJwt } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SCOPE } from "../../support/broker/configuration.ts";
 import {
-  type ConnectHarness,
   connectWith,
   expectFresh,
   plantTokens,
@@ -17,6 +16,7 @@ import {
   withParameters,
 } from "../../support/connect-client/harness.ts";
 import { openDirectly, openThroughBroker } from "../../support/connect-client/implementations.ts";
+import { shared } from "../../support/shared.ts";
 
 const IMPLEMENTATIONS = [
   ["through the broker", openThroughBroker],
@@ -24,13 +24,7 @@ const IMPLEMENTATIONS = [
 ] as const;
 
 describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
-  let harness: ConnectHarness;
-  beforeAll(async () => {
-    harness = await open();
-  });
-  afterAll(async () => {
-    await harness.close();
-  });
+  const harness = shared(open);
   const redeemed = (): number => harness.vendor.requests().filter(({ path }) => path === "/token").length;
   const expectRefused = async (
     callback: URL,

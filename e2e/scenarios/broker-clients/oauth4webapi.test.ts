@@ -3,45 +3,29 @@
  * request, redirect, tokens, errors. The broker is in between; oidc-provider is the vendor
  * and reports what it received.
  */
-import { driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
+import { driveConsent } from "@oauth-broker/simulators";
 import { decodeJwt } from "jose";
 import * as oauth from "oauth4webapi";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
+import { describe, expect, it } from "vitest";
+import { startHarness } from "../../support/broker/harness.ts";
 import { type ClientKeys, createClientKeys } from "../../support/broker/client-keys.ts";
-import { brokerYaml, createSecrets, OTHER_REDIRECT_URI, REDIRECT_URI } from "../../support/broker/configuration.ts";
-import { freePort } from "../../support/free-port.ts";
+import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { basic, challengeOf } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { textMember } from "../../support/text-member.ts";
-import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+import { shared } from "../../support/shared.ts";
 
 const SCOPE = "openid email api:read";
-const secrets = createSecrets();
 const http = { [oauth.allowInsecureRequests]: true };
-let baseUrl: string;
-let vendor: OpenIdProvider;
 let keys: ClientKeys;
-let broker: InProcessBroker;
-
-beforeAll(async () => {
-  baseUrl = `http://127.0.0.1:${await freePort()}`;
-  vendor = await startVendor({ baseUrl, secrets });
+const harness = shared(async () => {
   keys = await createClientKeys("first");
   const clients = `  - { client_id: keyed, jwks: ${keys.jwks}, redirect_uris: [${REDIRECT_URI}] }`;
-  broker = await startInProcessBroker(
-    brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, store: "sqlite:./broker.sqlite", clients }),
-  );
-});
-
-afterAll(async () => {
-  plantVendorSecrets(vendor);
-  await broker.close();
-  await vendor.close();
+  return startHarness({ store: "sqlite:./broker.sqlite", clients });
 });
 
 async function discover(): Promise<oauth.AuthorizationServer> {
-  const issuer = new URL(baseUrl);
+  const issuer = new URL(harness.baseUrl);
   const answer = await oauth.discoveryRequest(issuer, { algorithm: "oauth2", ...http });
   return oauth.processDiscoveryResponse(issuer, answer);
 }
@@ -98,11 +82,11 @@ async function connect(as: oauth.AuthorizationServer, platform: Platform) {
 const platforms = (): Record<string, Platform> => ({
   client_secret_basic: {
     client: { client_id: "platform" },
-    authentication: oauth.ClientSecretBasic(secrets.platform),
+    authentication: oauth.ClientSecretBasic(harness.secrets.platform),
   },
   client_secret_post: {
     client: { client_id: "other" },
-    authentication: oauth.ClientSecretPost(secrets.other),
+    authentication: oauth.ClientSecretPost(harness.secrets.other),
     redirectUri: OTHER_REDIRECT_URI,
   },
   private_key_jwt: {
@@ -115,7 +99,7 @@ describe("the metadata", () => {
   it("rfc8414#3.3 passes the library's validation and says what docs/api.md promises", async () => {
     const as = await discover();
     expect(as).toMatchObject({
-      issuer: baseUrl,
+      issuer: harness.baseUrl,
       require_pushed_authorization_requests: true,
       code_challenge_methods_supported: ["S256"],
       response_types_supported: ["code"],
@@ -127,7 +111,7 @@ describe("the metadata", () => {
     expect(as.registration_endpoint).toBeUndefined();
     expect(as.jwks_uri).toBeUndefined();
     for (const name of ["pushed_authorization_request", "authorization", "token", "revocation"]) {
-      expect(textMember(as, `${name}_endpoint`)).toContain(`${baseUrl}/v1/`);
+      expect(textMember(as, `${name}_endpoint`)).toContain(`${harness.baseUrl}/v1/`);
     }
   });
 });
@@ -141,7 +125,7 @@ describe.each(["client_secret_basic", "client_secret_post", "private_key_jwt"])(
     expect(tokens.scope).toBe(SCOPE);
     expect(oauth.getValidatedIdTokenClaims(tokens)).toBeUndefined();
     expect(decodeJwt(textMember(tokens, "vendor_id_token"))).toMatchObject({
-      iss: vendor.issuer,
+      iss: harness.vendor.issuer,
       aud: "broker",
       sub: "user",
     });
@@ -165,9 +149,9 @@ describe.each(["client_secret_basic", "client_secret_post", "private_key_jwt"])(
 
 it("bar#VR-1 bar#VR-4 the vendor gets our own challenge, verifier, nonce, and no value of the platform", async () => {
   const as = await discover();
-  const before = vendor.requests().length;
+  const before = harness.vendor.requests().length;
   const { tokens, ours, sentTo } = await connect(as, platforms()["client_secret_basic"]!);
-  const seen = vendor.requests().slice(before);
+  const seen = harness.vendor.requests().slice(before);
   const asked = sentTo.searchParams;
   expect([...asked.keys()].toSorted()).toEqual(
     "client_id code_challenge code_challenge_method nonce redirect_uri response_type scope state".split(" "),
@@ -175,7 +159,7 @@ it("bar#VR-1 bar#VR-4 the vendor gets our own challenge, verifier, nonce, and no
   expect(Object.fromEntries(asked)).toMatchObject({
     client_id: "broker",
     response_type: "code",
-    redirect_uri: `${baseUrl}/v1/callback`,
+    redirect_uri: `${harness.baseUrl}/v1/callback`,
     scope: SCOPE,
     code_challenge_method: "S256",
     nonce: expect.stringMatching(/^[\w-]{43}$/),
@@ -184,10 +168,10 @@ it("bar#VR-1 bar#VR-4 the vendor gets our own challenge, verifier, nonce, and no
   expect(more).toEqual([]);
   const { body, headers } = redeemed!;
   expect(Object.keys(body).toSorted()).toEqual(["code", "code_verifier", "grant_type", "redirect_uri"]);
-  expect(body).toMatchObject({ grant_type: "authorization_code", redirect_uri: `${baseUrl}/v1/callback` });
+  expect(body).toMatchObject({ grant_type: "authorization_code", redirect_uri: `${harness.baseUrl}/v1/callback` });
   expect(challengeOf(body["code_verifier"] ?? "")).toBe(asked.get("code_challenge"));
-  expect(headers["authorization"]).toBe(basic("broker", secrets.vendor));
+  expect(headers["authorization"]).toBe(basic("broker", harness.secrets.vendor));
   expect(decodeJwt(textMember(tokens, "vendor_id_token"))["nonce"]).toBe(asked.get("nonce"));
   const text = JSON.stringify(seen);
-  for (const value of [...ours, secrets.platform]) expect(text).not.toContain(value);
+  for (const value of [...ours, harness.secrets.platform]) expect(text).not.toContain(value);
 });

@@ -8,19 +8,19 @@ import { expectError } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { basic, type Form, random, readTokens } from "../../support/broker/platform.ts";
-import { type Harness, startHarness } from "../../support/broker/harness.ts";
+import { startHarness } from "../../support/broker/harness.ts";
 import { textMember } from "../../support/text-member.ts";
 import { plantVendorSecrets } from "../../support/broker/vendor.ts";
+import { shared } from "../../support/shared.ts";
 
 const SCOPE = "openid api:read";
 const OWN = { vendor_client_id: "the-platforms-own", vendor_client_secret: random("BYOC secret") };
-let harness: Harness;
+const harness = shared(() => startHarness());
 let vendor: OpenIdProvider;
 let endpoints: { readonly authorization_endpoint: string; readonly token_endpoint: string };
 let redirectUri: string;
 
 beforeAll(async () => {
-  harness = await startHarness();
   const issuer = `http://127.0.0.1:${await freePort()}`;
   endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
   // An administrator's first steps: ask what to register, and register it.
@@ -40,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   plantVendorSecrets(vendor);
   await vendor.close();
-  await harness.close();
 });
 
 const explain = (form: Form) => harness.platform.post("/v1/explain", form);

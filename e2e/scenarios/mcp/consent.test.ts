@@ -3,41 +3,35 @@
  * to the vendor and back.
  */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { challengeOf } from "../../support/broker/platform.ts";
 import { freePort } from "../../support/free-port.ts";
-import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
+import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
-  let harness: ServerCallbackHarness;
+  const harness = shared(() =>
+    startServerCallback((baseUrl) => ({
+      OAUTH_CLIENTS: JSON.stringify([
+        { client_id: "desk", client_name: "Desk Assistant", redirect_uris: [`${baseUrl}/healthz`] },
+      ]),
+    })),
+  );
   /**
    * Stands in for the client's page: a page of the server itself, so that the browser stays on this
    * machine.
    */
-  let back: string;
+  const back = (): string => `${harness.server.url}/healthz`;
   const browser = shared(connectChromium);
-
-  beforeAll(async () => {
-    harness = await startServerCallback((baseUrl) => ({
-      OAUTH_CLIENTS: JSON.stringify([
-        { client_id: "desk", client_name: "Desk Assistant", redirect_uris: [`${baseUrl}/healthz`] },
-      ]),
-    }));
-    back = `${harness.server.url}/healthz`;
-  });
-  afterAll(async () => {
-    await harness.close();
-  });
 
   /** Where a client sends its user. */
   const ask = (): string => {
     const pkce = { code_challenge: challengeOf("v".repeat(43)), code_challenge_method: "S256" };
-    const asked = { response_type: "code", client_id: "desk", redirect_uri: back, state: "of-the-client", ...pkce };
+    const asked = { response_type: "code", client_id: "desk", redirect_uri: back(), state: "of-the-client", ...pkce };
     return `${harness.server.url}/authorize?${new URLSearchParams(asked).toString()}`;
   };
 
@@ -45,7 +39,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   async function atVendor(page: Page): Promise<void> {
     await page.getByRole("button", { name: "Continue as Sample user" }).press("Enter");
     await page.getByRole("button", { name: "Allow" }).press("Enter");
-    await page.waitForURL((url) => url.href.startsWith(back));
+    await page.waitForURL((url) => url.href.startsWith(back()));
   }
 
   it("bar#AS-7 names the client, fits a telephone, and leads to the vendor and back by keyboard", async () => {
@@ -54,7 +48,7 @@ describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
     await page.goto(ask());
     await takeScreenshot(page, "consent/telephone");
     await page.getByRole("heading", { name: "Let Desk Assistant use your sandbox-op account?" }).waitFor();
-    for (const text of ["the operator of this server", "openid profile offline_access", back])
+    for (const text of ["the operator of this server", "openid profile offline_access", back()])
       await page.getByText(text, { exact: true }).waitFor();
     await expectFit(page);
     expect(visited.some(({ href }) => href.startsWith(harness.provider.issuer))).toBe(false);

@@ -3,14 +3,14 @@
  * hosted server and calls a tool; an administrator makes a mistake under Settings.
  */
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
-import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
+import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
-import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { expectFit } from "../../support/pages/open-page.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
-import { type PlatformHarness, startPlatform } from "../../support/reference-platform/harness.ts";
+import { startPlatform } from "../../support/reference-platform/harness.ts";
 import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
@@ -19,26 +19,19 @@ const WIDTH = 360;
 const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;
 
 describe.skipIf(CHROMIUM === undefined)("the platform in Chromium", () => {
-  let platform: PlatformHarness;
-  let vendor: GitHubVendor;
-  let server: ServerInProcess;
+  const platform = shared(startPlatform);
+  const vendor = shared(() => startGitHubVendor({ redirectUris: [platform.ownCallback("hosted")] }));
+  const server = shared(async () => {
+    const callback = { PLATFORM_OAUTH_CALLBACK_URL: platform.ownCallback("hosted") };
+    return serveTemplate({ ...(await hostedEnvironment()), ...vendor.env, ...callback });
+  });
   const browser = shared(connectChromium);
   let actor: Actor;
   let page: Page;
 
   beforeAll(async () => {
-    platform = await startPlatform();
-    const redirectUri = platform.ownCallback("hosted");
-    vendor = await startGitHubVendor({ redirectUris: [redirectUri] });
-    const callback = { PLATFORM_OAUTH_CALLBACK_URL: redirectUri };
-    server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env, ...callback });
     await platform.addConnector("hosted", server.mcp, HOSTED);
     await platform.connectors.create({ id: "a-draft", name: "A draft without a server" });
-  });
-  afterAll(async () => {
-    await server.stop();
-    await platform.close();
-    await vendor.close();
   });
   beforeEach(async () => {
     actor = await openActor(browser, platform.url, { viewport: { width: WIDTH, height: 900 } });
