@@ -3,7 +3,7 @@
  * egress are the real ones. Requests go to the app without sockets, to the vendor over loopback.
  */
 import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
-import { type Broker, createBroker } from "@oauth-broker/broker/src/app.ts";
+import { createBroker } from "@oauth-broker/broker/src/app.ts";
 import type { Config, VendorConfig } from "@oauth-broker/broker/src/config-types.ts";
 import { confidentialClient, memoryConfig } from "@oauth-broker/broker/src/testing/memory-config.ts";
 import { type Clock, Secret } from "@oauth-broker/oauth-core";
@@ -13,7 +13,14 @@ import { readAnswer } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
 import { driveConsent } from "@oauth-broker/simulators";
 import { type Entry, type EntryClient, keyPair } from "@oauth-broker/simulators/entry-vendor";
-import { type Answer, basic, challengeOf, createPlatform, type Platform } from "../support/broker/platform.ts";
+import {
+  type Answer,
+  basic,
+  challengeOf,
+  createPlatform,
+  type Form,
+  type Platform,
+} from "../support/broker/platform.ts";
 
 export const ISSUER = "https://broker.prove-vendors.com";
 const PLATFORM = "https://platform.prove-vendors.com/cb";
@@ -71,20 +78,7 @@ function copyOf(key: KeyObject): KeyObject {
 }
 
 /** The broker for one vendor, and its platform, which names the credentials in each request that takes them. */
-export interface ProofBroker extends Pick<Platform, "post" | "par"> {
-  readonly deps: Broker["deps"];
-  register(vendor: string): Promise<Answer>;
-  /** @returns what `/v1/vendors/{id}` says */
-  view(vendor: string): Promise<Readonly<Record<string, unknown>>>;
-  /**
-   * The user's browser, from a pushed request past the vendor to the platform.
-   * @throws Error that says which page was its last
-   */
-  browse(requestUri: string): Promise<URL>;
-  redeem(code: string): Promise<Answer>;
-  refresh(tokens: Parameters<Platform["refresh"]>[0]): Promise<Answer>;
-}
-
+export type ProofBroker = Awaited<ReturnType<typeof startProofBroker>>;
 /**
  * @param copy the registry's entry as this broker has it: perhaps a wrong copy
  * @param egress is not closed
@@ -93,7 +87,7 @@ export async function startProofBroker(
   copy: RegistryEntry,
   client: ProofClient,
   { now, egress }: { readonly now: Clock; readonly egress: Egress },
-): Promise<ProofBroker> {
+) {
   const log = createLog({ write: () => undefined });
   const { fetch, fetchUntrusted } = egress;
   const options = { now, log, egress: { fetch, fetchUntrusted, close: async () => undefined } };
@@ -110,15 +104,20 @@ export async function startProofBroker(
   return {
     deps,
     post: platform.post,
-    par: (form) => platform.par({ code_challenge: challengeOf(CODE_VERIFIER), ...form }),
-    register: (vendor) =>
+    par: (form: Form) => platform.par({ code_challenge: challengeOf(CODE_VERIFIER), ...form }),
+    register: (vendor: string) =>
       ask(`${ISSUER}/register`, {
         method: "POST",
         headers: { authorization: basic("platform", CLIENT_SECRET), "content-type": "application/json" },
         body: JSON.stringify({ vendor }),
       }),
-    view: async (vendor) => (await ask(`${ISSUER}/v1/vendors/${vendor}`)).body,
-    browse: (requestUri) =>
+    /** @returns what `/v1/vendors/{id}` says */
+    view: async (vendor: string) => (await ask(`${ISSUER}/v1/vendors/${vendor}`)).body,
+    /**
+     * The user's browser, from a pushed request past the vendor to the platform.
+     * @throws Error that says which page was its last
+     */
+    browse: (requestUri: string) =>
       driveConsent(platform.authorizeUrl({ requestUri }), {
         stopAt: ({ href }) => href.startsWith(PLATFORM),
         send: (url, init) => {
@@ -128,8 +127,8 @@ export async function startProofBroker(
           return app.request(url, isPosted ? { ...init, headers: { accept: "text/html" } } : init);
         },
       }),
-    redeem: (code) => platform.redeem({ code, codeVerifier: CODE_VERIFIER }, client.form),
-    refresh: (tokens) => platform.refresh(tokens, client.form),
+    redeem: (code: string) => platform.redeem({ code, codeVerifier: CODE_VERIFIER }, client.form),
+    refresh: (tokens: Parameters<Platform["refresh"]>[0]) => platform.refresh(tokens, client.form),
   };
 }
 

@@ -4,20 +4,13 @@ import type { Answer } from "../world/answer.ts";
 import type { Sent } from "../world/network.ts";
 import type { World } from "../world/world.ts";
 
-export interface Browser {
-  /** @param process that answers; default: any */
-  open(path: string, process?: number): Promise<Answer | undefined>;
-  submit(path: string, form: Readonly<Record<string, string>>): Promise<Answer | undefined>;
-  /** By an attacker, in the attacker's own: the cookie of one flow as that of another. */
-  copyCookie(from: string, to: string): void;
-}
-
+export type Browser = ReturnType<typeof createBrowser>;
 /** @param options.keepsCookies also those that the broker has ended */
 export function createBrowser(
   asker: Asker,
   world: Pick<World, "send">,
   { keepsCookies = false }: { readonly keepsCookies?: boolean } = {},
-): Browser {
+) {
   const jar = new Map<string, string>();
   const send = async (sent: Sent): Promise<Answer | undefined> => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
@@ -26,9 +19,11 @@ export function createBrowser(
     return answer;
   };
   return {
-    open: (path, process) => send(process === undefined ? { path } : { path, process }),
-    submit: (path, form) => send({ path, form }),
-    copyCookie: (from, to) => {
+    /** @param process that answers; default: any */
+    open: (path: string, process?: number) => send(process === undefined ? { path } : { path, process }),
+    submit: (path: string, form: Readonly<Record<string, string>>) => send({ path, form }),
+    /** By an attacker, in the attacker's own: the cookie of one flow as that of another. */
+    copyCookie: (from: string, to: string) => {
       for (const [name, value] of jar) if (name.endsWith(from)) jar.set(name.replace(from, to), value);
     },
   };

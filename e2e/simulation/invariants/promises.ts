@@ -34,6 +34,10 @@ interface Presented {
   readonly ownUri: string;
   readonly nowMs: number;
 }
+interface Refusable {
+  readonly status: number;
+  readonly error: string | undefined;
+}
 /** What is known of a code. */
 interface Code {
   readonly sinceMs: number;
@@ -45,38 +49,8 @@ interface Code {
 /** A code lasts a minute; clocks differ. */
 const CODE_MS = 65_000;
 
-export interface Promises {
-  /** The broker has sent a browser to the client with it. */
-  issued(code: string, to: string, nowMs: number): void;
-  /** A value that only this client may get, for this user. */
-  belongs(token: string, owner: { readonly client: string; readonly user: string }): void;
-  /** What names a user's account: only that user may see it. */
-  names(account: string, user: string): void;
-  /** A value that must not be in a log, the audit stream or the metrics. */
-  hide(secret: string | undefined): void;
-  /** @param what such as `code` */
-  usedOnce(what: string, value: string): void;
-  /** A browser left for the vendor with this state. */
-  startedBy(asker: Asker, state: string): void;
-  /** @returns to be called with the answer */
-  presented(code: Presented): (answer: { readonly status: number; readonly error: string | undefined }) => void;
-  /** A browser was sent on with a code of the flow of this state. */
-  continuedBy(asker: Asker, state: string): void;
-  answered(asker: Asker, text: string): void;
-  wrote(line: string): void;
-  /** In a row of the table. */
-  kept(row: string): void;
-  /** A process stands still until then: what is answered later is measured from there. */
-  suspended(untilMs: number): void;
-  opened(request: OpenRequest): void;
-  closed(request: OpenRequest): void;
-  /** @param nowMs in virtual time */
-  checkBounds(nowMs: number): void;
-  broke(sentence: string): void;
-  broken(): readonly string[];
-}
-
-export function createPromises(): Promises {
+export type Promises = ReturnType<typeof createPromises>;
+export function createPromises() {
   const owners = new Map<string, { readonly client: string; readonly user: string }>();
   const accounts = new Map<string, string>();
   const secrets = new Set<string>();
@@ -90,32 +64,40 @@ export function createPromises(): Promises {
     if (!broken.includes(sentence)) broken.push(sentence);
   };
   return {
-    belongs: (token, owner) => {
+    /** A value that only this client may get, for this user. */
+    belongs: (token: string, owner: { readonly client: string; readonly user: string }) => {
       owners.set(token, owner);
       secrets.add(token);
     },
-    names: (account, user) => void accounts.set(account, user),
-    hide: (secret) => {
+    /** What names a user's account: only that user may see it. */
+    names: (account: string, user: string) => void accounts.set(account, user),
+    /** A value that must not be in a log, the audit stream or the metrics. */
+    hide: (secret: string | undefined) => {
       if (secret !== undefined && secret.length >= 8) secrets.add(secret);
     },
-    usedOnce: (what, value) => {
+    /** @param what such as `code` */
+    usedOnce: (what: string, value: string) => {
       const before = used.get(what) ?? new Set();
       if (before.has(value)) broke(`a ${what} was used twice`);
       used.set(what, before.add(value));
     },
-    startedBy: ({ name }, state) => {
+    /** A browser left for the vendor with this state. */
+    startedBy: ({ name }: Asker, state: string) => {
       secrets.add(state);
       if (browsers.get(state)?.has(name) === false) broke(`${name} left with the state of another browser`);
       browsers.set(state, (browsers.get(state) ?? new Set()).add(name));
     },
-    continuedBy: ({ name }, state) => {
+    /** A browser was sent on with a code of the flow of this state. */
+    continuedBy: ({ name }: Asker, state: string) => {
       if (browsers.get(state)?.has(name) !== true) broke(`${name} went on with a flow of another browser`);
     },
-    issued: (code, to, sinceMs) => {
+    /** The broker has sent a browser to the client with it. */
+    issued: (code: string, to: string, sinceMs: number) => {
       secrets.add(code);
       codes.set(code, { sinceMs, to, presented: 0, isRefused: false });
     },
-    presented: ({ code, redirectUri, ownUri, nowMs }) => {
+    /** @returns to be called with the answer */
+    presented: ({ code, redirectUri, ownUri, nowMs }: Presented): ((answer: Refusable) => void) => {
       const known = codes.get(code);
       if (known === undefined) return () => undefined;
       const { isRefused: wasRefused, sinceMs, to } = known;
@@ -132,7 +114,7 @@ export function createPromises(): Promises {
         if (isWrong) known.isRefused = true;
       };
     },
-    answered: (asker, text) => {
+    answered: (asker: Asker, text: string) => {
       for (const [token, { client, user }] of owners) {
         if (!text.includes(token) || (asker.client === client && asker.user === user)) continue;
         broke(`${asker.name} got a token of ${user} at ${client}`);
@@ -141,25 +123,28 @@ export function createPromises(): Promises {
         if (text.includes(account) && asker.user !== user) broke(`${asker.name} saw the account of ${user}`);
       }
     },
-    wrote: (line) => {
+    wrote: (line: string) => {
       for (const secret of secrets) if (line.includes(secret)) broke(`a secret was written: ${line.slice(0, 120)}`);
     },
-    kept: (row) => {
+    /** In a row of the table. */
+    kept: (row: string) => {
       for (const secret of secrets) if (row.includes(secret)) broke("the table has a secret in plain text");
     },
-    suspended: (untilMs) => {
+    /** A process stands still until then: what is answered later is measured from there. */
+    suspended: (untilMs: number) => {
       suspendedUntilMs = Math.max(suspendedUntilMs, untilMs);
       for (const request of open) request.isLetDown = true;
     },
-    opened: (request) => void open.add(request),
-    closed: (request) => void open.delete(request),
-    checkBounds: (nowMs) => {
+    opened: (request: OpenRequest) => void open.add(request),
+    closed: (request: OpenRequest) => void open.delete(request),
+    /** @param nowMs in virtual time */
+    checkBounds: (nowMs: number) => {
       for (const { what, sinceMs, boundMs } of open) {
         if (nowMs - Math.max(sinceMs, suspendedUntilMs) > boundMs)
           broke(`${what} was not answered within ${boundMs / 1000} s`);
       }
     },
     broke,
-    broken: () => broken,
+    broken: (): readonly string[] => broken,
   };
 }

@@ -8,13 +8,6 @@ import { currentRequest } from "../invariants/promises.ts";
 import type { Random } from "../../support/seeded.ts";
 import type { Scheduler, Touch } from "./scheduler.ts";
 
-export interface Distance {
-  /** @param make runs when the call arrives, up to its first await in one step */
-  call<T>(what: string, make: () => Promise<T>, touch?: Touch): Promise<T>;
-  /** Every call fails until then. */
-  goAway(untilMs: number): void;
-}
-
 export interface DistanceParts {
   readonly scheduler: Scheduler;
   /** Absent: calls are answered at once and without faults, in the order the scheduler chooses. */
@@ -28,7 +21,8 @@ interface Service {
   readonly reason: string;
 }
 
-export function createDistance({ name, reason }: Service, { scheduler, faults, tell }: DistanceParts): Distance {
+export type Distance = ReturnType<typeof createDistance>;
+export function createDistance({ name, reason }: Service, { scheduler, faults, tell }: DistanceParts) {
   let awayUntilMs = 0;
 
   /** @returns the milliseconds of one way */
@@ -38,8 +32,9 @@ export function createDistance({ name, reason }: Service, { scheduler, faults, t
   };
 
   return {
-    call: (what, make, touch) =>
-      new Promise((resolve, reject) => {
+    /** @param make runs when the call arrives, up to its first await in one step */
+    call: <T>(what: string, make: () => Promise<T>, touch?: Touch) =>
+      new Promise<T>((resolve, reject) => {
         const random = faults?.();
         const request = currentRequest.getStore();
         const fail = (why: string): void => {
@@ -61,7 +56,8 @@ export function createDistance({ name, reason }: Service, { scheduler, faults, t
         };
         scheduler.later(way(random), arrive, touch);
       }),
-    goAway: (untilMs) => {
+    /** Every call fails until then. */
+    goAway: (untilMs: number) => {
       awayUntilMs = untilMs;
       tell(`the ${name} goes away for ${Math.round((untilMs - scheduler.nowMs()) / 1000)} s`);
     },

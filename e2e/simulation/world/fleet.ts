@@ -21,15 +21,6 @@ export interface Program {
   close(): Promise<void>;
 }
 
-export interface Fleet<P extends Program> {
-  readonly count: number;
-  /** @throws when the process crashes before it has answered */
-  fetch(index: number, request: Request): Promise<Answer>;
-  crash(index: number): Promise<void>;
-  programs(): readonly P[];
-  close(): Promise<void>;
-}
-
 interface FleetParts<P> {
   /** What each process is called: `broker`. */
   readonly name: string;
@@ -44,7 +35,8 @@ interface Process<P> {
   readonly life: Life;
 }
 
-export async function startFleet<P extends Program>({ name, count, tell, start }: FleetParts<P>): Promise<Fleet<P>> {
+export type Fleet<P extends Program> = Awaited<ReturnType<typeof startFleet<P>>>;
+export async function startFleet<P extends Program>({ name, count, tell, start }: FleetParts<P>) {
   const started: P[] = [];
   const startOne = async (index: number): Promise<Process<P>> => {
     const life: Life = { isOver: false };
@@ -62,20 +54,21 @@ export async function startFleet<P extends Program>({ name, count, tell, start }
   };
   return {
     count,
-    fetch: async (index, request) => {
+    /** @throws when the process crashes before it has answered */
+    fetch: async (index: number, request: Request): Promise<Answer> => {
       const { program, crashed } = at(index);
       // Read whole: a crash in the middle of a stream ends it, too.
       const read = async (): Promise<Answer> => readAnswer(await program.app.fetch(request));
       return Promise.race([read(), crashed.promise]);
     },
-    crash: async (index) => {
+    crash: async (index: number) => {
       const { life, crashed } = at(index);
       tell(`${name} ${index + 1} crashes, and another one takes its place`);
       life.isOver = true;
       crashed.reject(new Error("the connection broke"));
       running[index] = await startOne(index);
     },
-    programs: () => running.map(({ program }) => program),
+    programs: (): readonly P[] => running.map(({ program }) => program),
     close: async () => {
       await Promise.all(started.map((program) => program.close()));
     },

@@ -6,19 +6,14 @@ import { randomBytes } from "node:crypto";
 import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import type { Distance } from "./distance.ts";
 
-export interface KeyService {
-  /** As one process sees it. */
-  of(process: string): KeyWrapper;
-  /** Every call fails until then. */
-  goAway(untilMs: number): void;
-}
-
+export type KeyService = ReturnType<typeof createKeyService>;
 /** @param distance to the service */
-export function createKeyService(distance: Distance): KeyService {
+export function createKeyService(distance: Distance) {
   // By their names and contexts.
   const dataKeys = new Map<string, Buffer>();
   return {
-    of: (process) => {
+    /** As one process sees it. */
+    of: (process: string): KeyWrapper => {
       const call = <T>(what: string, make: () => T): Promise<T> =>
         distance.call(`${process} asks the key service ${what}`, async () => make(), {
           process,

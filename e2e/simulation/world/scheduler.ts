@@ -31,39 +31,30 @@ export const anyOf =
   (due) =>
     due.length < 2 ? due[0] : random.pick(due);
 
-export interface Scheduler {
-  nowMs(): number;
-  /**
-   * Runs it after that much virtual time.
-   *
-   * @returns cancels it
-   */
-  later(delayMs: number, run: () => void, touch?: Touch): () => void;
-  /** Resolves after that much virtual time. */
-  wait(delayMs: number): Promise<void>;
-  /** The port of one of our processes. */
-  timerOf(process: string): Timer;
-  /** Runs events until `isOver`, or until nothing can happen any more. */
-  run(isOver: () => boolean, afterEach: () => void): Promise<void>;
-}
-
 /**
  * Between two of them every promise goes on that can: nothing here waits for a thread or a socket.
  * So does it in a round of the event loop, but each of those asks the system for events.
  */
 const IMMEDIATES_A_ROUND = 100;
 
-export function createScheduler(choose: Choose): Scheduler {
+export type Scheduler = ReturnType<typeof createScheduler>;
+export function createScheduler(choose: Choose) {
   const pending: Event[] = [];
   let nowMs = 0;
 
-  const later: Scheduler["later"] = (delayMs, run, touch) => {
+  /**
+   * Runs it after that much virtual time.
+   *
+   * @returns cancels it
+   */
+  const later = (delayMs: number, run: () => void, touch?: Touch): (() => void) => {
     const event = { atMs: nowMs + delayMs, run, touch };
     pending.push(event);
     return () => {
       if (pending.includes(event)) pending.splice(pending.indexOf(event), 1);
     };
   };
+  /** Resolves after that much virtual time. */
   const wait = (delayMs: number, touch?: Touch): Promise<void> =>
     new Promise((resolve) => void later(delayMs, resolve, touch));
 
@@ -76,10 +67,11 @@ export function createScheduler(choose: Choose): Scheduler {
   };
 
   return {
-    nowMs: () => nowMs,
+    nowMs: (): number => nowMs,
     later,
     wait,
-    timerOf: (process) => {
+    /** The port of one of our processes. */
+    timerOf: (process: string): Timer => {
       const touch = { process, place: "time", isRead: true };
       return {
         sleep: (ms) => wait(ms, touch),
@@ -92,7 +84,8 @@ export function createScheduler(choose: Choose): Scheduler {
         },
       };
     },
-    async run(isOver, afterEach) {
+    /** Runs events until `isOver`, or until nothing can happen any more. */
+    async run(isOver: () => boolean, afterEach: () => void): Promise<void> {
       let goOn: (() => void) | undefined;
       const quiet = (): Promise<void> => new Promise((resolve) => (goOn = resolve));
       const round = (): void => {

@@ -1,20 +1,15 @@
 /** Everything one run with deployed servers is made of. */
 import { SERVER } from "../../../packages/mcp-auth/src/testing/hosted-settings.ts";
 import { type Answer, textIn } from "./answer.ts";
-import type { Fleet, Program } from "./fleet.ts";
-import { createNetwork, type Judge, type Send, type Sent } from "./network.ts";
-import { createSurroundings, startServers, type Surroundings } from "./servers.ts";
+import { createNetwork, type Judge, type Sent } from "./network.ts";
+import { createSurroundings, startServers } from "./servers.ts";
 import type { WorldOptions } from "./world.ts";
 
-export interface ServerWorld extends Surroundings {
-  readonly processes: Fleet<Program>;
-  readonly send: Send;
-}
-
+export type ServerWorld = Awaited<ReturnType<typeof createServerWorld>>;
 /** The longest that one request may take, of virtual time. */
 const BOUND_MS = 60_000;
 
-export async function createServerWorld(options: Omit<WorldOptions, "clients">): Promise<ServerWorld> {
+export async function createServerWorld(options: Omit<WorldOptions, "clients">) {
   const { choose, random, aheadSeconds, weaken } = options;
   const surroundings = createSurroundings(choose, random, weaken);
   const processes = await startServers(surroundings, aheadSeconds);

@@ -27,11 +27,11 @@ import {
   timerOf,
 } from "./fleet.ts";
 import { createDistance } from "./distance.ts";
-import { createKeyService, type KeyService } from "./key-service.ts";
+import { createKeyService } from "./key-service.ts";
 import { begin, type Beginning } from "./network.ts";
 import type { Random } from "../../support/seeded.ts";
 import type { Choose } from "./scheduler.ts";
-import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
+import { createSharedStore, type Weaken } from "./store.ts";
 import { createVendor, type SimulatedVendor, vendorAt, type VendorClient } from "./vendor.ts";
 
 export const TOOL = "account";
@@ -95,14 +95,10 @@ const DEFINITION = {
 };
 
 /** Token rows that all processes share, beside the records. */
-interface SharedRows {
-  of(process: string): TokenRows;
-}
-
-function createSharedRows({ storeDistance: distance, scheduler, promises }: Beginning): SharedRows {
+function createSharedRows({ storeDistance: distance, scheduler, promises }: Beginning) {
   const rows = memoryTokenRows({ table: TABLE });
   return {
-    of: (process) => {
+    of: (process: string): TokenRows => {
       const call = <T>(
         what: string,
         make: () => Promise<T>,
@@ -141,15 +137,8 @@ function createSharedRows({ storeDistance: distance, scheduler, promises }: Begi
 const LIFETIME_SECONDS = 100;
 
 /** What all processes share, whether whole servers run or only parts of them. */
-export interface Surroundings extends Beginning {
-  readonly store: SharedStore;
-  readonly rows: SharedRows;
-  readonly keyService: KeyService;
-  /** By host. */
-  readonly vendors: ReadonlyMap<string, SimulatedVendor>;
-}
-
-export function createSurroundings(choose: Choose, random: Random | undefined, weaken?: Weaken): Surroundings {
+export type Surroundings = ReturnType<typeof createSurroundings>;
+export function createSurroundings(choose: Choose, random: Random | undefined, weaken?: Weaken) {
   const beginning = begin(choose, random);
   const store = createSharedStore(beginning, weaken);
   const keyService = createKeyService(createDistance({ name: "key service", reason: "kms_unavailable" }, beginning));
@@ -162,7 +151,10 @@ export function createSurroundings(choose: Choose, random: Random | undefined, w
       replayedMs: Infinity,
       takesLostCodes: true,
     });
-  const vendors = new Map(["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]));
+  /** By host. */
+  const vendors: ReadonlyMap<string, SimulatedVendor> = new Map(
+    ["home", "acme"].map((name) => [`${name}.example`, vendorOf(name)]),
+  );
   return { ...beginning, store, rows: createSharedRows(beginning), keyService, vendors };
 }
 

@@ -8,28 +8,11 @@ import type { Beginning } from "./network.ts";
 /** Takes a defence away, to see the simulator find it. */
 export type Weaken = (store: RecordStore) => RecordStore;
 
-export interface SharedStore {
-  /** The store as one process sees it, by its own clock. */
-  of(process: string, now: Clock): RecordStore;
-  /**
-   * By an attacker who can write the table: the newest flows are put back to an earlier stage, so that what was used
-   * could be used again.
-   *
-   * @param only those in this stage; default: any
-   */
-  rewriteFlows(only?: string): Promise<void>;
-  /**
-   * By the same: a flow's row takes the place of its own or of another's, with some of it changed.
-   *
-   * @returns false if there is none
-   */
-  plantFlow(from: string, change: (row: StoredRecord) => Partial<StoredRecord>, to?: string): Promise<boolean>;
-}
-
+export type SharedStore = ReturnType<typeof createSharedStore>;
 export function createSharedStore(
   { storeDistance: distance, tell, promises }: Beginning,
   weaken: Weaken = (store) => store,
-): SharedStore {
+) {
   let clock: Clock = () => 0;
   const flows: RecordKey[] = [];
   // It reads the clock before its first await, so each call is decided by its caller's.
@@ -44,7 +27,8 @@ export function createSharedStore(
   };
 
   return {
-    of: (process, now) => {
+    /** The store as one process sees it, by its own clock. */
+    of: (process: string, now: Clock): RecordStore => {
       const call = <T>(what: string, { kind, id }: RecordKey, make: () => Promise<T>, isRead = false): Promise<T> =>
         distance.call(
           `${process} asks the store to ${what}`,
@@ -76,7 +60,13 @@ export function createSharedStore(
         close: async () => {},
       };
     },
-    rewriteFlows: async (only) => {
+    /**
+     * By an attacker who can write the table: the newest flows are put back to an earlier stage, so that what was used
+     * could be used again.
+     *
+     * @param only those in this stage; default: any
+     */
+    rewriteFlows: async (only?: string) => {
       for (const key of flows.slice(-3)) {
         const record = await store.get(key);
         const stage = record === undefined ? undefined : EARLIER[record.stage];
@@ -86,7 +76,12 @@ export function createSharedStore(
         await store.create({ ...record, stage });
       }
     },
-    plantFlow: async (from, change, to = from) => {
+    /**
+     * By the same: a flow's row takes the place of its own or of another's, with some of it changed.
+     *
+     * @returns false if there is none
+     */
+    plantFlow: async (from: string, change: (row: StoredRecord) => Partial<StoredRecord>, to = from) => {
       const row = await store.get({ kind: "flow", id: from }, { includeExpired: true });
       if (row === undefined) return false;
       const key = { kind: "flow", id: to };

@@ -34,36 +34,6 @@ const STORING_MS = 60_000;
 /** In tokens and answers: whose account it is. */
 export const accountOf = (user: string): string => `account-of-${user}`;
 
-export interface SimulatedVendor {
-  /**
-   * The user signs in and consents.
-   *
-   * @param client whose tokens these will be
-   * @returns the URL to which the vendor sends the browser
-   */
-  authorize(url: URL, owner: Owner): string;
-  /**
-   * All outbound calls of one process.
-   *
-   * @param life over: it crashed, and what it is answered is lost
-   */
-  egressOf(process: string, life?: { readonly isOver: boolean }): Egress;
-  /** What this process was answered a moment ago may be lost. */
-  crashed(process: string): void;
-  /**
-   * As after an authorization.
-   *
-   * @returns the tokens of a new grant
-   */
-  issue(owner: Owner): { readonly accessToken: string; readonly refreshToken: string };
-  /** Whether a grant of the user is alive. */
-  holds(user: string): boolean;
-  /** The user was answered that the link is ended: no tool gets what was granted before it began. */
-  disconnected(user: string, beganMs: number): void;
-  /** The attacker has put this code into the attacker's own flow. */
-  expectStolen(code: string): void;
-}
-
 interface Owner {
   readonly client: string;
   readonly user: string;
@@ -113,6 +83,7 @@ interface VendorParts extends DistanceParts {
   readonly takesLostCodes?: boolean;
 }
 
+export type SimulatedVendor = ReturnType<typeof createVendor>;
 export function createVendor({
   clients,
   scheduler,
@@ -123,7 +94,7 @@ export function createVendor({
   lifetimeSeconds = LIFETIME_SECONDS,
   replayedMs = REPLAYED_MS,
   takesLostCodes = false,
-}: VendorParts): SimulatedVendor {
+}: VendorParts) {
   const secrets = new Map(
     [{ id: VENDOR_CLIENT.id, secrets: [VENDOR_CLIENT.secret] }, ...clients].map((one) => [one.id, one.secrets]),
   );
@@ -139,7 +110,7 @@ export function createVendor({
   const grantTo = ({ client, user }: Owner, vendorClient: string): Grant => {
     return { client, user, vendorClient, sinceMs: scheduler.nowMs(), isAlive: true, refreshToken: "" };
   };
-  const issueTo = (grant: Grant): ReturnType<SimulatedVendor["issue"]> => {
+  const issueTo = (grant: Grant) => {
     const [accessToken, refreshToken] = [mint("access", grant), mint("refresh", grant)];
     grant.refreshToken = refreshToken;
     grants.set(refreshToken, grant);
@@ -283,7 +254,13 @@ export function createVendor({
     });
 
   return {
-    authorize: ({ searchParams }, owner) => {
+    /**
+     * The user signs in and consents.
+     *
+     * @param owner whose client's these tokens will be
+     * @returns the URL to which the vendor sends the browser
+     */
+    authorize: ({ searchParams }: URL, owner: Owner) => {
       const code = mint("code", owner);
       promises.hide(code);
       const redirectUri = searchParams.get("redirect_uri") ?? "";
@@ -295,20 +272,31 @@ export function createVendor({
       back.searchParams.set("state", searchParams.get("state") ?? "");
       return back.href;
     },
-    egressOf: (process, life = { isOver: false }) => {
+    /**
+     * All outbound calls of one process.
+     *
+     * @param life over: it crashed, and what it is answered is lost
+     */
+    egressOf: (process: string, life: { readonly isOver: boolean } = { isOver: false }): Egress => {
       const fetch: Fetch = (input, init) => ask(process, life, input, init);
       return { fetch, fetchUntrusted: fetch, close: async () => {} };
     },
-    crashed: (process) => {
+    /** What this process was answered a moment ago may be lost. */
+    crashed: (process: string) => {
       for (const record of sent.values()) {
         const isRecent = scheduler.nowMs() - (record.answeredAtMs ?? -Infinity) < STORING_MS;
         if (record.process === process && isRecent) record.isLost = true;
       }
     },
-    disconnected: (user, beganMs) => void endedLinks.set(user, { beganMs, answeredMs: scheduler.nowMs() }),
-    issue: (owner) => issueTo(grantTo(owner, clients[0]?.id ?? "")),
-    holds: (user) => [...grants.values()].some((grant) => grant.user === user && grant.isAlive),
-    expectStolen: (code) => void stolen.add(code),
+    /** The user was answered that the link is ended: no tool gets what was granted before it began. */
+    disconnected: (user: string, beganMs: number) =>
+      void endedLinks.set(user, { beganMs, answeredMs: scheduler.nowMs() }),
+    /** As after an authorization. @returns the tokens of a new grant */
+    issue: (owner: Owner) => issueTo(grantTo(owner, clients[0]?.id ?? "")),
+    /** Whether a grant of the user is alive. */
+    holds: (user: string) => [...grants.values()].some((grant) => grant.user === user && grant.isAlive),
+    /** The attacker has put this code into the attacker's own flow. */
+    expectStolen: (code: string) => void stolen.add(code),
   };
 }
 

@@ -1,22 +1,14 @@
 /** Everything one run with brokers is made of. */
 import { ISSUER } from "@oauth-broker/broker/src/testing/memory-config.ts";
-import type { Broker } from "@oauth-broker/broker/src/app.ts";
 import { type Answer, textIn } from "./answer.ts";
-import type { Fleet } from "./fleet.ts";
-import { begin, type Beginning, createNetwork, type Judge, type Send, type Sent } from "./network.ts";
+import { begin, createNetwork, type Judge, type Sent } from "./network.ts";
 import type { Random } from "../../support/seeded.ts";
 import { type SimulatedClient, startProcesses } from "./processes.ts";
 import type { Choose } from "./scheduler.ts";
-import { createSharedStore, type SharedStore, type Weaken } from "./store.ts";
-import { createVendor, type SimulatedVendor, VENDOR_ORIGIN } from "./vendor.ts";
+import { createSharedStore, type Weaken } from "./store.ts";
+import { createVendor, VENDOR_ORIGIN } from "./vendor.ts";
 
-export interface World extends Beginning {
-  readonly vendor: SimulatedVendor;
-  readonly store: SharedStore;
-  readonly processes: Fleet<Broker>;
-  readonly clients: readonly SimulatedClient[];
-  readonly send: Send;
-}
+export type World = Awaited<ReturnType<typeof createWorld>>;
 
 export interface WorldOptions {
   readonly choose: Choose;
@@ -30,7 +22,7 @@ export interface WorldOptions {
 const TOKEN_BOUND_MS = 60_000;
 const BOUND_MS = 40_000;
 
-export async function createWorld(options: WorldOptions): Promise<World> {
+export async function createWorld(options: WorldOptions) {
   const { choose, random, clients, aheadSeconds, weaken } = options;
   const beginning = begin(choose, random);
   const { scheduler, promises, isFaulty } = beginning;
