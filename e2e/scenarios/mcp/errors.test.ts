@@ -5,19 +5,19 @@
  */
 import { describe, expect, it } from "vitest";
 import { postWhoami } from "../../support/mcp/client.ts";
-import { useHostedHarness } from "../../support/mcp/hosted-harness.ts";
+import { sharedHostedServer } from "../../support/mcp/hosted-harness.ts";
 import { exchange } from "../../support/raw-http.ts";
 
-const harness = useHostedHarness();
+const harness = sharedHostedServer();
 const form = "Content-Type: application/x-www-form-urlencoded";
 const json = "Content-Type: application/json";
-const port = (): number => Number(new URL(harness().server.url).port);
+const port = (): number => Number(new URL(harness.server.url).port);
 const head = (line: string, ...headers: string[]): string =>
   [`${line} HTTP/1.1`, `Host: 127.0.0.1:${port()}`, ...headers, "", ""].join("\r\n");
 
 describe("bar#HT-1 sizes", () => {
   const ofUser = (line: string, type: string, ...length: string[]): string => {
-    const authorization = `Authorization: Bearer ${harness().tokens.accessToken}`;
+    const authorization = `Authorization: Bearer ${harness.tokens.accessToken}`;
     return head(line, type, authorization, "Accept: application/json, text/event-stream", ...length);
   };
 
@@ -49,20 +49,20 @@ describe("bar#HT-1 sizes", () => {
   });
 
   it("a call of just under 1 MB is served, and a token of 12 kB is just a wrong one", async () => {
-    expect((await postWhoami(harness().server.mcp, "a".repeat(12_000))).status).toBe(401);
+    expect((await postWhoami(harness.server.mcp, "a".repeat(12_000))).status).toBe(401);
     const body = JSON.stringify({
       jsonrpc: "2.0",
       id: 1,
       method: "tools/list",
       params: { _meta: { pad: "a".repeat(1_000_000) } },
     });
-    expect((await postWhoami(harness().server.mcp, harness().tokens.accessToken, { body })).status).toBe(200);
+    expect((await postWhoami(harness.server.mcp, harness.tokens.accessToken, { body })).status).toBe(200);
   });
 });
 
 describe("POST /mcp with a good token", () => {
   const call = (body: string, headers: Readonly<Record<string, string>> = {}) =>
-    postWhoami(harness().server.mcp, harness().tokens.accessToken, { body, headers });
+    postWhoami(harness.server.mcp, harness.tokens.accessToken, { body, headers });
 
   it.each([
     ["JSON a million levels deep", "[".repeat(500_000)],
@@ -84,7 +84,7 @@ describe("POST /mcp with a good token", () => {
   });
 
   it("two Authorization headers are one wrong one, in either order", async () => {
-    const tokens = ["unknown-token", harness().tokens.accessToken];
+    const tokens = ["unknown-token", harness.tokens.accessToken];
     for (const order of [tokens, tokens.toReversed()]) {
       const both = order.map((token) => `Authorization: Bearer ${token}`);
       const bytes = `${head("POST /mcp", json, ...both, "Content-Length: 2", "Connection: close")}{}`;
@@ -95,7 +95,7 @@ describe("POST /mcp with a good token", () => {
   it("the progress a client asks for, by a token of any shape, breaks nothing", async () => {
     const shapes = ['"a"', "0", "-1", '"__proto__"', "1e300", '"\\u0000"'];
     for (const progressToken of shapes) {
-      const url = `${harness().vendor.github.url}/user/repos?per_page=1`;
+      const url = `${harness.vendor.github.url}/user/repos?per_page=1`;
       const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_pages","arguments":{"url":"${url}"},"_meta":{"progressToken":${progressToken}}}}`;
       expect((await call(body)).status).toBeLessThan(500);
     }

@@ -6,16 +6,16 @@
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterAll, describe, expect, it } from "vitest";
 import { callTool, connectClient, postWhoami, type ToolAnswer } from "../../support/mcp/client.ts";
-import { useHostedHarness } from "../../support/mcp/hosted-harness.ts";
+import { sharedHostedServer } from "../../support/mcp/hosted-harness.ts";
 import { exchange } from "../../support/raw-http.ts";
 import { shared } from "../../support/shared.ts";
 
-const harness = useHostedHarness();
+const harness = sharedHostedServer();
 /** A server that must never receive a request. */
 const trap = shared(() => startScriptedVendor({ "*": { body: [] } }));
 afterAll(() => {
   expect(trap.received).toEqual([]);
-  expect(harness().server.stdout()).not.toContain('"level":"error"');
+  expect(harness.server.stdout()).not.toContain('"level":"error"');
 });
 
 interface Faulty {
@@ -29,7 +29,7 @@ async function during(
   path: "/user" | "/user/repos",
   { status = 200, headers = {}, body = "[]" }: Faulty,
 ): Promise<ToolAnswer> {
-  const { server, vendor, tokens } = harness();
+  const { server, vendor, tokens } = harness;
   vendor.github.faultNext(path, {
     kind: "answer",
     status,
@@ -69,7 +69,7 @@ describe("a list whose next page", () => {
   );
 
   it("is itself ends with the pages that were asked for", async () => {
-    const link = `<${harness().vendor.github.url}/user/repos>; rel="next"`;
+    const link = `<${harness.vendor.github.url}/user/repos>; rel="next"`;
     const { value } = await during("/user/repos", { headers: { link }, body: "[1]" });
     expect(value).toMatchObject({ hasMore: false, items: expect.arrayContaining([1]) });
   });
@@ -106,7 +106,7 @@ it.each<[Faulty, string]>([
 });
 
 it("a client that disconnects while the vendor is silent affects no other client", async () => {
-  const { server, vendor, tokens } = harness();
+  const { server, vendor, tokens } = harness;
   vendor.github.faultNext("/user", { kind: "hang" });
   const client = new AbortController();
   const { signal } = client;
@@ -118,7 +118,7 @@ it("a client that disconnects while the vendor is silent affects no other client
 });
 
 it("bar#RS-8 calls of two users in one packet, on one connection, are answered each for itself", async () => {
-  const { server, tokens, platform } = harness();
+  const { server, tokens, platform } = harness;
   const other = await platform.connect("operator");
   const { host, port } = new URL(server.url);
   const body = JSON.stringify({
