@@ -31,7 +31,7 @@ export interface Comparison {
   /** The subject whose processor time of the same round it is divided by. */
   readonly to: string;
   /** The aim: the median ratio, at most. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 export type Figure = Exclude<keyof Measurement, "byProcess">;

@@ -34,9 +34,8 @@ export async function compareWithFirst(
   limit?: number,
 ): Promise<Outcome[]> {
   const [{ name: to } = { name: "" }] = subjects;
-  const toFirst = { to, ...(limit !== undefined && { limit }) };
   const compared = subjects.map(({ comparisons = [], ...subject }, at) => {
-    return { ...subject, comparisons: at === 0 ? [] : [toFirst, ...comparisons] };
+    return { ...subject, comparisons: at === 0 ? [] : [{ to, limit }, ...comparisons] };
   });
   return (await measureRounds(compared, { count: flows, rounds, warmUp }, say)).outcomes;
 }

@@ -84,7 +84,7 @@ export function brokerWorks(servers: readonly string[]) {
         const [limit, before] = [LIMITS[work]?.[on as Store], `${on} before`];
         const to = isPlain ? nameOf(work, "floor") : nameOf(plainOf(work), on);
         const comparisons: readonly Comparison[] = [
-          ...(on === "floor" ? [] : [{ to, ...(limit !== undefined && { limit }) }]),
+          ...(on === "floor" ? [] : [{ to, limit }]),
           ...(servers.includes(before) ? [{ to: nameOf(work, before) }] : []),
         ];
         return { work, on, name: nameOf(work, on), comparisons };

@@ -41,8 +41,8 @@ export const MCP_WORKS = [
   ...(["nothing", "token"] as const).flatMap((work) => {
     const nameOf = (on: Server): string => `${work === "token" ? "takes the token" : "does nothing"}, ${LABELS[on]}`;
     return SERVERS.map((on) => {
-      const limit = work === "token" && on === "sqlite" ? { limit: LIMIT } : {};
-      return { work, on, name: nameOf(on), comparisons: on === "open" ? [] : [{ to: nameOf("open"), ...limit }] };
+      const limit = work === "token" && on === "sqlite" ? LIMIT : undefined;
+      return { work, on, name: nameOf(on), comparisons: on === "open" ? [] : [{ to: nameOf("open"), limit }] };
     });
   }),
   ...(["sqlite", "dynamodb"] as const).map((on) => {
