@@ -1,19 +1,16 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCookieJar } from "../cookie-jar.ts";
-import type { MicrosoftSimulator } from "./microsoft.ts";
-import type { MicrosoftTenant } from "./microsoft-settings.ts";
 import { MAIL, MICROSOFT_CLIENT, startMicrosoftHarness, type MicrosoftHarness } from "./testing/microsoft-harness.ts";
 import { CALLBACK, goThrough, pageOf, postJson, withQuery, basic } from "./testing/http.ts";
 
 let harness: MicrosoftHarness;
-let microsoft: MicrosoftSimulator;
-let ready: MicrosoftTenant;
-let other: MicrosoftTenant;
+let microsoft: MicrosoftHarness["microsoft"];
+let ready: MicrosoftHarness["ready"];
+let other: MicrosoftHarness["other"];
 beforeEach(async () => {
   harness = await startMicrosoftHarness();
-  ({ microsoft } = harness);
-  [ready, other] = microsoft.settings.tenants as [MicrosoftTenant, MicrosoftTenant];
+  ({ microsoft, ready, other } = harness);
 });
 afterEach(() => microsoft.close());
 

@@ -1,21 +1,18 @@
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCookieJar } from "../cookie-jar.ts";
-import type { MicrosoftSimulator } from "./microsoft.ts";
-import type { MicrosoftTenant } from "./microsoft-settings.ts";
 import { MAIL, MICROSOFT_CLIENT, startMicrosoftHarness, type MicrosoftHarness } from "./testing/microsoft-harness.ts";
 import { bearer, getJson, goThrough, postForm, postJson } from "./testing/http.ts";
 
 const DAY = 24 * 3600;
 
 let harness: MicrosoftHarness;
-let microsoft: MicrosoftSimulator;
-let ready: MicrosoftTenant;
-let other: MicrosoftTenant;
+let microsoft: MicrosoftHarness["microsoft"];
+let ready: MicrosoftHarness["ready"];
+let other: MicrosoftHarness["other"];
 beforeEach(async () => {
   harness = await startMicrosoftHarness();
-  ({ microsoft } = harness);
-  [ready, other] = microsoft.settings.tenants as [MicrosoftTenant, MicrosoftTenant];
+  ({ microsoft, ready, other } = harness);
 });
 afterEach(() => microsoft.close());
 

@@ -9,29 +9,25 @@ const STATUS: Readonly<Record<string, number>> = {
   too_many_requests: 429,
 };
 
-export const TOKEN_ERRORS = [
+/** Of both the authorization and the token endpoint. */
+const SHARED = [
   "invalid_request",
-  "invalid_client",
-  "invalid_grant",
-  "unauthorized_client",
-  "unsupported_grant_type",
   "invalid_scope",
   "invalid_target",
-  "too_many_requests",
+  "unauthorized_client",
   "server_error",
   "temporarily_unavailable",
 ];
 
-export const CALLBACK_ERRORS = [
-  "access_denied",
-  "invalid_request",
-  "invalid_scope",
-  "invalid_target",
-  "unauthorized_client",
-  "unsupported_response_type",
-  "server_error",
-  "temporarily_unavailable",
+export const TOKEN_ERRORS = [
+  ...SHARED,
+  "invalid_client",
+  "invalid_grant",
+  "unsupported_grant_type",
+  "too_many_requests",
 ];
+
+export const CALLBACK_ERRORS = [...SHARED, "access_denied", "unsupported_response_type"];
 
 export const REGISTRATION_ERRORS = [
   "invalid_redirect_uri",

@@ -1,5 +1,6 @@
 /** One multitenant app at the simulated Microsoft, and its requests. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import type { MicrosoftTenant } from "../microsoft-settings.ts";
 import { startMicrosoftAgent365 } from "../microsoft.ts";
 import { flowOf } from "./flow.ts";
 import { bearer, CALLBACK, postJson } from "./http.ts";
@@ -18,15 +19,18 @@ export async function startMicrosoftHarness() {
   const microsoft = await startMicrosoftAgent365({ now });
   const { client_id: clientId, client_secret: clientSecret } = MICROSOFT_CLIENT;
   microsoft.addClient({ clientId, clientSecret, redirectUris: [CALLBACK], name: "A tool" });
-  const [tenant] = microsoft.settings.tenants;
+  const [ready, other] = microsoft.settings.tenants as [MicrosoftTenant, MicrosoftTenant];
   const asked = { response_mode: "query", scope: `openid profile offline_access ${MAIL}`, nonce: "n1" };
   const at = (path: string) => flowOf(microsoft.endpointsOf(path), { asked, credentials: MICROSOFT_CLIENT });
   return {
     ...at("organizations"),
     microsoft,
+    /** The tenant whose administrator has consented, and the one whose administrator has not. */
+    ready,
+    other,
     now,
     at,
-    call: (accessToken: unknown, environmentId = tenant!.environments[0]!, serverName = "mcp_MailTools") =>
+    call: (accessToken: unknown, environmentId = ready.environments[0]!, serverName = "mcp_MailTools") =>
       postJson(microsoft.mcpServer(environmentId, serverName), { id: 1 }, bearer(accessToken)),
   };
 }
