@@ -10,24 +10,13 @@ import {
   type Decision,
   type Entry,
   type EntryProxy,
-  type EntryVendor,
   sampleValues,
 } from "@oauth-broker/simulators/entry-vendor";
 import type { Answer } from "../support/broker/platform.ts";
-import { createClient, ISSUER, type ProofBroker, type ProofClient, startProofBroker } from "./broker.ts";
+import { createClient, ISSUER, type ProofBroker, startProofBroker } from "./broker.ts";
 
 /** What one journey plays on. */
-export interface Stage {
-  readonly entry: Entry;
-  readonly vendor: EntryVendor;
-  readonly broker: ProofBroker;
-  readonly client: ProofClient;
-  readonly clock: ReturnType<typeof fixedClock>;
-  /** Names vendor, tenant and credentials in every request. */
-  readonly form: Readonly<Record<string, string>>;
-  /** The tenant. */
-  readonly values: Readonly<Record<string, string>>;
-}
+export type Stage = Awaited<ReturnType<typeof setStage>>;
 
 /** What all journeys of a process share. */
 export interface Theatre {
@@ -44,13 +33,14 @@ export async function setStage(
   copy: RegistryEntry,
   { proxy, egress }: Theatre,
   kind: "secret" | "certificate" = "secret",
-): Promise<Stage> {
+) {
   // A time that no test of the broker depends on.
   const clock = fixedClock(1_790_000_000);
   const client = createClient(entry, `${ISSUER}/v1/callback`, isSelfHosted(entry) ? "byoc" : kind);
   const broker = await startProofBroker(copy, client, { now: clock, egress });
   const values = sampleValues(entry);
-  const form = {
+  // Names vendor, tenant and credentials in every request.
+  const form: Readonly<Record<string, string>> = {
     vendor: copy.vendor.id,
     ...(Object.keys(values).length === 0 ? {} : { placeholders: JSON.stringify(values) }),
     ...client.form,
@@ -104,15 +94,9 @@ export async function toToken(
 }
 
 /** Tokens as the platform has them. */
-export interface Tokens {
-  readonly accessToken: string;
-  readonly refreshToken: string | undefined;
-  readonly connection: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
+export type Tokens = ReturnType<typeof tokensOf>;
 /** @throws Error unless the answer is a success */
-export function tokensOf(answer: Answer): Tokens {
+export function tokensOf(answer: Answer) {
   if (answer.status !== 200) throw new Error(`the token endpoint answered ${describe(answer)}`);
   const { access_token: accessToken, refresh_token: refreshToken, connection } = answer.body;
   return {

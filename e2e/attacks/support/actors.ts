@@ -21,19 +21,6 @@ export type Flow = Pushed;
 
 type StopAt = (url: URL) => boolean;
 
-export interface Browser {
-  readonly jar: CookieJar;
-  /**
-   * Follows redirects as a browser does, through the broker and through vendors, which ask the user
-   * nothing.
-   *
-   * @param stopAt the address for which it is true is not requested
-   * @returns the last response: a page of the broker, or an address that is neither the broker's
-   *   nor a vendor's
-   */
-  visit(url: URL, stopAt?: StopAt): Promise<Visit>;
-}
-
 export interface Visit {
   readonly url: URL;
   /** The broker's page it ended on; absent when it left, or stopped. */
@@ -42,8 +29,9 @@ export interface Visit {
 
 const MAX_HOPS = 12;
 
+export type Browser = ReturnType<typeof createBrowser>;
 /** @param user the user who is signed in at the vendors: lower-case letters */
-export function createBrowser(fixture: Fixture, user: string, jar: CookieJar = createCookieJar()): Browser {
+export function createBrowser(fixture: Fixture, user: string, jar: CookieJar = createCookieJar()) {
   const step = async (url: URL): Promise<URL | Exchange | undefined> => {
     if (url.origin === BASE_URL) {
       const answer = await sendWithCookies(fixture.request, jar, url, { headers: { accept: "text/html" } });
@@ -54,7 +42,15 @@ export function createBrowser(fixture: Fixture, user: string, jar: CookieJar = c
   };
   return {
     jar,
-    visit: async (start, stopAt = () => false) => {
+    /**
+     * Follows redirects as a browser does, through the broker and through vendors, which ask the user
+     * nothing.
+     *
+     * @param stopAt the address for which it is true is not requested
+     * @returns the last response: a page of the broker, or an address that is neither the broker's
+     *   nor a vendor's
+     */
+    visit: async (start: URL, stopAt: StopAt = () => false): Promise<Visit> => {
       let url = start;
       for (let hop = 0; hop < MAX_HOPS; hop += 1) {
         if (stopAt(url)) return { url };

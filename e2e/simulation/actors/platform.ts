@@ -3,7 +3,7 @@
  * and connects again when an answer says so. Both do what users and programs do: a second tab, a
  * reload, Back, a retry.
  */
-import { type Browser, createBrowser, fieldsOf } from "./browser.ts";
+import { createBrowser, fieldsOf } from "./browser.ts";
 import {
   ATTEMPTS,
   bothIn,
@@ -22,22 +22,17 @@ import { type Answer, textIn } from "../world/answer.ts";
 import { VENDOR_ORIGIN } from "../world/vendor.ts";
 import type { World } from "../world/world.ts";
 
-export interface Account {
-  readonly asker: Asker;
-  readonly client: SimulatedClient;
-  readonly browser: Browser;
-  readonly world: World;
-}
-
+export type Account = ReturnType<typeof createAccount>;
 /** What a platform keeps for a user. */
 export interface Kept {
   readonly refreshToken: string;
   readonly connection: string;
 }
 
-export function createAccount(user: string, client: SimulatedClient, world: World): Account {
+export function createAccount(user: string, client: SimulatedClient, world: World) {
   const browser = createBrowser({ name: `${user}'s browser` }, world);
-  return { asker: { name: `${client.id} for ${user}`, client: client.id, user }, client, browser, world };
+  const asker: Asker = { name: `${client.id} for ${user}`, client: client.id, user };
+  return { asker, client, browser, world };
 }
 
 /** Connects, uses and perhaps ends the connection; then makes sure that the user has not been left behind. */

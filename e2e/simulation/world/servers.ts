@@ -3,10 +3,10 @@
  * their composition root on the ports of the simulation. Users sign in at `home` and link `acme`,
  * which the only tool asks whose account it is.
  */
-import { type Clock, type KeyWrapper, Secret, type Timer } from "@oauth-broker/oauth-core";
+import { Secret } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { createLog } from "@oauth-broker/service";
-import { createTokenStore, type RowKey, type TokenRows, type TokenStore } from "@oauth-broker/token-store";
+import { createTokenStore, type RowKey, type TokenRows } from "@oauth-broker/token-store";
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { defineTool, z } from "@oauth-broker/mcp-auth";
 import { createApp, type McpApp } from "../../../packages/mcp-auth/src/app.ts";
@@ -176,22 +176,14 @@ export async function startServers(world: Surroundings, aheadSeconds: readonly n
 const nameOf = (index: number): string => `server ${index + 1}`;
 
 /** What one process has of the world, and its token store. */
-export interface Ports {
-  readonly now: Clock & { milliseconds(): number };
-  readonly timer: Timer;
-  readonly rows: TokenRows;
-  readonly keys: KeyWrapper;
-  readonly tokens: TokenStore;
-  readonly outside: Egress;
-}
-
+export type Ports = ReturnType<typeof portsOf>;
 /** @param life default: it does not crash */
 export function portsOf(
   index: number,
   { scheduler, vendors, promises, ...shared }: Surroundings,
   life: Life = { isOver: false },
   aheadSeconds?: number,
-): Ports {
+) {
   const name = nameOf(index);
   const now = clockOf(scheduler, aheadSeconds);
   const timer = timerOf(life, scheduler.timerOf(name));
