@@ -129,6 +129,23 @@ function makeCopy(copy, isDryRun) {
   say(`${open.length} open ${open.length === 1 ? "changeset" : "changesets"} made a version in the copy.`);
 }
 
+/**
+ * Writes the bill of materials of a file in dist/release beside it.
+ *
+ * @param manifest the package.json that is in the file; one without dependencies for a bundle
+ * @returns how many components it lists
+ */
+async function writeBill(copy, folder, manifest, file, contained) {
+  const bill = ["sbom", "--sbom-format", "cyclonedx", "--sbom-spec-version", SPECIFICATION, `--filter=./${folder}`];
+  const onlyRuntime = contained.length === 0 ? ["--prod"] : [];
+  const whole = JSON.parse(run(copy, "pnpm", ...bill, ...onlyRuntime));
+  const bom = withHash(contained.length === 0 ? whole : keepOnly(whole, contained), digest("sha512", file));
+  const problems = await findSbomProblems(bom, manifest, contained);
+  if (problems.length > 0) throw refusal(`The SBOM of ${manifest.name} is wrong: ${problems.join("; ")}.`);
+  writeFileSync(file.replace(/\.\w+$/, ".cdx.json"), `${JSON.stringify(bom, null, 2)}\n`);
+  return bom.components.length;
+}
+
 /** @returns the tarball of a package in dist/release, after its bill of materials is beside it */
 async function describe(copy, { name, version, folder }) {
   const stem = `${name.replace("@", "").replace("/", "-")}-${version}`;
@@ -139,15 +156,7 @@ async function describe(copy, { name, version, folder }) {
   const manifest = readJson(join(unpacked, "package", "package.json"));
   const paths = globSync("package/**/*.{js,mjs,tgz}", { cwd: unpacked }).map((path) => path.replaceAll("\\", "/"));
   const texts = paths.map((path) => [path, path.endsWith(".tgz") ? "" : readFileSync(join(unpacked, path), "utf8")]);
-  const contained = findContained(texts, version);
-  const bill = ["sbom", "--sbom-format", "cyclonedx", "--sbom-spec-version", SPECIFICATION, `--filter=./${folder}`];
-  const onlyRuntime = contained.length === 0 ? ["--prod"] : [];
-  const whole = JSON.parse(run(copy, "pnpm", ...bill, ...onlyRuntime));
-  const bom = withHash(contained.length === 0 ? whole : keepOnly(whole, contained), digest("sha512", tarball));
-  const problems = await findSbomProblems(bom, manifest, contained);
-  if (problems.length > 0) throw refusal(`The SBOM of ${name} is wrong: ${problems.join("; ")}.`);
-  writeFileSync(join(target, `${stem}.cdx.json`), `${JSON.stringify(bom, null, 2)}\n`);
-  return { tarball, components: bom.components.length };
+  return { tarball, components: await writeBill(copy, folder, manifest, tarball, findContained(texts, version)) };
 }
 
 /** The broker as one file, and its bill: what an operator without containers or npm downloads. */
@@ -157,12 +166,8 @@ async function describeBroker(copy, version) {
   const file = join(target, "broker.js");
   copyFileSync(join(copy, folder, "dist", "main.js"), file);
   const contained = findContained([["broker.js", readFileSync(file, "utf8")]], version);
-  const bill = ["sbom", "--sbom-format", "cyclonedx", "--sbom-spec-version", SPECIFICATION, `--filter=./${folder}`];
-  const bom = withHash(keepOnly(JSON.parse(run(copy, "pnpm", ...bill)), contained), digest("sha512", file));
   const { name, version: own } = readJson(join(copy, folder, "package.json"));
-  const problems = await findSbomProblems(bom, { name, version: own }, contained);
-  if (problems.length > 0) throw refusal(`The SBOM of the broker is wrong: ${problems.join("; ")}.`);
-  writeFileSync(join(target, "broker.cdx.json"), `${JSON.stringify(bom, null, 2)}\n`);
+  await writeBill(copy, folder, { name, version: own }, file, contained);
 }
 
 /** @returns the manifests of packages/ with their folders, in the order of publishing */
