@@ -1,19 +1,12 @@
 import { expect, it } from "vitest";
 import { deriveCodeChallenge } from "../protocol/pkce.ts";
-import { defineVendor, type ResolvedVendor } from "../registry/vendor.ts";
+import type { ResolvedVendor } from "../registry/vendor.ts";
+import { resolvedVendor } from "../testing/network/resolved-vendor.ts";
 import { challengeFor, type FlowKeys, flowSecrets } from "./secrets.ts";
 
 const KEY = keysOf(7);
-const ENDPOINTS = {
-  authorizationEndpoint: "https://v.example/a",
-  tokenEndpoint: "https://v.example/t",
-  issExpected: false,
-};
-const vendor = (fields: Partial<ResolvedVendor> = {}): ResolvedVendor => ({
-  ...defineVendor({ id: "v", name: "V", issuer: "https://v.example" }),
-  ...ENDPOINTS,
-  ...fields,
-});
+const vendor = (fields: Partial<ResolvedVendor> = {}): ResolvedVendor =>
+  resolvedVendor({ issuer: "https://v.example", ...fields });
 
 it("bar#VR-1 bar#VR-3 derives verifier and nonce apart: the nonce does not reveal the verifier", () => {
   const { codeVerifier, nonce } = flowSecrets(KEY, "flow", vendor(), ["openid"]);

@@ -14,7 +14,6 @@ let deadlines: AbortController[];
 /** Ends the operation that began last. */
 const end = (): void => deadlines.at(-1)?.abort();
 const RESTART = { code: "temporarily_unavailable", status: 503, extras: { retry: "restart" } };
-const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
 
 /** The vendor hangs at this path, and the deadline fires as soon as the path is requested. */
 const hangAt = (path: string): void => {
@@ -65,24 +64,24 @@ describe("the deadline of an operation", () => {
       code: "temporarily_unavailable",
       extras: {},
     });
-    expect(times("/token")).toBe(0);
+    expect(lab.vendor.times("/token")).toBe(0);
   });
 
   it("bar#JW-4 ends a redemption at the keys: the tokens are revoked", async () => {
     hangAt("/jwks");
     await expect(redeem()).rejects.toMatchObject(RESTART);
-    await expect.poll(() => times("/revoke")).toBe(1);
+    await expect.poll(() => lab.vendor.times("/revoke")).toBe(1);
   });
 
   it("bar#JW-1 ends the reload for an unknown key: those we have stay", async () => {
     await lab.vendor.grant({ header: { kid: "unknown" } });
     const sound = lab.vendor.answers.get("/jwks");
     lab.vendor.answers.set("/jwks", (response, request) => {
-      if (times("/jwks") === 2) return end();
+      if (lab.vendor.times("/jwks") === 2) return end();
       return typeof sound === "function" ? sound(response, request) : undefined;
     });
     await expect(redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
-    expect(times("/jwks")).toBe(2);
+    expect(lab.vendor.times("/jwks")).toBe(2);
   });
 
   it("ends a redemption at the discovery of the keys' address", async () => {
@@ -96,14 +95,14 @@ describe("the deadline of an operation", () => {
     };
     const vendor = await client.resolve(entry);
     await expect(client.redeemCode(vendor, lab.vendor.credentials, lab.request)).rejects.toMatchObject(RESTART);
-    expect(times("/token")).toBe(1);
+    expect(lab.vendor.times("/token")).toBe(1);
   });
 
   it("bar#RF-9 ends a refresh: a new flow is required only where the vendor rotates", async () => {
     hangAt("/token");
     await expect(refresh(true)).rejects.toMatchObject(RESTART);
     await expect(refresh(false)).rejects.toMatchObject({ code: "temporarily_unavailable", extras: {} });
-    expect(times("/token")).toBe(2);
+    expect(lab.vendor.times("/token")).toBe(2);
   });
 
   it("ends a revocation", async () => {
@@ -124,12 +123,12 @@ describe("the deadline of an operation", () => {
     const first = redeem();
     const answer = await asked.promise;
     const second = redeem();
-    await expect.poll(() => times("/token")).toBe(2);
+    await expect.poll(() => lab.vendor.times("/token")).toBe(2);
     deadlines[0]?.abort();
     await expect(first).rejects.toMatchObject(RESTART);
     answer();
     await expect(second).resolves.toHaveProperty("idToken");
-    expect(times("/jwks")).toBe(1);
+    expect(lab.vendor.times("/jwks")).toBe(1);
   });
 
   it("is one for the token request and all that follows", async () => {

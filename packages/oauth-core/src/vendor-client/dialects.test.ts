@@ -7,22 +7,14 @@ import { readVendorAnswer } from "../brokered-code/answer.ts";
 import { parseParameters } from "../protocol/parameters.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
 import { openLab } from "../testing/network/vendor-lab.ts";
-import { defineVendor, type ResolvedVendor, type Vendor } from "../registry/vendor.ts";
+import { resolvedVendor as vendor } from "../testing/network/resolved-vendor.ts";
+import { defineVendor, type Vendor } from "../registry/vendor.ts";
 import { authorizationUrl } from "./authorization/url.ts";
 import { expandVendor } from "./templates.ts";
 import { mapCallbackError } from "./authorization/error.ts";
 import { readTokenAnswer, type TokenAnswer } from "./token/response.ts";
 
 const NOW = 1_700_000_000;
-const ENDPOINTS = {
-  authorizationEndpoint: "https://v.example/authorize",
-  tokenEndpoint: "https://v.example/token",
-  issExpected: false,
-};
-const vendor = (fields: Partial<Vendor> = {}): ResolvedVendor => ({
-  ...defineVendor({ id: "v", name: "V", ...fields }),
-  ...ENDPOINTS,
-});
 
 describe("the authorization request", () => {
   const sent = (fields: Partial<Vendor>, scope: readonly string[] = ["a"]): Record<string, string> => {

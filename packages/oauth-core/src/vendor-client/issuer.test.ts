@@ -5,15 +5,10 @@
 import { describe, expect, it } from "vitest";
 import { errorMembers, toOAuthError } from "../protocol/errors.ts";
 import { labOfEachTest } from "../testing/network/vendor-lab.ts";
-import { defineVendor, type ResolvedVendor, type Vendor } from "../registry/vendor.ts";
+import { resolvedVendor as vendor } from "../testing/network/resolved-vendor.ts";
+import type { ResolvedVendor } from "../registry/vendor.ts";
 import { pinTenant, requireIssuer } from "./issuer.ts";
 
-const vendor = (fields: Partial<Vendor>): ResolvedVendor => ({
-  ...defineVendor({ id: "v", name: "V", ...fields }),
-  authorizationEndpoint: "https://v.example/authorize",
-  tokenEndpoint: "https://v.example/token",
-  issExpected: false,
-});
 const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
 
 const lab = labOfEachTest();

@@ -1,13 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { defineVendor, type ResolvedVendor } from "../registry/vendor.ts";
+import type { ResolvedVendor } from "../registry/vendor.ts";
+import { resolvedVendor } from "../testing/network/resolved-vendor.ts";
 import { flowContextHash, type FlowContext, keptOf, requireTokenHost } from "./kept.ts";
 
-const VENDOR: ResolvedVendor = {
-  ...defineVendor({ id: "vendor", name: "Vendor", issuer: "https://v.example", jwksUri: "https://v.example/k" }),
-  authorizationEndpoint: "https://v.example/a",
-  tokenEndpoint: "https://v.example/t",
-  issExpected: true,
-};
+const VENDOR = resolvedVendor({ issuer: "https://v.example", jwksUri: "https://v.example/k", issExpected: true });
 const INPUT: FlowContext = {
   vendor: VENDOR,
   clientId: "client",

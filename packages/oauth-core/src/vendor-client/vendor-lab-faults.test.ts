@@ -5,14 +5,19 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "../protocol/errors.ts";
-import { ACCESS_TOKEN, CLIENT_SECRET, REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
+import {
+  type Answer,
+  ACCESS_TOKEN,
+  CLIENT_SECRET,
+  REFRESH_TOKEN,
+  soundAnswer,
+} from "../testing/network/faulty-vendor.ts";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
-import { type Lab, labOfEachTest } from "../testing/network/vendor-lab.ts";
+import { labOfEachTest } from "../testing/network/vendor-lab.ts";
 
 const lab = labOfEachTest({ timeoutMs: 1_000 });
 
 const RESTART = { code: "temporarily_unavailable", status: 503, extras: { retry: "restart" } };
-const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
 const failure = async (redeemed: Promise<unknown>): Promise<OAuthError> => {
   const error = await redeemed.then(
     () => undefined,
@@ -37,7 +42,7 @@ describe("a code", () => {
     expect(error.extras.retry).toBeUndefined();
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["no answer comes", () => undefined],
     [
       "V-62 the connection is reset before the last byte",
@@ -51,7 +56,7 @@ describe("a code", () => {
   ])("bar#VR-5 is gone, and sent only once, when %s", async (_title, answer) => {
     lab.vendor.answers.set("/token", answer);
     await expect(lab.redeem()).rejects.toMatchObject(RESTART);
-    expect(times("/token")).toBe(1);
+    expect(lab.vendor.times("/token")).toBe(1);
   });
 
   it.each([
@@ -73,7 +78,7 @@ describe("a code", () => {
         headers: { location: `${lab.vendor.issuer.replace("127.0.0.1", "127.0.0.2")}/token` },
       });
       await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid", status: 502 });
-      expect(times("/token")).toBe(1);
+      expect(lab.vendor.times("/token")).toBe(1);
     },
   );
 
@@ -87,7 +92,7 @@ describe("a code", () => {
       const error = await failure(lab.redeem({ request: { iss } }));
       expect(error).toMatchObject({ code: "invalid_request", extras: { reason: "issuer_mismatch" } });
     }
-    expect(times("/token")).toBe(0);
+    expect(lab.vendor.times("/token")).toBe(0);
     await expect(lab.redeem({ request: { iss: lab.vendor.issuer } })).resolves.toHaveProperty("idToken");
   });
 
@@ -108,7 +113,7 @@ describe("bar#VR-7 an answer that is refused while it is read", () => {
     lab.vendor.answers.set("/token", { body });
     const error = await failure(lab.redeem());
     expect(error).toMatchObject({ code: "vendor_response_invalid", status: 502 });
-    await expect.poll(() => times("/revoke")).toBe(1);
+    await expect.poll(() => lab.vendor.times("/revoke")).toBe(1);
     expect(lab.vendor.received.at(-1)?.form.get("token")).toBe(token);
   });
 

@@ -1,14 +1,14 @@
 /** The lab's rows on keys and metadata: rotation, outages, and documents with faults. */
 import { describe, expect, it } from "vitest";
 import { newIdTokenKey } from "../testing/id-tokens.ts";
-import { type Lab, labOfEachTest } from "../testing/network/vendor-lab.ts";
+import type { Answer } from "../testing/network/faulty-vendor.ts";
+import { labOfEachTest } from "../testing/network/vendor-lab.ts";
 import { flowContextHash } from "./kept.ts";
 
 const lab = labOfEachTest({ timeoutMs: 1_000 });
 
 const NEW_KEY = newIdTokenKey("ES256", "new");
 const NEWER_KEY = newIdTokenKey("ES256", "newer");
-const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
 
 /** From now on the vendor signs with this key and publishes it alone. */
 async function rotate(key: typeof NEW_KEY, { isPublished = true } = {}): Promise<void> {
@@ -21,7 +21,7 @@ describe("keys", () => {
     lab.vendor.describe({ jwks_uri: `${lab.vendor.issuer}/this-run/keys` });
     lab.vendor.answers.set("/this-run/keys", lab.vendor.answers.get("/jwks") ?? {});
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
-    expect(times("/jwks")).toBe(0);
+    expect(lab.vendor.times("/jwks")).toBe(0);
   });
 
   it("V-33 may rotate between two logins", async () => {
@@ -29,14 +29,14 @@ describe("keys", () => {
     lab.clock.advance(300);
     await rotate(NEW_KEY);
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
-    expect(times("/jwks")).toBe(2);
+    expect(lab.vendor.times("/jwks")).toBe(2);
   });
 
   it("V-34 bar#JW-1 may rotate right after we read them", async () => {
     await lab.redeem();
     await rotate(NEW_KEY);
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
-    expect(times("/jwks")).toBe(2);
+    expect(lab.vendor.times("/jwks")).toBe(2);
   });
 
   it.each(["same", undefined])("bar#JW-1 may be replaced under the kid %s", async (kid) => {
@@ -50,7 +50,7 @@ describe("keys", () => {
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
     await rotate(newKey(), { isPublished: false });
     await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
-    expect(times("/jwks")).toBe(2);
+    expect(lab.vendor.times("/jwks")).toBe(2);
   });
 
   it("bar#JW-2 unknown ones are requested at most once in thirty seconds", async () => {
@@ -59,13 +59,13 @@ describe("keys", () => {
     for (let count = 0; count < 5; count += 1) {
       await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
     }
-    expect(times("/jwks")).toBe(2);
+    expect(lab.vendor.times("/jwks")).toBe(2);
     lab.clock.advance(29);
     await rotate(NEWER_KEY);
     await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
     lab.clock.advance(1);
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
-    expect(times("/jwks")).toBe(3);
+    expect(lab.vendor.times("/jwks")).toBe(3);
   });
 
   it("are kept for ten minutes and asked for once however many want them", async () => {
@@ -74,10 +74,10 @@ describe("keys", () => {
     await Promise.all(Array.from({ length: 10 }, redeem));
     lab.clock.advance(599);
     await redeem();
-    expect(times("/jwks")).toBe(1);
+    expect(lab.vendor.times("/jwks")).toBe(1);
     lab.clock.advance(1);
     await redeem();
-    expect(times("/jwks")).toBe(2);
+    expect(lab.vendor.times("/jwks")).toBe(2);
   });
 
   it("bar#JW-4 are used for an hour when their endpoint is down, and no longer", async () => {
@@ -103,7 +103,7 @@ describe("keys", () => {
     await expect(redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["answer 503", { status: 503 }],
     ["drip", (response) => void response.writeHead(200, { "content-type": "application/json" }).write('{"keys":')],
     [
@@ -124,10 +124,10 @@ describe("keys", () => {
     lab.vendor.answers.set("/jwks", { status: 503 });
     lab.vendor.answers.set("/revoke", () => undefined);
     await expect(lab.redeem()).rejects.toMatchObject({ code: "temporarily_unavailable" });
-    await expect.poll(() => times("/revoke")).toBe(1);
+    await expect.poll(() => lab.vendor.times("/revoke")).toBe(1);
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["a bomb", { body: { keys: [{ kty: "RSA", n: "A".repeat(300_000) }] } }],
     ["HTML", { headers: { "content-type": "text/html" }, body: "<html></html>" }],
     ["no key set", { body: { hello: "world" } }],
@@ -143,7 +143,7 @@ describe("keys", () => {
   it("V-58 bar#EG-6 behind a redirect are not followed to", async () => {
     lab.vendor.answers.set("/jwks", { status: 302, headers: { location: `${lab.vendor.issuer}/latest/meta-data` } });
     await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
-    expect(times("/latest/meta-data")).toBe(0);
+    expect(lab.vendor.times("/latest/meta-data")).toBe(0);
   });
 
   it("are found by discovery when an entry with endpoints has no jwks_uri", async () => {
@@ -159,14 +159,14 @@ describe("metadata", () => {
     lab.vendor.describe({ token_endpoint: `${lab.vendor.issuer}/elsewhere` });
     lab.vendor.answers.set("/elsewhere", lab.vendor.answers.get("/token") ?? {});
     await lab.redeem();
-    expect(times("/elsewhere")).toBe(1);
-    expect(times("/token")).toBe(0);
+    expect(lab.vendor.times("/elsewhere")).toBe(1);
+    expect(lab.vendor.times("/token")).toBe(0);
   });
 
   it("V-42 with mTLS aliases is used without them", async () => {
     lab.vendor.describe({ mtls_endpoint_aliases: { token_endpoint: `${lab.vendor.issuer}/mtls` } });
     await lab.redeem();
-    expect(times("/mtls")).toBe(0);
+    expect(lab.vendor.times("/mtls")).toBe(0);
   });
 
   it("V-67 bar#DI-3 that changes between start and callback changes the connection context", async () => {

@@ -16,7 +16,7 @@ const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_i
 /** The vendor's tokens are useless then, so the vendor is asked to revoke them. */
 async function expectRefusedAndRevoked(): Promise<void> {
   await expect(lab.redeem()).rejects.toMatchObject(REFUSED);
-  expect(lab.vendor.asked().filter((path) => path === "/token")).toHaveLength(1);
+  expect(lab.vendor.times("/token")).toBe(1);
   await expect.poll(() => lab.vendor.asked()).toContain("/revoke");
 }
 

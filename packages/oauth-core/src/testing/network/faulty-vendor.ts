@@ -33,6 +33,7 @@ export interface FaultyVendor {
   readonly received: readonly Received[];
   /** Paths requested so far, in order. */
   readonly asked: () => string[];
+  readonly times: (path: string) => number;
   /** By path; replaces the default response. */
   readonly answers: Map<string, Answer>;
   /** The keys at `/jwks`; the first signs. */
@@ -96,6 +97,7 @@ export async function startFaultyVendor(now: () => number): Promise<FaultyVendor
     credentials: { id: "1", source: "shared", clientId: CLIENT_ID, clientSecret: new Secret(CLIENT_SECRET) },
     received,
     asked: () => received.map(({ path }) => path),
+    times: (asked) => received.filter(({ path }) => path === asked).length,
     answers,
     keys,
     grant,

@@ -1,7 +1,13 @@
 /** What a vendor says about the token of a connection, in each of its ways, and what it does not say. */
 import { describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, SUBJECT, soundIntrospection } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, labOfEachTest, NOW, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import {
+  type Answer,
+  ACCESS_TOKEN,
+  CLIENT_ID,
+  SUBJECT,
+  soundIntrospection,
+} from "../../testing/network/faulty-vendor.ts";
+import { labOfEachTest, NOW, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
 import { keptOf } from "../kept.ts";
 import type { CheckedAccount, CheckRequest } from "./check.ts";
@@ -214,7 +220,7 @@ describe.each<[string, string, () => Partial<Vendor>]>([
   ["the account", "/me", account],
   ["userinfo", "/me", userinfo],
 ])("%s that does not say", (_, path, way) => {
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], string]>([
+  it.each<[string, Answer, string]>([
     ["503", { status: 503 }, "temporarily_unavailable"],
     ["429", { status: 429, headers: { "retry-after": "7" } }, "temporarily_unavailable"],
     ["a cut connection", (response) => void response.destroy(), "temporarily_unavailable"],

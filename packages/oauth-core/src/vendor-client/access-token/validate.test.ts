@@ -1,7 +1,13 @@
 /** Whether the vendor confirms a presented token, and for which client it was issued. */
 import { describe, expect, it } from "vitest";
-import { ACCESS_TOKEN, CLIENT_ID, soundIntrospection, SUBJECT } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, labOfEachTest, NOW, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import {
+  type Answer,
+  ACCESS_TOKEN,
+  CLIENT_ID,
+  soundIntrospection,
+  SUBJECT,
+} from "../../testing/network/faulty-vendor.ts";
+import { labOfEachTest, NOW, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { TokenCheck } from "../../registry/account.ts";
 import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
 import { canValidateAccessToken } from "./validate.ts";
@@ -72,7 +78,7 @@ describe.each(TELLING)("a token validated by %s", (_title, way) => {
     await expect(validate(way())).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["500", { status: 500 }],
     ["429", { status: 429 }],
     ["a cut connection", (response) => void response.destroy()],
@@ -81,7 +87,7 @@ describe.each(TELLING)("a token validated by %s", (_title, way) => {
     await expect(validate(way())).rejects.toMatchObject({ code: "temporarily_unavailable", status: 503 });
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["HTML", { headers: { "content-type": "text/html" }, body: "<html>" }],
     ["a redirect", { status: 307, headers: { location: "https://elsewhere.example/" } }],
     ["403", { status: 403, body: {} }],

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { defineVendor, type ResolvedVendor, type Vendor } from "../../registry/vendor.ts";
+import type { ResolvedVendor } from "../../registry/vendor.ts";
+import { resolvedVendor as vendor } from "../../testing/network/resolved-vendor.ts";
 import { type AuthorizationRequest, authorizationUrl } from "./url.ts";
 
-const vendor = (changes: Partial<Vendor> = {}): ResolvedVendor => ({
-  ...defineVendor({ id: "vendor", name: "Vendor", tokenEndpoint: "https://v.example/t", ...changes }),
-  authorizationEndpoint: changes.authorizationEndpoint ?? "https://v.example/a",
-  tokenEndpoint: "https://v.example/t",
-  issExpected: false,
-});
 const REQUEST: AuthorizationRequest = {
   clientId: "client",
   redirectUri: "https://broker.example/v1/callback",

@@ -43,7 +43,7 @@ beforeEach(() => {
 });
 
 describe("the stored endpoints of an MCP server", () => {
-  it("are used where live metadata has the same ones, world.asked once in ten minutes", async () => {
+  it("are used where live metadata has the same ones, asked once in ten minutes", async () => {
     const resolved = await world.discovery.resolve(stored);
     expect(resolved).toMatchObject({ ...STORED, issExpected: false });
     world.clock.advance(599);

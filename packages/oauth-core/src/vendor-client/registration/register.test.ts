@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../protocol/secret.ts";
-import { type Lab, labOfEachTest } from "../../testing/network/vendor-lab.ts";
+import type { Answer } from "../../testing/network/faulty-vendor.ts";
+import { labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 import type { RegistrationRequest } from "./register.ts";
 
@@ -10,7 +11,7 @@ const REDIRECT_URI = "https://broker.example/v1/callback";
 const register = (entry: Partial<Vendor> = {}, request: Partial<RegistrationRequest> = {}) =>
   lab.client.registerClient({ ...lab.vendor.entry, ...entry }, { redirectUri: REDIRECT_URI, ...request });
 /** The vendor's endpoint, in its metadata. */
-const offer = (answer: Parameters<Lab["vendor"]["answers"]["set"]>[1], metadata: Record<string, unknown> = {}) => {
+const offer = (answer: Answer, metadata: Record<string, unknown> = {}) => {
   lab.vendor.describe({ registration_endpoint: `${lab.vendor.issuer}/register`, ...metadata });
   lab.vendor.answers.set("/register", answer);
 };
@@ -179,7 +180,7 @@ describe("the answer", () => {
     await expect(register()).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["never comes", () => undefined],
     ["ends at once", (response) => void response.socket?.destroy()],
     [

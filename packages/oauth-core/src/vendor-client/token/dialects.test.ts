@@ -1,16 +1,12 @@
 /** The fields by which entries describe the token requests of their vendors, checked on the wire. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, openLab } from "../../testing/network/vendor-lab.ts";
+import { labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 import { keptOf } from "../kept.ts";
 
 describe("a token request", () => {
-  let lab: Lab;
-  beforeEach(async () => {
-    lab = await openLab({ timeoutMs: 1_000 });
-  });
-  afterEach(() => lab.close());
+  const lab = labOfEachTest({ timeoutMs: 1_000 });
 
   it("uses the vendor's names too, in either kind of body, and no resource where it is refused", async () => {
     const entry = {

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { systemTimer } from "../../mechanics/system-timer.ts";
 import { withoutTokenRecipients } from "../../registry/moved-vendor.ts";
 import type { Vendor, VendorTokens } from "../../registry/vendor.ts";
-import { CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, labOfEachTest } from "../../testing/network/vendor-lab.ts";
+import { type Answer, CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
+import { labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import { createVendorClient } from "../index.ts";
 import { keptOf } from "../kept.ts";
 
@@ -82,7 +82,7 @@ describe("a code whose token is exchanged for a long-lived one", () => {
     expect(tokens).not.toHaveProperty("refreshExpiresInSeconds");
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], string]>([
+  it.each<[string, Answer, string]>([
     ["is refused", { status: 400, body: { error: { code: 190 } } }, "vendor_response_invalid"],
     ["is not available", { status: 503 }, "temporarily_unavailable"],
     ["is cut", (response) => void response.destroy(), "temporarily_unavailable"],
@@ -168,7 +168,7 @@ describe("the renewal of a long-lived token", () => {
 });
 
 describe("the secrets in its addresses", () => {
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["no answer", (response) => void response.destroy()],
     ["a redirect", { status: 302, headers: { location: "https://elsewhere.example" } }],
     ["a refusal", { status: 400, body: { error: "invalid_request" } }],

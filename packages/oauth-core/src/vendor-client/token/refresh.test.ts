@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  type Answer,
   ACCESS_TOKEN,
   CLIENT_ID,
   CLIENT_SECRET,
@@ -14,7 +15,6 @@ import { idTokenSubject } from "../id-token/validate.ts";
 
 const lab = labOfEachTest({ timeoutMs: 1_000 });
 
-const times = (path: string): number => lab.vendor.asked().filter((asked) => asked === path).length;
 const ROTATED = { refresh_token: "rotated" };
 const WHOLE_GRANTS = {
   method: "POST",
@@ -53,7 +53,7 @@ describe("refreshTokens", () => {
       entry: { refreshEndpoint: `${lab.vendor.issuer}/refresh`, scopeSeparator: "," },
       request: { scope: ["a", "b"] },
     });
-    expect(times("/token")).toBe(0);
+    expect(lab.vendor.times("/token")).toBe(0);
     expect(lab.vendor.received.at(-1)?.form.get("scope")).toBe("a,b");
   });
 
@@ -78,10 +78,10 @@ describe("refreshTokens", () => {
       code: "vendor_response_invalid",
       extras: { reason: "subject_mismatch" },
     });
-    expect(times("/revoke")).toBe(0);
+    expect(lab.vendor.times("/revoke")).toBe(0);
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     [
       "V-62 the answer is lost",
       (response) => void response.writeHead(200, { "content-length": "99" }).write("{", () => response.destroy()),
@@ -99,7 +99,7 @@ describe("refreshTokens", () => {
       extras: {},
     });
     await expect(lab.refresh()).rejects.toMatchObject({ ...lost, extras: {} });
-    expect(times("/token")).toBe(3);
+    expect(lab.vendor.times("/token")).toBe(3);
   });
 
   it("bar#RF-9 an answer that is an outage spends nothing", async () => {
@@ -117,11 +117,11 @@ describe("refreshTokens", () => {
       code: "temporarily_unavailable",
       extras: {},
     });
-    expect(times("/revoke")).toBe(0);
+    expect(lab.vendor.times("/revoke")).toBe(0);
     await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject({
       extras: { retry: "restart" },
     });
-    expect(times("/revoke")).toBe(0);
+    expect(lab.vendor.times("/revoke")).toBe(0);
   });
 
   it.each<[string, object | string, string?]>([
@@ -139,7 +139,7 @@ describe("refreshTokens", () => {
         code: "vendor_response_invalid",
         extras: { retry: "restart" },
       });
-      await expect.poll(() => times("/revoke")).toBe(1);
+      await expect.poll(() => lab.vendor.times("/revoke")).toBe(1);
       expect(lab.vendor.received.at(-1)?.form.get("token")).toBe("rotated");
     },
   );
@@ -151,7 +151,7 @@ describe("refreshTokens", () => {
   ])("bar#RF-9 an error in a 200 loses the new refresh token beside it, which is revoked: %s", async (error, code) => {
     lab.vendor.answers.set("/token", { body: { ...soundAnswer(), ...ROTATED, error } });
     await expect(lab.refresh()).rejects.toMatchObject({ code, extras: { vendorError: error, retry: "restart" } });
-    await expect.poll(() => times("/revoke")).toBe(1);
+    await expect.poll(() => lab.vendor.times("/revoke")).toBe(1);
     expect(lab.vendor.received.at(-1)?.form.get("token")).toBe("rotated");
   });
 
@@ -159,7 +159,7 @@ describe("refreshTokens", () => {
     lab.vendor.answers.set("/token", { body: { error: "temporarily_unavailable" } });
     const error = await lab.refresh({ entry: { rotatesRefreshTokens: true } }).catch((thrown: unknown) => thrown);
     expect(error).toHaveProperty("extras", { vendorError: "temporarily_unavailable" });
-    expect(times("/revoke")).toBe(0);
+    expect(lab.vendor.times("/revoke")).toBe(0);
   });
 
   it.each<[string, object, Partial<Vendor>, object, number]>([
@@ -173,7 +173,7 @@ describe("refreshTokens", () => {
     const error = await lab.refresh({ entry }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "vendor_response_invalid" });
     expect(error).toHaveProperty("extras", extras);
-    expect(times("/revoke")).toBe(revoked);
+    expect(lab.vendor.times("/revoke")).toBe(revoked);
   });
 
   it.each<[string, string, () => Promise<void> | void]>([
@@ -190,7 +190,7 @@ describe("refreshTokens", () => {
         code,
         extras: { retry: "restart" },
       });
-      await expect.poll(() => times("/revoke")).toBe(index + 1);
+      await expect.poll(() => lab.vendor.times("/revoke")).toBe(index + 1);
       expect(lab.vendor.received.at(-1)?.form.get("token")).toBe(ROTATED.refresh_token);
     }
   });
@@ -200,7 +200,7 @@ describe("refreshTokens", () => {
     const error = await lab.refresh().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } });
     expect(error).not.toHaveProperty("extras.retry");
-    expect(times("/revoke")).toBe(0);
+    expect(lab.vendor.times("/revoke")).toBe(0);
   });
 
   it.each([
@@ -217,7 +217,7 @@ describe("refreshTokens", () => {
     lab.vendor.answers.set("/token", () => undefined);
     const lease = new AbortController();
     const asked = lab.refresh({ entry: { rotatesRefreshTokens: true }, request: { signal: lease.signal } });
-    await expect.poll(() => times("/token")).toBe(1);
+    await expect.poll(() => lab.vendor.times("/token")).toBe(1);
     lease.abort();
     await expect(asked).rejects.toMatchObject({ code: "temporarily_unavailable", extras: { retry: "restart" } });
   });
@@ -247,7 +247,7 @@ describe("bar#RF-6 an ID token at a refresh that is merely old", () => {
       expect(tokens).toMatchObject({ accessToken: ACCESS_TOKEN, refreshToken: ROTATED.refresh_token });
       expect(tokens).not.toHaveProperty("idToken");
     }
-    expect(times("/revoke")).toBe(0);
+    expect(lab.vendor.times("/revoke")).toBe(0);
   });
 
   it("is left out where it has expired and its key is published no more", async () => {

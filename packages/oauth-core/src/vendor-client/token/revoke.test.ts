@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, labOfEachTest } from "../../testing/network/vendor-lab.ts";
+import { type Answer, CLIENT_ID, CLIENT_SECRET } from "../../testing/network/faulty-vendor.ts";
+import { labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import type { RevocationDialect } from "../../registry/dialect.ts";
 import type { RevokeRequest } from "./revoke.ts";
 
@@ -19,7 +19,7 @@ describe("revokeToken", () => {
     expect(request?.headers.authorization).toBe(BASIC);
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], string]>([
+  it.each<[string, Answer, string]>([
     ["200", { status: 200 }, "token"],
     ["200 and some text", { status: 200, body: "done" }, "token"],
     ["204", { status: 204 }, "token"],
@@ -34,7 +34,7 @@ describe("revokeToken", () => {
     await expect(revoke()).resolves.toBe(outcome);
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
+  it.each<[string, Answer, object]>([
     [
       "rfc7009#2.2.1 unsupported_token_type",
       { status: 400, body: { error: "unsupported_token_type" } },
@@ -62,7 +62,7 @@ describe("revokeToken", () => {
   ])("bar#RV-2 says what is wrong with %s", async (_title, answer, error) => {
     lab.vendor.answers.set("/revoke", answer);
     await expect(revoke()).rejects.toMatchObject(error);
-    expect(lab.vendor.asked().filter((path) => path === "/revoke")).toHaveLength(1);
+    expect(lab.vendor.times("/revoke")).toBe(1);
   });
 
   it("fills our client id where the endpoint has a place for it", async () => {
@@ -202,7 +202,7 @@ describe("revokeToken", () => {
     else expect(seen).toMatchObject(expected as object);
   });
 
-  it.each<[Parameters<Lab["vendor"]["answers"]["set"]>[1], object]>([
+  it.each<[Answer, object]>([
     [{ status: 422 }, { outcome: "already" }],
     [{ status: 404 }, { outcome: "already" }],
     [{ body: { ok: false, error: "invalid_auth" } }, { outcome: "already" }],

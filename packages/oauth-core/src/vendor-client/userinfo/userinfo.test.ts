@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "../../protocol/errors.ts";
 import { ACCESS_TOKEN, type Answer, CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
-import { type Lab, labOfEachTest, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import { labOfEachTest, openSilentLab } from "../../testing/network/vendor-lab.ts";
 import type { AccountEndpoint, TokenPlace } from "../../registry/account.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 
@@ -53,7 +53,7 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
     });
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["500", { status: 500 }],
     ["429", { status: 429 }],
     ["403 over its limit", { status: 403, headers: { "x-ratelimit-remaining": "0" } }],
@@ -74,7 +74,7 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
     await expect(found).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 
-  it.each<[string, Parameters<Lab["vendor"]["answers"]["set"]>[1]]>([
+  it.each<[string, Answer]>([
     ["HTML", { headers: { "content-type": "text/html" }, body: "<html>" }],
     ["a list", { body: "[]" }],
     ["a member twice", { body: '{"sub":"1","sub":"2"}' }],

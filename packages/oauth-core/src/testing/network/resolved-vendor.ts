@@ -1,4 +1,4 @@
-import { defineVendor, type ResolvedVendor } from "../registry/vendor.ts";
+import { defineVendor, type ResolvedVendor } from "../../registry/vendor.ts";
 
 /** @returns a vendor that was never discovered, with these fields and endpoints of its own */
 export const resolvedVendor = (fields: Partial<ResolvedVendor> = {}): ResolvedVendor => ({
