@@ -124,19 +124,9 @@ const OFFERS: Readonly<Record<string, (options: SimulatorOptions) => Promise<Off
   }),
 };
 
-/** @returns by name */
-export function startSandboxSimulators(options: SandboxVendorOptions): readonly Promise<SandboxVendor>[] {
-  return Object.values(OFFERS).map((offer) => start(offer, options));
-}
-
-/** @returns undefined if this vendor has no simulator */
-export async function startSandboxSimulator(
-  id: string,
-  options: SandboxVendorOptions,
-): Promise<SandboxVendor | undefined> {
-  const offer = Object.hasOwn(OFFERS, id) ? OFFERS[id] : undefined;
-  return offer === undefined ? undefined : start(offer, options);
-}
+/** What starts each, by the vendor's id and in order of name. */
+export const SANDBOX_SIMULATORS: ReadonlyMap<string, (options: SandboxVendorOptions) => Promise<SandboxVendor>> =
+  new Map(Object.entries(OFFERS).map(([id, offer]) => [id, (options) => start(offer, options)]));
 
 async function start(
   offer: (options: SimulatorOptions) => Promise<Offered>,

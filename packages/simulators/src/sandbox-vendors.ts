@@ -11,8 +11,8 @@ const OPENID_SCOPES = ["openid", "profile", "email", "offline_access", "api:read
 /** @returns the OpenID provider first, then the simulators by name */
 export async function startSandboxVendors(options: SandboxVendorOptions): Promise<readonly SandboxVendor[]> {
   // On demand, so that an importer of the OpenID provider alone does not load them.
-  const { startSandboxSimulators } = await import("./sandbox-simulators.ts");
-  return Promise.all([startProvider(options), ...startSandboxSimulators(options)]);
+  const { SANDBOX_SIMULATORS } = await import("./sandbox-simulators.ts");
+  return Promise.all([startProvider, ...SANDBOX_SIMULATORS.values()].map((start) => start(options)));
 }
 
 /**
@@ -20,8 +20,8 @@ export async function startSandboxVendors(options: SandboxVendorOptions): Promis
  * simulator: then `offer.id` is `sandbox`.
  */
 export async function startSandboxVendor(id: string, options: SandboxVendorOptions): Promise<SandboxVendor> {
-  const { startSandboxSimulator } = await import("./sandbox-simulators.ts");
-  return (await startSandboxSimulator(id, options)) ?? startProvider(options);
+  const { SANDBOX_SIMULATORS } = await import("./sandbox-simulators.ts");
+  return (SANDBOX_SIMULATORS.get(id) ?? startProvider)(options);
 }
 
 async function startProvider(options: SandboxVendorOptions): Promise<SandboxVendor> {

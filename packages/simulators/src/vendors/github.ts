@@ -126,12 +126,9 @@ async function authorize(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>)
   if (client === undefined) return host.consent.refuse(c, "There is no such app.", "404", 404);
   const { clientId, redirectUris } = client;
   const [registered = ""] = redirectUris;
-  const always = { state: query.get("state") };
+  const backTo = (at: string) => wayBack(at, { state: query.get("state") });
   const fail = (error: string, at = registered) =>
-    wayBack(
-      at,
-      always,
-    )({ error, error_description: CALLBACK_ERRORS[error], error_uri: pageOf("authorization", error) });
+    backTo(at)({ error, error_description: CALLBACK_ERRORS[error], error_uri: pageOf("authorization", error) });
   const redirectUri = registeredRedirect(client, query.get("redirect_uri"));
   const forced = host.takeRefusal("authorization");
   if (forced !== undefined) return c.redirect(fail(forced).redirect);
@@ -148,7 +145,7 @@ async function authorize(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>)
       const allowed = host.allowed(user, clientId);
       for (const scope of asked) allowed.add(scope);
       const code = codes.issue({ grant: newGrant({ user, clientId, scopes: [...allowed] }), redirectUri, challenge });
-      return wayBack(redirectUri, always)({ code });
+      return backTo(redirectUri)({ code });
     },
     onCancel: () => fail("access_denied", redirectUri),
   });
