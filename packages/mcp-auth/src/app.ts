@@ -2,8 +2,8 @@
  * The composition root: takes settings and a definition, returns a Hono app. All parts of a server
  * are connected here, once; the only file that knows both modes.
  */
-import { type Clock, defined, type Fetch, OAuthError, systemTimer, type Timer } from "@oauth-broker/oauth-core";
-import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
+import { type Clock, defined, OAuthError, systemTimer, type Timer } from "@oauth-broker/oauth-core";
+import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { jsonAnswer } from "@oauth-broker/oauth-core/http";
@@ -14,7 +14,7 @@ import { html } from "@oauth-broker/service/page";
 import { watchedVendorClient } from "@oauth-broker/service/tracing";
 import { Hono } from "hono";
 import { createCallerAddress } from "./caller-address.ts";
-import { createHosted } from "./hosted/hosted.ts";
+import { createHosted, type HostedParts } from "./hosted/hosted.ts";
 import { documentEgress, publicDocumentEgress } from "./hosted/clients/metadata-document.ts";
 import { MAX_OPEN } from "./hosted/tickets/tickets.ts";
 import { PATHS } from "./resource/paths.ts";
@@ -244,16 +244,8 @@ export function createMetricsApp(metrics: Pick<ServerMetrics, "render">, listen:
   return app;
 }
 
-interface ModeDeps {
-  readonly presentation: Presentation;
-  readonly now: Clock;
-  readonly timer: Timer;
-  readonly log: Log;
+interface ModeDeps extends Omit<HostedParts, "storage"> {
   readonly storage: Storage | undefined;
-  readonly vendorClient: VendorClient;
-  readonly fetchDocument: Fetch;
-  readonly fetchPublicDocument: Fetch;
-  readonly fetchReceiver: Fetch | undefined;
   readonly vendor: () => Promise<ResolvedVendor>;
 }
 

@@ -2,12 +2,10 @@
  * Hosted mode assembled: this server is an OAuth authorization server and stores its users' vendor
  * tokens.
  */
-import type { Clock, Fetch, Timer } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
-import { errorFields, type Log, startSweep } from "@oauth-broker/service";
+import type { Fetch, Timer } from "@oauth-broker/oauth-core";
+import { errorFields, startSweep } from "@oauth-broker/service";
 import { createLinkEvents, type LinkEvents, type LinkEventsDeps, startLinkEvents } from "@oauth-broker/service/events";
 import type { Mode } from "../mode.ts";
-import type { Presentation } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";
 import type { HostedDeps } from "./deps.ts";
@@ -22,17 +20,14 @@ import { createServerRecords, type ServerRecords } from "./records/server-key.ts
 import { createSessions } from "./sessions/sessions.ts";
 import { createSignInGeneration } from "./sessions/sign-in-generation.ts";
 
-export interface HostedParts {
-  readonly presentation: Presentation;
+export interface HostedParts extends Pick<
+  HostedDeps,
+  "presentation" | "vendorClient" | "fetchDocument" | "fetchPublicDocument" | "now" | "log"
+> {
   readonly storage: Storage;
-  readonly vendorClient: VendorClient;
-  readonly fetchDocument: Fetch;
-  readonly fetchPublicDocument: Fetch;
   /** To the receiver of events, over separate connections. Absent without `EVENTS_URL`. */
   readonly fetchReceiver: Fetch | undefined;
-  readonly now: Clock;
   readonly timer: Timer;
-  readonly log: Log;
 }
 
 export function createHosted(settings: HostedSettings, { storage, timer, fetchReceiver, ...parts }: HostedParts): Mode {

@@ -20,7 +20,12 @@ import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
 import { createLog } from "@oauth-broker/service";
 import { mount } from "@oauth-broker/service/http";
 import { expectRefusalShape, readAnswer } from "@oauth-broker/oauth-core/testing";
-import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import {
+  driveConsent,
+  type OpenIdProvider,
+  type OpenIdProviderOptions,
+  startOpenIdProvider,
+} from "@oauth-broker/simulators";
 import { authenticatedRecords, createTokenStore, type TokenRows, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { Hono } from "hono";
@@ -253,19 +258,30 @@ export interface OpenIdFixture extends HostedFixture {
   connect(parameters?: RequestParameters): Promise<TokenAnswer>;
 }
 
-/** With the OpenID provider as the vendor. @param options.entry changes its entry */
-export async function openOpenIdFixture({
-  entry = {},
-  provider: providerOptions = {},
-  ...options
-}: {
-  readonly entry?: Partial<Vendor>;
-  readonly provider?: Partial<Parameters<typeof startOpenIdProvider>[0]>;
-} & Partial<FixtureOptions> = {}): Promise<OpenIdFixture> {
+/** Changes to the OpenID provider that is the vendor, and to its entry. */
+export interface OpenIdVendorOptions {
+  readonly entry?: Partial<Vendor> | undefined;
+  readonly provider?: Partial<OpenIdProviderOptions> | undefined;
+}
+
+/** An OpenID provider that knows CREDENTIALS. */
+export async function startOpenIdVendor(
+  redirectUris: readonly string[],
+  { entry, provider: options }: OpenIdVendorOptions,
+): Promise<{ readonly provider: OpenIdProvider; readonly vendor: Vendor }> {
   const { clientId, clientSecret } = CREDENTIALS;
-  const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris: [CALLBACK] };
-  const provider = await startOpenIdProvider({ clients: [client], ...providerOptions });
-  const vendor = defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry });
+  const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris };
+  const provider = await startOpenIdProvider({ clients: [client], ...options });
+  return { provider, vendor: defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry }) };
+}
+
+/** With the OpenID provider as the vendor. */
+export async function openOpenIdFixture({
+  entry,
+  provider: changes,
+  ...options
+}: OpenIdVendorOptions & Partial<FixtureOptions> = {}): Promise<OpenIdFixture> {
+  const { provider, vendor } = await startOpenIdVendor([CALLBACK], { entry, provider: changes });
   const fixture = openHostedFixture({ vendor, ...options });
   const consent: OpenIdFixture["consent"] = async (parameters) => {
     const answer = await fixture.authorize(parameters);

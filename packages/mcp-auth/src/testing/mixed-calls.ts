@@ -3,18 +3,12 @@
  * received, the tool reports its user. The whole app in hosted mode on an SQLite file; only the
  * socket in front of it is left out.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Clock, systemClock } from "@oauth-broker/oauth-core";
-import { createLog } from "@oauth-broker/service";
 import { fakeCode, fakeVendorEnvironment, startFakeVendor } from "@oauth-broker/simulators";
 import { z } from "zod";
-import { createApp } from "../app.ts";
-import { loadSettings } from "../config.ts";
-import { openStorage } from "../storage.ts";
 import { defineTool } from "../tool.ts";
 import { legacyCall, modernCall, rawRequest } from "./linking/raw-calls.ts";
+import { openTestApp } from "./test-app.ts";
 
 const SERVER = "https://server.example";
 const CALLBACK = "https://platform.example/oauth/callback";
@@ -61,26 +55,16 @@ export function findCrossed(answers: readonly MixedAnswer[]): readonly MixedAnsw
 
 /** Connects this many users. */
 export async function openMixedCalls(users: number): Promise<MixedCalls> {
-  const folder = mkdtempSync(join(tmpdir(), "mcp-auth-mixed-"));
   const provider = await startFakeVendor({ codes: "named", lifetimeSeconds: LIFETIME_SECONDS });
   const environment = {
     ...fakeVendorEnvironment(provider.url),
     OAUTH_MODE: "hosted",
     DEPLOYMENT_URL: SERVER,
     PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
-    DATA_DIR: folder,
   };
-  const log = createLog({ write: () => undefined });
   let offset = 0;
   const now: Clock = () => systemClock() + offset;
-  const storage = await openStorage({ now, log, environment });
-  const definition = { name: "mixed", version: "1.0.0", tools: [account] };
-  const server = createApp(definition, loadSettings(environment), { now, log, storage });
-  const send = async (path: string, init: RequestInit): Promise<Response> =>
-    server.app.request(`${SERVER}${path}`, {
-      ...init,
-      headers: { ...(init.headers as Record<string, string>), host: new URL(SERVER).host },
-    });
+  const { ask, close } = await openTestApp(environment, { now, tools: [account] });
   const connect = async (user: string): Promise<string> => {
     const body = new URLSearchParams({
       client_id: "platform",
@@ -89,13 +73,13 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
       code_verifier: VERIFIER,
       redirect_uri: CALLBACK,
     });
-    const answer = await send("/token", { method: "POST", body });
+    const answer = await ask("/token", { method: "POST", body });
     return ((await answer.json()) as { readonly access_token: string }).access_token;
   };
   const call = async (caller: string, token: string, number: number): Promise<MixedAnswer> => {
     // Alternates between a client of 2025 and one of 2026.
     const made = number % 2 === 0 ? modernCall("account", {}, {}, number) : legacyCall("account", {}, number);
-    const answer = await send("/mcp", rawRequest(token, ...made));
+    const answer = await ask("/mcp", rawRequest(token, ...made));
     return { caller, answered: readAnswer(await answer.text(), number) };
   };
   const names = Array.from({ length: users }, (_, number) => `user-${number}`);
@@ -116,10 +100,8 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
     },
     refreshes: () => provider.counts().refreshes,
     close: async () => {
-      await server.close();
-      await storage.close();
+      await close();
       await provider.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

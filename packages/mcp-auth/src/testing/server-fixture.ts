@@ -3,14 +3,13 @@
  * browsers that keep cookies between our pages and the vendor's.
  */
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
+import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import {
   type CookieJar,
   createCookieJar,
   driveConsent,
   type DriveConsentOptions,
   type OpenIdProvider,
-  startOpenIdProvider,
   sendWithCookies,
   startFakeVendor,
   type FakeVendorServer,
@@ -21,12 +20,13 @@ import type { ServerCallback } from "../settings.ts";
 import { closing } from "./closing.ts";
 import {
   type FixtureOptions,
-  CREDENTIALS,
   form,
   type HostedFixture,
   openHostedFixture,
+  type OpenIdVendorOptions,
   type RequestParameters,
   SERVER,
+  startOpenIdVendor,
   type TokenAnswer,
   VERIFIER,
 } from "./hosted-fixture.ts";
@@ -198,17 +198,11 @@ export interface OpenIdServerFixture extends ServerFixture {
 
 /** With the OpenID provider as the vendor. */
 export async function openOpenIdServerFixture({
-  entry = {},
-  provider: providerOptions = {},
+  entry,
+  provider: changes,
   ...options
-}: {
-  readonly entry?: Partial<Vendor>;
-  readonly provider?: Partial<Parameters<typeof startOpenIdProvider>[0]>;
-} & Partial<Parameters<typeof openServerFixture>[0]> = {}): Promise<OpenIdServerFixture> {
-  const { clientId, clientSecret } = CREDENTIALS;
-  const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris: [`${SERVER}/callback`] };
-  const provider = await startOpenIdProvider({ clients: [client], ...providerOptions });
-  const vendor = defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry });
+}: OpenIdVendorOptions & Partial<Parameters<typeof openServerFixture>[0]> = {}): Promise<OpenIdServerFixture> {
+  const { provider, vendor } = await startOpenIdVendor([`${SERVER}/callback`], { entry, provider: changes });
   const fixture = openServerFixture({ vendor, ...options });
   return closing({ ...fixture, provider }, async () => {
     await fixture.close();

@@ -1,8 +1,8 @@
 /** A server whose author slips: promises that no code awaits, timers that throw. Started as a process. */
-import { defineTool, runServer, z } from "../index.ts";
+import { defineTool, runServer, type Tool, z } from "../index.ts";
 
-const input = z.object({});
-const scopes: readonly string[] = [];
+const tool = (name: string, run: () => Promise<string>): Tool =>
+  defineTool({ name, description: name, input: z.object({}), scopes: [], run });
 
 await runServer({
   name: "slips",
@@ -14,57 +14,27 @@ await runServer({
     });
   },
   tools: [
-    defineTool({
-      name: "fine",
-      description: "f",
-      input,
-      scopes,
-      run: async () => {
-        console.log("printed by the tool");
-        return "fine";
-      },
+    tool("fine", async () => {
+      console.log("printed by the tool");
+      return "fine";
     }),
-    defineTool({
-      name: "floating",
-      description: "f",
-      input,
-      scopes,
-      run: async () => {
-        void Promise.reject(new TypeError("message of the floating promise"));
-        return "returned";
-      },
+    tool("floating", async () => {
+      void Promise.reject(new TypeError("message of the floating promise"));
+      return "returned";
     }),
-    defineTool({
-      name: "later",
-      description: "l",
-      input,
-      scopes,
-      run: async () => {
-        // Rejects after the call has been answered.
-        setTimeout(() => void Promise.reject(new Error("message of the later promise")), 5);
-        return "returned";
-      },
+    tool("later", async () => {
+      // Rejects after the call has been answered.
+      setTimeout(() => void Promise.reject(new Error("message of the later promise")), 5);
+      return "returned";
     }),
-    defineTool({
-      name: "throwing",
-      description: "t",
-      input,
-      scopes,
-      run: async () => {
-        throw new TypeError("message of the tool");
-      },
+    tool("throwing", async () => {
+      throw new TypeError("message of the tool");
     }),
-    defineTool({
-      name: "timer",
-      description: "t",
-      input,
-      scopes,
-      run: async () => {
-        setTimeout(() => {
-          throw new Error("message of the timer");
-        }, 5);
-        return "returned";
-      },
+    tool("timer", async () => {
+      setTimeout(() => {
+        throw new Error("message of the timer");
+      }, 5);
+      return "returned";
     }),
   ],
 });

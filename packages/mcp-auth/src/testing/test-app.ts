@@ -6,6 +6,7 @@ import { systemClock } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { type AppOptions, createApp, type McpApp } from "../app.ts";
 import { type Environment, loadSettings } from "../config.ts";
+import type { ServerDefinition } from "../server.ts";
 import type { Settings } from "../settings.ts";
 import { openStorage, type Storage } from "../storage.ts";
 import { type Closing, closing } from "./closing.ts";
@@ -26,19 +27,20 @@ export interface AppRequest {
 export interface TestAppOptions extends Partial<AppOptions> {
   /** Replaces parts of the storage. */
   readonly store?: (real: Storage) => Storage;
+  readonly tools?: ServerDefinition["tools"];
 }
 
 export async function openTestApp(
   environment: Environment,
-  { store = (real) => real, ...options }: TestAppOptions = {},
+  { store = (real) => real, tools = [], now = systemClock, ...options }: TestAppOptions = {},
 ): Promise<TestApp> {
   const folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
   const settings = loadSettings({ ...environment, DATA_DIR: folder });
   const log = createLog({ write: () => undefined });
-  const given = { now: systemClock, log, environment: { DATA_DIR: folder } };
+  const given = { now, log, environment: { DATA_DIR: folder } };
   const storage = settings.mode === "hosted" ? store(await openStorage(given)) : undefined;
-  const definition = { name: "test", version: "1.0.0", tools: [] };
-  const server = createApp(definition, settings, { now: systemClock, log, storage, ...options });
+  const definition = { name: "test", version: "1.0.0", tools };
+  const server = createApp(definition, settings, { now, log, storage, ...options });
   const ask: TestApp["ask"] = async (path, init, origin = settings.deploymentUrl ?? "http://127.0.0.1") =>
     server.app.request(`${origin}${path}`, { ...init, headers: { host: new URL(origin).host, ...init?.headers } });
   return closing({ server, settings, ask }, async () => {

@@ -1,4 +1,5 @@
 /** Requests to `/mcp` as they are on the wire, for clients without a library. */
+import type { AppRequest } from "../test-app.ts";
 
 const PREFIX = "io.modelcontextprotocol";
 const URL_ELICITATION = { elicitation: { url: {} } };
@@ -39,7 +40,7 @@ export function initialize(capabilities: object = URL_ELICITATION): object {
 }
 
 /** As a client of either revision sends it. */
-export function rawRequest(bearer: string, message: object | string, headers: RawCall[1] = {}): RequestInit {
+export function rawRequest(bearer: string, message: object | string, headers: RawCall[1] = {}): AppRequest {
   return {
     method: "POST",
     headers: {
