@@ -42,7 +42,7 @@ export {
   withoutRestart,
   withRestart,
 } from "./protocol/errors.ts";
-export { hkdfSha256, hmacSha256, hmacSha512 } from "./protocol/mac.ts";
+export { hkdfSha256, hmac } from "./protocol/mac.ts";
 export { isJsonList, parseExactJson } from "./mechanics/exact-json.ts";
 export { isJsonObject, parseJsonObject, parseJsonStrict } from "./protocol/strict-json.ts";
 export { Secret } from "./protocol/secret.ts";

@@ -4,7 +4,7 @@
  * take a token only beside the connection of the same answer, which holds a keyed hash of it
  * (docs/decisions/0063).
  */
-import { hmacSha256, OAuthError } from "@oauth-broker/oauth-core";
+import { hmac, OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig } from "../config.ts";
@@ -81,5 +81,5 @@ export function isShared(
 }
 
 function hashOf(token: string, key: Buffer): string {
-  return hmacSha256(key, token).toString("base64url", 0, HASH_BYTES);
+  return hmac("sha256", key, token).toString("base64url", 0, HASH_BYTES);
 }

@@ -4,7 +4,7 @@
  * platform's session has one per browser. Pages without passwords also check the host name of the
  * request.
  */
-import { hmacSha256, isSameText } from "../protocol/mac.ts";
+import { hmac, isSameText } from "../protocol/mac.ts";
 import { randomToken } from "../protocol/secret.ts";
 import { hashOf } from "./handle.ts";
 
@@ -108,7 +108,7 @@ export function readCookie(header: string | undefined, name: string): BindingCoo
  * @returns 43 base64url characters, which do not reveal the cookie
  */
 export function formToken(what: string, { value }: BindingCookie): string {
-  return hmacSha256(Buffer.from(value), what).toString("base64url");
+  return hmac("sha256", Buffer.from(value), what).toString("base64url");
 }
 
 /**

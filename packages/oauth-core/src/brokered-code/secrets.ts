@@ -4,7 +4,7 @@
  * derives the same values. An app without a key may issue `state` as a handle.
  */
 import { createHandle, parseHandle } from "../authorization-server/handle.ts";
-import { hmacSha256, isSameText } from "../protocol/mac.ts";
+import { hmac, isSameText } from "../protocol/mac.ts";
 import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
 import { hasIdTokens } from "../vendor-client/issuer.ts";
 import type { EpochSeconds } from "../ports.ts";
@@ -40,7 +40,9 @@ export function flowSecrets(
   const codeVerifier = vendor.pkce === "none" ? undefined : deriveCodeVerifier(keys.pkce, name);
   return {
     ...(codeVerifier === undefined ? {} : { codeVerifier }),
-    ...(isIdTokenDue(vendor, scope) ? { nonce: hmacSha256(keys.nonce, `nonce\0${name}`).toString("base64url") } : {}),
+    ...(isIdTokenDue(vendor, scope)
+      ? { nonce: hmac("sha256", keys.nonce, `nonce\0${name}`).toString("base64url") }
+      : {}),
   };
 }
 

@@ -14,20 +14,13 @@ const inner = Buffer.alloc(BLOCK_BYTES.sha512 + SHORT_BYTES);
 const outer = Buffer.alloc(BLOCK_BYTES.sha512 + 64);
 
 /**
+ * HMAC. Not to be interrupted: the memory of one call is the next one's.
+ *
  * @param input text is taken as UTF-8
- * @returns 32 bytes
+ * @returns 32 bytes, or 64 with SHA-512
+ * @see rfc2104#2
  */
-export function hmacSha256(key: Buffer, input: string | Buffer): Buffer {
-  return hmac("sha256", key, input);
-}
-
-/** As `hmacSha256`. @returns 64 bytes */
-export function hmacSha512(key: Buffer, input: string | Buffer): Buffer {
-  return hmac("sha512", key, input);
-}
-
-/** Not to be interrupted: the memory of one call is the next one's. */
-function hmac(name: keyof typeof BLOCK_BYTES, key: Buffer, input: string | Buffer): Buffer {
+export function hmac(name: keyof typeof BLOCK_BYTES, key: Buffer, input: string | Buffer): Buffer {
   const blockBytes = BLOCK_BYTES[name];
   const bytes = typeof input === "string" ? Buffer.from(input) : input;
   if (key.length > blockBytes || bytes.length > SHORT_BYTES) return createHmac(name, key).update(bytes).digest();
@@ -56,12 +49,12 @@ function hmac(name: keyof typeof BLOCK_BYTES, key: Buffer, input: string | Buffe
  */
 export function hkdfSha256(secret: Buffer, salt: Buffer, info: Buffer, lengthBytes: number): Buffer {
   if (lengthBytes > HKDF_MAX_BYTES) throw new RangeError(`${lengthBytes} bytes, not at most ${HKDF_MAX_BYTES}`);
-  const extracted = hmacSha256(salt, secret);
+  const extracted = hmac("sha256", salt, secret);
   const blocks: Buffer[] = [];
   let block: Buffer = Buffer.alloc(0);
   //= rfc5869#2
   for (let made = 0; made < lengthBytes; made += block.length) {
-    block = hmacSha256(extracted, Buffer.concat([block, info, Buffer.of(blocks.length + 1)]));
+    block = hmac("sha256", extracted, Buffer.concat([block, info, Buffer.of(blocks.length + 1)]));
     blocks.push(block);
   }
   return Buffer.concat(blocks, lengthBytes);

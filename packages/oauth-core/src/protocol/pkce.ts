@@ -5,7 +5,7 @@
  */
 import { hash, randomBytes } from "node:crypto";
 import { OAuthError } from "./errors.ts";
-import { hmacSha256, isSameText } from "./mac.ts";
+import { hmac, isSameText } from "./mac.ts";
 
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
@@ -24,7 +24,7 @@ export function createCodeVerifier(): string {
  * @param flowId unique per flow; the same id always gives the same 43 characters
  */
 export function deriveCodeVerifier(key: Buffer, flowId: string): string {
-  return hmacSha256(key, `pkce\0${flowId}`).toString("base64url");
+  return hmac("sha256", key, `pkce\0${flowId}`).toString("base64url");
 }
 
 /** BASE64URL(SHA-256(ASCII(code_verifier))), 43 characters. */

@@ -6,7 +6,7 @@
  */
 import type { Clock, EpochSeconds } from "../ports.ts";
 import { OAuthError } from "./errors.ts";
-import { hmacSha256, isSameText } from "./mac.ts";
+import { hmac, isSameText } from "./mac.ts";
 
 const MAX_LENGTH = 1024;
 const MAX_FUTURE_SECONDS = 60;
@@ -159,7 +159,7 @@ function parseSegment(segment: string): Record<string, unknown> {
 function signatureOf(key: Buffer, input: string): string {
   //= rfc7518#3.2
   if (key.length < MIN_KEY_BYTES) throw new RangeError("a state key has at least 32 bytes");
-  return hmacSha256(key, input).toString("base64url");
+  return hmac("sha256", key, input).toString("base64url");
 }
 
 function decodePayload(payload: string, audience: string): StateClaims {

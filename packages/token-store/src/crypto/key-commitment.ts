@@ -4,7 +4,7 @@
  * giving another text. The identified key rules that out.
  */
 import { timingSafeEqual } from "node:crypto";
-import { hmacSha512 } from "@oauth-broker/oauth-core";
+import { hmac } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import { requireKey } from "./aes-gcm.ts";
 
@@ -28,7 +28,7 @@ export interface Subkeys {
  */
 export function deriveSubkeys(key: Buffer): Subkeys {
   requireKey(key);
-  const block = hmacSha512(key, INFO);
+  const block = hmac("sha512", key, INFO);
   return { commitment: block.subarray(0, COMMITMENT_BYTES), encryption: block.subarray(COMMITMENT_BYTES) };
 }
 

@@ -3,7 +3,7 @@
  * stage, expiry and every field. Used by storage/authenticated-records.ts.
  */
 import { timingSafeEqual } from "node:crypto";
-import { hmacSha256, type StoredRecord } from "@oauth-broker/oauth-core";
+import { hmac, type StoredRecord } from "@oauth-broker/oauth-core";
 import { canonicalJson, isSameJson } from "./canonical-json.ts";
 import { associatedData } from "./encoding.ts";
 
@@ -22,7 +22,7 @@ const VERSION = 1;
 export function recordMac(record: Authenticated, key: Buffer): string {
   // Every part is prefixed with its length: no two records give the same bytes.
   //= bar#TS-3
-  return hmacSha256(key, associatedData(VERSION, partsOf(record))).toString("base64url");
+  return hmac("sha256", key, associatedData(VERSION, partsOf(record))).toString("base64url");
 }
 
 function partsOf({ key: { kind, id }, stage, expiresAt, data }: Authenticated): readonly string[] {

@@ -9,7 +9,7 @@
  * another.
  */
 import { timingSafeEqual } from "node:crypto";
-import { hmacSha256, type KeyContext } from "@oauth-broker/oauth-core";
+import { hmac, type KeyContext } from "@oauth-broker/oauth-core";
 import { associatedData, decodeCanonical } from "../crypto/encoding.ts";
 import { deriveKey } from "../crypto/envelope.ts";
 import { TokenStoreError } from "../errors.ts";
@@ -85,7 +85,7 @@ export function bindingOf(dataKey: Buffer, { format, arn, blob, context }: Bound
     .toSorted()
     .flatMap((name) => [name, context[name] ?? ""]);
   const place = associatedData(format, ["KMS data key", arn, ...members]);
-  return hmacSha256(deriveKey(dataKey, INFO), Buffer.concat([place, blob]));
+  return hmac("sha256", deriveKey(dataKey, INFO), Buffer.concat([place, blob]));
 }
 
 /**

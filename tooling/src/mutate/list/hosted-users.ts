@@ -145,7 +145,8 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "[-if (listed === undefined) return { result: undefined };\n        const until = now() + ENTRY_SECONDS-]{+const until = now() + ENTRY_SECONDS;\n        if (listed === undefined) return { entries: [...entries, { id, startedAt: now(), until }], result: until }+}",
     "another-vendor: The index of a user's sessions is one per vendor and issuer":
       ", source.vendor[-, source.issuer-]{+.slice(0, 0)+}",
-    "storage: The index of a user's sessions is named under the server key": "hmacSha256(key{+.subarray(0, 0)+}, name)",
+    "storage: The index of a user's sessions is named under the server key":
+      'hmac("sha256", key{+.subarray(0, 0)+}, name)',
   },
   "hosted/tickets/caller-links.ts": {
     "pages/connect: A call asks for no more than its session or its link has":

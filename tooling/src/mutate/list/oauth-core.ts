@@ -4,7 +4,7 @@ import type { Defences } from "../mutation.ts";
 export const OAUTH_CORE_DEFENCES: Defences = {
   "authorization-server/browser-binding.ts": {
     "bar#XA-9 bar#AS-7 A form token belongs to this form and this browser": "(what, cookie)){+ || sent !== undefined+}",
-    "bar#XA-9 bar#AS-7 A form token belongs to one form": '(Buffer.from(value), {+typeof +}what).toString("base64url")',
+    "bar#XA-9 bar#AS-7 A form token belongs to one form": 'Buffer.from(value), {+typeof +}what).toString("base64url")',
     "http-layer, flows/finish-callback: A browser keeps the cookies of twenty flows":
       "Math.max(0, names.length - MOST_FLOW_COOKIES{+ * 100+})",
     "routes/routes: bar#RS-7 A platform answers to its own name":
@@ -113,7 +113,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
       'folded.startsWith("code_challenge") || RESERVED_AUTHORIZATION_PARAMETERS.has([-folded-]{+name+})',
   },
   "protocol/pkce.ts": {
-    "bar#VR-1 The derived verifier differs for each flow": "hmacSha256(key, `pkce\\0${{+typeof +}flowId}`)",
+    "bar#VR-1 The derived verifier differs for each flow": 'hmac("sha256", key, `pkce\\0${{+typeof +}flowId}`)',
   },
   "protocol/placeholders.ts": {
     "bar#XA-2 An end below which anyone can register a name pins no host": ".[-every-]{+some+}((end) => end.startsWith",

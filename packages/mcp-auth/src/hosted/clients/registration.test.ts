@@ -1,5 +1,5 @@
 /** Open registration: what is accepted, what is stored, and for how long. */
-import { hmacSha256 } from "@oauth-broker/oauth-core";
+import { hmac } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
 import { NO_LIMITS } from "../../testing/hosted-settings.ts";
@@ -219,7 +219,7 @@ describe("bar#AS-12 what is stored stays bounded", () => {
     const oldest = await registered();
     // As if 9,998 others had come after it.
     const ring = await fixture.serverKey.derive("client-slots");
-    const key = { kind: "client-slots", id: hmacSha256(ring, "next").toString("base64url") } as const;
+    const key = { kind: "client-slots", id: hmac("sha256", ring, "next").toString("base64url") } as const;
     const { stage = "", data } = (await fixture.records.get(key)) ?? {};
     const next = data?.["next"] as string;
     const patch = { stage, set: { next: String(Number(next) + 9_998) } };

@@ -12,7 +12,7 @@
  * The ids of these records are derived from the server key: with another server key, which makes
  * them unreadable, the slots are free again.
  */
-import { hmacSha256, type RecordKey } from "@oauth-broker/oauth-core";
+import { hmac, type RecordKey } from "@oauth-broker/oauth-core";
 import { changeRecord } from "@oauth-broker/service";
 import type { HostedDeps } from "../deps.ts";
 import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
@@ -81,5 +81,5 @@ async function takeSlot(slot: string, clientId: string, deps: UnusedClientsDeps)
 /** @param slot its number, or `next` */
 async function slotKey(slot: string, { serverKey }: Pick<UnusedClientsDeps, "serverKey">): Promise<RecordKey> {
   const key = await serverKey.derive("client-slots");
-  return { kind: "client-slots", id: hmacSha256(key, slot).toString("base64url") };
+  return { kind: "client-slots", id: hmac("sha256", key, slot).toString("base64url") };
 }

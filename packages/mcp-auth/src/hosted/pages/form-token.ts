@@ -1,5 +1,5 @@
 /** The token that the forms of the pages of links carry. */
-import { hmacSha256, OAuthError } from "@oauth-broker/oauth-core";
+import { hmac, OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText, type Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/service/http";
 import type { PagesDeps } from "./deps.ts";
@@ -22,7 +22,7 @@ export async function formCsrf(
   { serverKey, settings: { deploymentUrl }, source }: Pick<PagesDeps, "serverKey" | "settings" | "source">,
 ): Promise<string> {
   const what = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user, form, linkVersion]);
-  return `${linkVersion}.${hmacSha256(await serverKey.derive("linking-form"), what).toString("base64url")}`;
+  return `${linkVersion}.${hmac("sha256", await serverKey.derive("linking-form"), what).toString("base64url")}`;
 }
 
 /** @returns the link version in a token of `formCsrf`; undefined for any other text */

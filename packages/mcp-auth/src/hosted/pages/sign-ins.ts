@@ -3,13 +3,7 @@
  * names a record under its hash; the vendor's tokens only named the user and are not kept. `/mcp`
  * and `/token` do not read it.
  */
-import {
-  type EpochSeconds,
-  hmacSha256,
-  type JsonObject,
-  type RecordKey,
-  type StoredRecord,
-} from "@oauth-broker/oauth-core";
+import { type EpochSeconds, hmac, type JsonObject, type RecordKey, type StoredRecord } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
@@ -161,5 +155,5 @@ function endedAtIn(end: JsonObject | undefined): EpochSeconds {
 async function endKey(user: string, { serverKey, source, deploymentUrl }: SignInsDeps): Promise<RecordKey> {
   const key = await serverKey.derive("sign-in-ends");
   const name = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user]);
-  return { kind: "sign-in-end", id: hmacSha256(key, name).toString("base64url") };
+  return { kind: "sign-in-end", id: hmac("sha256", key, name).toString("base64url") };
 }

@@ -10,7 +10,7 @@
  * secret is in the token alone, so the store and the key together still cannot forge a token.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { hmacSha256 } from "@oauth-broker/oauth-core";
+import { hmac } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 
 const PREFIX = { access: "mcp_at_", refresh: "mcp_rt_" } as const;
@@ -93,7 +93,7 @@ export function parseIssuedToken(type: TokenType, token: string, tagging: TokenT
  * @returns TAG_BYTES bytes
  */
 function tokenTag(prefix: string, head: Buffer, { key, audience }: TokenTagging): Buffer {
-  return hmacSha256(key, Buffer.concat([Buffer.from(`${prefix}\0${audience}\0`), head])).subarray(0, TAG_BYTES);
+  return hmac("sha256", key, Buffer.concat([Buffer.from(`${prefix}\0${audience}\0`), head])).subarray(0, TAG_BYTES);
 }
 
 /** @param tag TAG_BYTES bytes, as presented */

@@ -3,7 +3,7 @@
  * session is listed here before it is created, so that ending all of a user's sessions misses none,
  * even after a crash; an entry without a session is harmless, and expires.
  */
-import { type EpochSeconds, hmacSha256, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
+import { type EpochSeconds, hmac, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { changeRecord } from "@oauth-broker/service";
 import type { ServerKey } from "../records/server-key.ts";
 import {
@@ -71,7 +71,7 @@ export async function indexKey(
 ): Promise<RecordKey> {
   const name = JSON.stringify([audience, source.vendor, source.issuer, user]);
   const key = await serverKey.derive("user-sessions");
-  return { kind: "user-sessions", id: hmacSha256(key, name).toString("base64url") };
+  return { kind: "user-sessions", id: hmac("sha256", key, name).toString("base64url") };
 }
 
 /** All methods throw OAuthError temporarily_unavailable. */

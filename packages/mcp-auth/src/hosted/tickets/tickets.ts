@@ -9,7 +9,7 @@
  */
 import {
   type EpochSeconds,
-  hmacSha256,
+  hmac,
   type JsonObject,
   OAuthError,
   type RecordKey,
@@ -225,7 +225,9 @@ function toTicket({ stage, data }: StoredRecord): (TicketData & { readonly stage
 
 /** Unguessable, and the same in every process. */
 async function valueOf(serial: string, { serverKey, deploymentUrl }: TicketsDeps): Promise<string> {
-  return hmacSha256(await serverKey.derive("ticket"), JSON.stringify([deploymentUrl, serial])).toString("base64url");
+  return hmac("sha256", await serverKey.derive("ticket"), JSON.stringify([deploymentUrl, serial])).toString(
+    "base64url",
+  );
 }
 
 /** Derived, so that it does not reveal the user. */
@@ -233,7 +235,7 @@ async function indexKey({ user, clientId }: TicketOwner, deps: TicketsDeps): Pro
   const { serverKey, source, deploymentUrl } = deps;
   const name = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user, clientId]);
   const key = await serverKey.derive("ticket-index");
-  return { kind: "ticket-index", id: hmacSha256(key, name).toString("base64url") };
+  return { kind: "ticket-index", id: hmac("sha256", key, name).toString("base64url") };
 }
 
 /** Those that have not expired. */
