@@ -106,7 +106,7 @@ export const BROKER_DEFENCES: Defences = {
     "A connection is shared by no tokens of another client or key":
       "if (sealed[-?.key === key && sealed.clientId === clientId-]{+ !== undefined+}",
     "bar#BY-4 A connection without ways to check pins none at a refresh":
-      "[-connection.checkHosts === undefined && checkHosts.length > 0-]{+(connection.checkHosts ?? []).length < checkHosts.length;\n  if (lacksHosts) connection = { ...connection, checkHosts }+}",
+      "[-connection.checkHosts ?? keptOf(vendor).checkHosts;\n  const lacksHosts = connection.checkHosts === undefined && checkHosts.length > 0-]{+keptOf(vendor).checkHosts;\n  const lacksHosts = (connection.checkHosts ?? []).length < checkHosts.length;\n  if (lacksHosts) connection = { ...connection, checkHosts }+};",
   },
   "grants/grant-context.ts": {
     "bar#BY-4 A caller brings the credentials a connection was made with, and no others":

@@ -40,7 +40,8 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#XA-8 A code is spent before the vendor's is": '{+if (own.code.flowId === "") +}throw codeRefused("spent by',
     "bar#XA-8 A code is redeemed with the redirect URI of its flow":
       'parameters.require("redirect_uri") [-=== flow.redirectUri-]{+!== flow.codeHash+}) return;',
-    "bar#XA-7 A wrong verifier burns the code": '(engine.policy.burnsOnWrongVerifier{+ && trace.flowId === ""+}) await',
+    "bar#XA-7 A wrong verifier burns the code":
+      '(engine.policy.burnsOnWrongVerifier{+ && engine.trace.flowId === ""+}) await',
     "bar#XA-8 An expired code is not redeemed":
       "if (own.record.expiresAt [-> engine.deps.now()-]{+!== engine.deps.now() + 0.5+}) return;",
     "bar#AS-3 A code of the server is redeemed with its verifier":
