@@ -77,6 +77,8 @@ async function run(
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);
   let output = "";
+  let authorizationUrl: string | undefined;
+  let isListening = false;
   let visit: Promise<void> | undefined;
   let problem: Error | undefined;
   const tell = (line: string): void => {
@@ -85,8 +87,12 @@ async function run(
   createInterface({ input: child.stderr }).on("line", tell);
   createInterface({ input: child.stdout }).on("line", (line) => {
     tell(line);
-    if (args[0] !== "authorization" || !line.includes("/authorize?")) return;
-    visit = visitAs(line).catch((error: unknown) => {
+    if (args[0] !== "authorization") return;
+    if (line.includes("/authorize?")) authorizationUrl = line;
+    isListening ||= line.startsWith("Callback server started");
+    // It says the address before it listens.
+    if (!isListening || authorizationUrl === undefined) return;
+    visit ??= visitAs(authorizationUrl).catch((error: unknown) => {
       problem = new Error("The user did not get through", { cause: error });
       // Otherwise the suite waits for minutes.
       kill();
