@@ -16,7 +16,7 @@ export function shared<T extends Closing>(open: () => Promise<T>): T {
   afterAll(async () => opened && ("close" in opened ? opened.close() : opened.stop()));
   return new Proxy({} as T, {
     get: (_, name) => opened && (Reflect.get(opened, name) as unknown),
-    // Of its own methods, whose `this` is what they are called on.
+    // Its own methods are called on this proxy.
     set: (_, name, value) => opened !== undefined && Reflect.set(opened, name, value),
   });
 }

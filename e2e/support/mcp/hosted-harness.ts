@@ -27,7 +27,7 @@ async function startHostedHarness() {
     vendor,
     server,
     platform,
-    /** Of the user `user`. */
+    /** The tokens of the user `user`. */
     tokens: await platform.connect(),
     close: async () => {
       plantAll("live vendor token", vendor.github.liveTokens());

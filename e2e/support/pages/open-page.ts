@@ -1,4 +1,4 @@
-/** A page in a browser of its own, of which a test reads what it visits and what it complains of. */
+/** A page in a separate browser; a test reads what it visits and what it complains of. */
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
 import { BROWSER_MS } from "../chromium.ts";

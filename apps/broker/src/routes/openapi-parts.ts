@@ -59,9 +59,9 @@ export const REFUSED: Record<string, Schema> = {
 export const NOT_FOUND: Schema = answer("Error");
 export const NOT_READY: Schema = answer("RepeatLater");
 const PAGE: Schema = answer("Page");
-/** Of what a browser asks for. */
+/** The refusals of a page that a browser asks for. */
 export const SHOWN: Record<string, Schema> = { "400": PAGE, "403": PAGE, ...TOO_LARGE, "503": PAGE };
-/** Of what a browser posts. */
+/** The refusals of a form that a browser posts. */
 export const POSTED: Record<string, Schema> = { "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE };
 
 const redirect = (description: string, location: string, format: "uri" | "uri-reference", example: string) => ({

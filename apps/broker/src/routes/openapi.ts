@@ -136,7 +136,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             ["client_id", "request_uri", "decision", "csrf"],
             { approve: { client_id: "platform", request_uri: REQUEST_URI, decision: "approve", csrf: "…" } },
           ),
-          responses: { "303": TO_VENDOR, ...POSTED },
+          responses: { "303": TO_VENDOR, ...POSTED, ...SHOWN },
         },
       },
       "/v1/callback": callback("callback", "The vendor sends the browser back"),

@@ -26,7 +26,7 @@ export function tableDefinition({ name, region, account, keyArn }: TablePlace) {
     createTable: {
       TableName: name,
       ...TABLE_SCHEMA,
-      // Of the whole table; the application also seals token fields itself.
+      // The whole table; the application also seals token fields itself.
       SSESpecification: { Enabled: true, SSEType: "KMS", KMSMasterKeyId: keyArn },
     },
     updateTimeToLive: { TableName: name, TimeToLiveSpecification: TIME_TO_LIVE },

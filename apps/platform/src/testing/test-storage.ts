@@ -3,7 +3,7 @@ import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { openStorage, type Storage } from "../storage.ts";
 
 export const NOW = 1_700_000_000;
-/** Settings of a client that was entered; its secret is given where it matters. */
+/** Settings of a client that was entered; a test that needs its secret adds it. */
 export const CLIENT = {
   authentication: "oauth_2_1",
   registration: "pre_registered_client",

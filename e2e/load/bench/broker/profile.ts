@@ -20,7 +20,7 @@ export function partsOf({ nodes, samples = [], timeDeltas = [] }: CpuProfile, bu
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)));
   const modules = modulesOf(bundle);
-  /** Of the node, or of the nearest that called it. */
+  /** The module of the node, or of the nearest that called it. */
   const moduleOf = (node: Node): string | undefined => {
     const { url, lineNumber } = node.callFrame;
     const parent = parents.get(node.id);

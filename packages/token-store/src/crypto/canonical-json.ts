@@ -24,7 +24,7 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members}}`;
 }
 
-/** Whether two values are equal, in whatever order their members are. Then they have one canonical text. */
+/** Whether two values are equal, with their members in any order. Then they have one canonical text. */
 export function isSameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (isJsonList(a) || isJsonList(b)) {

@@ -40,7 +40,7 @@ export function isRecordMac(mac: unknown, record: Authenticated, key: Buffer): m
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
-/** Whether a MAC of one is a MAC of the other. Nearly always the values tell, and their texts are not made. */
+/** Whether a MAC of one is a MAC of the other. The texts are compared only if the values differ. */
 export function isSameRecord(a: Authenticated, b: Authenticated): boolean {
   if (a.stage !== b.stage || a.expiresAt !== b.expiresAt || a.key.kind !== b.key.kind || a.key.id !== b.key.id)
     return false;

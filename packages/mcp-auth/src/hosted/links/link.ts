@@ -54,7 +54,7 @@ export function linkScope({ tokens: { scope } }: Pick<StoredTokens, "tokens">): 
   return scope?.split(" ").filter((token) => token !== "");
 }
 
-/** Of tokens that were issued now. */
+/** @param tokens issued just now */
 export function tokenSetOf(tokens: VendorTokens, { settings, now }: Pick<LinkDeps, "settings" | "now">): TokenSet {
   const at = now();
   const { accessToken, refreshToken, idToken, tokenType, scope, expiresInSeconds, vendorData } = tokens;

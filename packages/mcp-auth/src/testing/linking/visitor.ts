@@ -36,7 +36,7 @@ export interface LinkingVisitor {
 }
 
 export type VisitOptions = Partial<Pick<DriveConsentOptions, "account" | "decision" | "cookieJar">> & {
-  /** The redirect that is not followed, and is where the visit ends: a client's. */
+  /** The redirect that ends the visit, because it is a client's, and is not followed. */
   readonly stopAt?: (url: URL) => boolean;
 };
 

@@ -9,7 +9,7 @@ const STATUS: Readonly<Record<string, number>> = {
   too_many_requests: 429,
 };
 
-/** Of both the authorization and the token endpoint. */
+/** The codes of both the authorization and the token endpoint. */
 const SHARED = [
   "invalid_request",
   "invalid_scope",
