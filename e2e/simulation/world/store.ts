@@ -77,9 +77,9 @@ export function createSharedStore(
       }
     },
     /**
-     * By the same: a flow's row takes the place of its own or of another's, with some of it changed.
+     * The same attacker writes a flow's row back, changed, under its own id or under another flow's.
      *
-     * @returns false if there is none
+     * @returns false if the table has no such flow
      */
     plantFlow: async (from: string, change: (row: StoredRecord) => Partial<StoredRecord>, to = from) => {
       const row = await store.get({ kind: "flow", id: from }, { includeExpired: true });

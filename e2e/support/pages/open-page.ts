@@ -5,7 +5,7 @@ import { BROWSER_MS } from "../chromium.ts";
 import { plantSecret } from "../secrets.ts";
 
 interface OpenOptions extends BrowserContextOptions {
-  /** Something is refused on purpose, with a status of 4xx: the browser's line about that is no complaint. */
+  /** A status of 4xx is expected: the browser's line about it does not fail the test. */
   readonly isRefused?: boolean;
 }
 

@@ -36,7 +36,7 @@ export function nearestName(written: string, vendors: Vendors): string | undefin
   return NAME.test(written) ? nearest(written, namesOf(vendors)) : undefined;
 }
 
-/** @returns a hint at that name for the middle of a sentence; empty if there is none */
+/** @returns a hint at the nearest name, for the middle of a sentence; empty if no name is near */
 export function didYouMean(written: string, vendors: Vendors): string {
   const near = nearestName(written, vendors);
   return near === undefined ? "" : `, did you mean ${near}`;

@@ -146,7 +146,7 @@ export function noteRestored(user: string, { events, ...place }: LinkPlace & Pic
  * @param present the current link
  * @param granted the scope of the new tokens
  * @returns whether the new tokens permit less, and nothing that the present ones do not. A scope that
- *   is no longer in `VENDOR_SCOPES` is no reason to keep a link
+ *   `VENDOR_SCOPES` has dropped is not counted
  */
 export function outlasts(
   present: StoredTokens,

@@ -1,6 +1,6 @@
 import { defineVendor, type ResolvedVendor } from "../../registry/vendor.ts";
 
-/** @returns a vendor that was never discovered, with these fields and endpoints of its own */
+/** @returns a vendor with two endpoints and these fields, as if nothing had been discovered */
 export const resolvedVendor = (fields: Partial<ResolvedVendor> = {}): ResolvedVendor => ({
   ...defineVendor({ id: "v", name: "V" }),
   authorizationEndpoint: "https://v.example/a",
