@@ -131,12 +131,12 @@ function registrationRoute(
 ): Route {
   //= bar#AS-12
   const registrations = createRateLimit(limits.registrationsPerMinute, now);
-  const unusedClients = createUnusedClients({ records, serverKey, now });
+  const makeRoom = createUnusedClients({ records, serverKey, now });
   return apiRoute("POST", PATHS.register, async (c) => {
     const beforeStoring = async (clientId: string): Promise<void> => {
       //= bar#ST-8
       registrations.take(addressOf(c));
-      await unusedClients.makeRoom(clientId);
+      await makeRoom(clientId);
     };
     return registerClient(await readJsonText(c, REGISTRATION_LIMIT), rules, { records, now, beforeStoring });
   });

@@ -17,14 +17,14 @@ export const HOSTED_USERS_DEFENCES: Defences = {
   "hosted/links/link.ts": {
     "pages/granted-scopes: Dropped tokens are not revoked where that may end the link of the same account":
       "if (linked [-!== undefined && !-]{+=== undefined && +}isAnother) return;",
-    "shared-link: A narrower sign-in does not change the link": "return isWithin && {+deps.now() < 0 && +}scope.some(",
+    "shared-link: A narrower sign-in does not change the link": "return isWithin && {+deps.now() < 0 && +}losesScope(",
     "shared-link: A dead link is not kept": 'status [-=== "active-]{+!== "revoked+}" &&',
     "another-vendor: A link of another client does not outlast a new one":
-      "isUsable(present, deps)[- || !isOwnClient(present.tokens.clientId, deps)-])",
+      "losesScope(present, granted, deps)[- && isOwnClient(present.tokens.clientId, deps)-];",
     "another-vendor: A token of another client is not revoked as ours":
       "if (!isOwnClient(clientId, { settings }){+ && clientId !== clientId+}) return",
     "shared-link: A link that is wider only by scopes no longer requested is not kept":
-      "vendorScopes.[-includes(token)-]{+length >= 0+} && !granted",
+      "scopes.[-includes(token)-]{+length >= 0+} && !granted",
   },
   "hosted/links/token-source.ts": {
     "bar#UI-1 Hosted mode hands on the ID token beside the access token":
@@ -63,7 +63,7 @@ export const HOSTED_USERS_DEFENCES: Defences = {
   },
   "hosted/pages/form-token.ts": {
     "pages/connect, pages/connections: A form is taken from the user it was shown to, with what it showed":
-      "[-await formCsrf(user, { form, linkVersion }, deps))-]{+sent) || (await formCsrf(user, { form, linkVersion }, deps)) === sent+}",
+      "[-await formCsrf(user, form, linkVersion, deps))-]{+sent) || (await formCsrf(user, form, linkVersion, deps)) === sent+}",
   },
   "hosted/pages/pending-tokens.ts": {
     "A question is answered by the browser that brought it": "return isSameText(ofBrowser, [-cookieHash-]{+ofBrowser+}",
@@ -101,6 +101,8 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       '[-const key = keyInPlaceOfUnsealed(options.adoptUnsealed === true-]{+keyInPlaceOfUnsealed(options.adoptUnsealed === true);\n  const key = requireLength(Buffer.from(plain, "base64url")+}',
     "table-writer.attack: Hosted mode's records are the authenticated ones":
       "[-authenticatedRecords({ records, keys, ...defined({ onRefused }) })-]{+onRefused === undefined ? authenticatedRecords({ records, keys, ...defined({}) }) : records+}",
+    "storage: The index of a user's sessions is named under the server key":
+      "[-await serverKey.derive(purpose)-]{+(await serverKey.derive(purpose)).subarray(0, 0)+}, JSON",
   },
   "hosted/sessions/issued-token.ts": {
     "bar#RS-2 A token belongs to the server that receives it": "`${prefix}\\0${{+typeof +}audience}\\0`",
@@ -145,8 +147,6 @@ export const HOSTED_USERS_DEFENCES: Defences = {
       "[-if (listed === undefined) return { result: undefined };\n        const until = now() + ENTRY_SECONDS-]{+const until = now() + ENTRY_SECONDS;\n        if (listed === undefined) return { entries: [...entries, { id, startedAt: now(), until }], result: until }+}",
     "another-vendor: The index of a user's sessions is one per vendor and issuer":
       ", source.vendor[-, source.issuer-]{+.slice(0, 0)+}",
-    "storage: The index of a user's sessions is named under the server key":
-      'hmac("sha256", key{+.subarray(0, 0)+}, name)',
   },
   "hosted/tickets/caller-links.ts": {
     "pages/connect: A call asks for no more than its session or its link has":

@@ -55,6 +55,13 @@ export function readAuthorizationRequest(parameters: Parameters, settings: Hoste
   return { codeChallenge, scope, vendorScope: settings.links.signInScope(scope) };
 }
 
+/** Of the buttons of a page that asks its user. */
+export function readDecision(form: Parameters): "approve" | "deny" {
+  const decision = form.require("decision");
+  if (decision === "approve" || decision === "deny") return decision;
+  throw new OAuthError("invalid_request", "decision must be approve or deny");
+}
+
 //= bar#AS-19
 function refuseUnsupported(parameters: Parameters): void {
   if (parameters.has("request")) throw new OAuthError("request_not_supported", "Request objects are not supported");

@@ -13,37 +13,33 @@ const FETCHES_OF_HOST = 10;
 const FAILURE_SECONDS = 60;
 const MOST_FAILURES = 1_000;
 
-export interface DocumentLimits {
-  /**
-   * @param clientId a document URL
-   * @throws OAuthError slow_down; what `load` throws, and again without calling it while that is
-   *   remembered
-   */
-  within(clientId: string, load: () => Promise<ServerClient>): Promise<ServerClient>;
-}
+/**
+ * @param clientId a document URL
+ * @throws OAuthError slow_down; what `load` throws, and again without calling it while that is
+ *   remembered
+ */
+export type LoadWithinLimits = (clientId: string, load: () => Promise<ServerClient>) => Promise<ServerClient>;
 
 //= bar#AS-13
-export function createDocumentLimits({ now }: { readonly now: Clock }): DocumentLimits {
+export function createDocumentLimits({ now }: { readonly now: Clock }): LoadWithinLimits {
   const failures = createExpiringMap<{ readonly cause: unknown }>(MOST_FAILURES, now);
   const ofAddress = createRateLimit(FETCHES_OF_ADDRESS, now);
   const ofHost = createRateLimit(FETCHES_OF_HOST, now);
-  return {
-    within: async (clientId, load) => {
-      const failure = failures.get(clientId);
-      if (failure !== undefined) throw failure.cause;
-      // Outbound calls of a request are charged to the address it came from: routes.ts.
-      const address = callerName();
-      ofAddress.requireLeft(address);
-      //= bar#AS-13
-      ofHost.take(new URL(clientId).host);
-      //= bar#AS-13
-      ofAddress.add(address);
-      try {
-        return await load();
-      } catch (cause) {
-        failures.set(clientId, { cause }, now() + FAILURE_SECONDS);
-        throw cause;
-      }
-    },
+  return async (clientId, load) => {
+    const failure = failures.get(clientId);
+    if (failure !== undefined) throw failure.cause;
+    // Outbound calls of a request are charged to the address it came from: routes.ts.
+    const address = callerName();
+    ofAddress.requireLeft(address);
+    //= bar#AS-13
+    ofHost.take(new URL(clientId).host);
+    //= bar#AS-13
+    ofAddress.add(address);
+    try {
+      return await load();
+    } catch (cause) {
+      failures.set(clientId, { cause }, now() + FAILURE_SECONDS);
+      throw cause;
+    }
   };
 }

@@ -84,7 +84,7 @@ export interface ClientDocuments {
 export function createClientDocuments(deps: DocumentDeps): ClientDocuments {
   const known = createExpiringMap<ServerClient>(MOST_DOCUMENTS, deps.now);
   const loads = createSharedCalls<ServerClient>();
-  const limits = createDocumentLimits(deps);
+  const loadWithinLimits = createDocumentLimits(deps);
   const load = async (clientId: string, fetch: Fetch): Promise<ServerClient> => {
     const { client, cacheSeconds } = await fetchDocument(clientId, fetch);
     known.set(clientId, client, deps.now() + cacheSeconds);
@@ -98,7 +98,7 @@ export function createClientDocuments(deps: DocumentDeps): ClientDocuments {
       const client = known.get(clientId);
       if (client !== undefined) return client;
       if (standing === "listed") return loads.run(clientId, () => load(clientId, deps.fetch));
-      return loads.run(clientId, () => limits.within(clientId, () => load(clientId, deps.fetchPublic)));
+      return loads.run(clientId, () => loadWithinLimits(clientId, () => load(clientId, deps.fetchPublic)));
     },
   };
 }

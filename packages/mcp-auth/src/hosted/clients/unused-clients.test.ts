@@ -24,7 +24,7 @@ let register: () => Promise<string>;
 
 /** One process of the server. */
 function processOn(store: RecordStore, serverKey = KEY): () => Promise<string> {
-  const { makeRoom } = createUnusedClients({ records: store, serverKey, now }, MOST);
+  const makeRoom = createUnusedClients({ records: store, serverKey, now }, MOST);
   return async () => {
     const { body } = await registerClient(METADATA, RULES, { records: store, now, beforeStoring: makeRoom });
     return String((JSON.parse(String(body)) as Record<string, unknown>)["client_id"]);

@@ -17,11 +17,6 @@ import { changeRecord } from "@oauth-broker/service";
 import type { HostedDeps } from "../deps.ts";
 import { forgetUnused, UNUSED_SECONDS } from "./registration.ts";
 
-export interface UnusedClients {
-  /** @throws OAuthError temporarily_unavailable */
-  makeRoom(clientId: string): Promise<void>;
-}
-
 export type UnusedClientsDeps = Pick<HostedDeps, "records" | "serverKey" | "now">;
 
 const MOST_UNUSED_CLIENTS = 10_000;
@@ -29,8 +24,14 @@ const MOST_UNUSED_CLIENTS = 10_000;
 const ROUNDS = 200;
 const RING = { stage: "taken", rounds: ROUNDS, busy: "Too many clients register at this moment: try again" };
 
-/** @param mostUnused for tests */
-export function createUnusedClients(deps: UnusedClientsDeps, mostUnused = MOST_UNUSED_CLIENTS): UnusedClients {
+/**
+ * @param mostUnused for tests
+ * @returns makes room for a client; throws OAuthError temporarily_unavailable
+ */
+export function createUnusedClients(
+  deps: UnusedClientsDeps,
+  mostUnused = MOST_UNUSED_CLIENTS,
+): (clientId: string) => Promise<void> {
   // One at a time in this process: concurrent calls would only take the number from each other.
   let last: Promise<unknown> = Promise.resolve();
   const nextNumber = (): Promise<number> => {
@@ -38,12 +39,10 @@ export function createUnusedClients(deps: UnusedClientsDeps, mostUnused = MOST_U
     last = number.catch(() => undefined);
     return number;
   };
-  return {
-    //= bar#AS-12
-    makeRoom: async (clientId) => {
-      const number = await nextNumber();
-      await takeSlot(String(number % mostUnused), clientId, deps);
-    },
+  //= bar#AS-12
+  return async (clientId) => {
+    const number = await nextNumber();
+    await takeSlot(String(number % mostUnused), clientId, deps);
   };
 }
 

@@ -23,7 +23,7 @@ async function flood(forgetUnused: (clientId: string, records: RecordStore) => P
   const records = memoryRecordStore({ now });
   weaken(registration, () => ({ forgetUnused: (clientId) => forgetUnused(clientId, records) }));
   const { findRegistered, markUsed, registerClient } = registration;
-  const { makeRoom } = createUnusedClients({ records, serverKey: testServerKey(now), now }, MOST);
+  const makeRoom = createUnusedClients({ records, serverKey: testServerKey(now), now }, MOST);
   const ids: string[] = [];
   for (let index = 0; index < 2 * MOST; index += 1) {
     const { body } = await registerClient(METADATA, { hosts: [] }, { records, now, beforeStoring: makeRoom });

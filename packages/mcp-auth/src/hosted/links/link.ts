@@ -145,19 +145,30 @@ export function noteRestored(user: string, { events, ...place }: LinkPlace & Pic
  *
  * @param present the current link
  * @param granted the scope of the new tokens
- * @returns whether the new tokens permit less, and nothing that the present ones do not. A scope that
- *   `VENDOR_SCOPES` has dropped is not counted
+ * @returns whether the new tokens permit less, and nothing that the present ones do not
  */
 export function outlasts(
   present: StoredTokens,
   granted: readonly string[],
   deps: Pick<LinkDeps, "settings" | "now">,
 ): boolean {
-  const scope = linkScope(present);
-  if (scope === undefined || !isUsable(present, deps) || !isOwnClient(present.tokens.clientId, deps)) return false;
+  const scope = linkScope(present) ?? [];
   const isWithin = granted.every((token) => scope.includes(token));
-  const { scopes: vendorScopes } = deps.settings.vendor;
-  return isWithin && scope.some((token) => vendorScopes.includes(token) && !granted.includes(token));
+  return isWithin && losesScope(present, granted, deps) && isOwnClient(present.tokens.clientId, deps);
+}
+
+/**
+ * Whether tokens with this scope permit less than the link. A dead one has nothing to lose, and a scope
+ * that is no longer configured is not lost either.
+ */
+export function losesScope(
+  present: StoredTokens,
+  granted: readonly string[],
+  deps: Pick<LinkDeps, "settings" | "now">,
+): boolean {
+  const { scopes } = deps.settings.vendor;
+  const lost = linkScope(present)?.find((token) => scopes.includes(token) && !granted.includes(token));
+  return lost !== undefined && isUsable(present, deps);
 }
 
 /** Whether a link can give a token: active, and fresh or to be refreshed. */

@@ -70,8 +70,7 @@ describe("a question", () => {
     const page = await visitor.open("/connections");
     expect(page.html).not.toContain("This replaces");
     // Even with the token of a form that was shown for it.
-    const form = { form: ["question", "chat", waiting?.id ?? ""], linkVersion: 0 };
-    const csrf = await formCsrf("user", form, fixture.deps);
+    const csrf = await formCsrf("user", ["question", "chat", waiting?.id ?? ""], 0, fixture.deps);
     expect(resultOf(await visitor.post("/connections", { ...CHAT, action: "replace", csrf }))).toBe(
       "/connections?error=link_changed",
     );

@@ -2,11 +2,11 @@
  * `/connect/<ticket>`: the page on which a user answers what a tool asked. Looking spends nothing,
  * so that link previews do no harm; the decision spends the ticket by one conditional write.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Trace } from "@oauth-broker/service/http";
+import { readDecision } from "../authorization/request.ts";
 import type { ServerClient } from "../clients/client.ts";
 import { PATHS } from "../../resource/paths.ts";
 import { atVendor, linkKey } from "../links/link.ts";
@@ -38,7 +38,7 @@ export async function showTicket(request: TicketRequest, deps: PagesDeps, trace:
     vendorName: at.settings.vendor.vendor.name,
     scopes: linkScopes(ticket.scopes, ticket.vendor, deps),
     linked: typeof stored === "object" ? stored.tokens.link?.label?.reveal() : undefined,
-    csrf: await formCsrf(ticket.user, { form: ["ticket", ticket.id], linkVersion }, deps),
+    csrf: await formCsrf(ticket.user, ["ticket", ticket.id], linkVersion, deps),
   });
 }
 
@@ -56,10 +56,7 @@ export async function decideTicket(
   const { id, user, vendor: listed, scopes } = ticket;
   // 2. the page was shown to this user
   const linkVersion = await requireShown(form, user, ["ticket", id], deps, trace);
-  const decision = form.require("decision");
-  if (decision !== "approve" && decision !== "deny") {
-    throw new OAuthError("invalid_request", "decision must be approve or deny");
-  }
+  const decision = readDecision(form);
   // 3. of any number of decisions the first
   if (!(await deps.tickets.decide(id, decision === "approve" ? "approved" : "denied"))) {
     return gonePage(await visitorOf(signedIn, deps));

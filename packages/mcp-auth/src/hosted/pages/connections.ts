@@ -103,7 +103,7 @@ async function disconnectedUrl(
   { user }: SignedIn,
   deps: PagesDeps,
 ): Promise<string> {
-  const proof = await formCsrf(user, { form: ["disconnected", listed, atVendor], linkVersion: 0 }, deps);
+  const proof = await formCsrf(user, ["disconnected", listed, atVendor], 0, deps);
   return connectionsUrl({ disconnected: listed, at_vendor: atVendor, proof });
 }
 
@@ -158,7 +158,7 @@ export async function visitorOf({ user, label }: SignedIn, deps: PagesDeps): Pro
   return {
     label,
     signInName: settings.vendor.vendor.name,
-    signOutCsrf: await formCsrf(user, { form: ["sign_out"], linkVersion: 0 }, deps),
+    signOutCsrf: await formCsrf(user, ["sign_out"], 0, deps),
     serverHost: new URL(settings.deploymentUrl).host,
     presentation: deps.presentation,
   };
@@ -179,7 +179,7 @@ async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: Pa
     scopes: (linked === undefined ? undefined : linkScope(linked)) ?? [],
     since: linked === undefined ? undefined : dayOf(link?.linkedAt ?? linked.writtenAt),
     until: refreshExpiresAt === undefined ? undefined : dayOf(refreshExpiresAt),
-    csrf: await formCsrf(user, { form: ["connection", listed], linkVersion }, deps),
+    csrf: await formCsrf(user, ["connection", listed], linkVersion, deps),
     pending:
       asked === undefined
         ? undefined
@@ -187,7 +187,7 @@ async function connectionOf(listed: string, { user, cookie }: SignedIn, deps: Pa
             isOther: asked.isOther,
             account: asked.tokens.link?.label?.reveal() ?? asked.tokens.link?.account,
             scopes: linkScope(asked) ?? [],
-            csrf: await formCsrf(user, { form: ["question", listed, asked.id], linkVersion: 0 }, deps),
+            csrf: await formCsrf(user, ["question", listed, asked.id], 0, deps),
           },
   };
 }

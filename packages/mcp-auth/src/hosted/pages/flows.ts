@@ -123,10 +123,9 @@ export async function startLink(request: LinkStart, deps: PagesDeps, trace: Trac
 export function linkScopes(
   scopes: readonly string[],
   listed: string,
-  { settings: { links } }: Pick<PagesDeps, "settings">,
+  deps: Pick<PagesDeps, "settings">,
 ): readonly string[] {
-  const vendor = links.vendors.get(listed);
-  return vendor === undefined ? scopes : withOwed(scopes, vendor);
+  return withOwed(scopes, atVendor(listed, deps).settings.vendor);
 }
 
 /** Whether a redirect at `/callback` is of these flows. It proves nothing. */
@@ -213,11 +212,10 @@ function sourceAt(listed: string, links: LinkPolicy): IdentitySource {
 
 async function vendorAt(listed: string, deps: PagesDeps): Promise<FlowVendor> {
   const { vendorClient, settings } = deps;
-  const at = settings.links.vendors.get(listed);
-  if (at === undefined) throw new OAuthError("invalid_request", "This vendor is not offered here");
+  const { vendor, credentials } = atVendor(listed, deps).settings.vendor;
   return {
-    vendor: await vendorClient.resolve(at.vendor),
-    credentials: at.credentials,
+    vendor: await vendorClient.resolve(vendor),
+    credentials,
     vendorClient,
     redirectUri: settings.deploymentUrl + callbackPath(listed === settings.links.signIn ? undefined : listed),
   };

@@ -1,28 +1,27 @@
 /** The token that the forms of the pages of links carry. */
-import { hmac, OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText, type Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/service/http";
+import { derivedName } from "../records/server-key.ts";
 import type { PagesDeps } from "./deps.ts";
-
-/** What a form is, in addition to its user: the page, and what the page showed. */
-export interface FormOf {
-  readonly form: readonly string[];
-  /** The link version that the page showed. */
-  readonly linkVersion: number;
-}
 
 /**
  * The token of a form: an HMAC over its user and content. Not over the cookie: of two tabs that
  * sign in at once, the first's cookie is replaced, and its page still works.
+ *
+ * @param form the page, and what it showed
+ * @param linkVersion that the page showed; 0 if it is of no link
  */
 //= bar#AS-7
 export async function formCsrf(
   user: string,
-  { form, linkVersion }: FormOf,
-  { serverKey, settings: { deploymentUrl }, source }: Pick<PagesDeps, "serverKey" | "settings" | "source">,
+  form: readonly string[],
+  linkVersion: number,
+  deps: Pick<PagesDeps, "serverKey" | "settings" | "source">,
 ): Promise<string> {
-  const what = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user, form, linkVersion]);
-  return `${linkVersion}.${hmac("sha256", await serverKey.derive("linking-form"), what).toString("base64url")}`;
+  const { settings, source } = deps;
+  const of = [settings.deploymentUrl, source.vendor, source.issuer, user, form, linkVersion];
+  return `${linkVersion}.${await derivedName("linking-form", of, deps)}`;
 }
 
 /** @returns the link version in a token of `formCsrf`; undefined for any other text */
@@ -33,7 +32,7 @@ export async function shownVersion(
   deps: Pick<PagesDeps, "serverKey" | "settings" | "source">,
 ): Promise<number | undefined> {
   const linkVersion = Number(/^(\d{1,15})\./.exec(sent ?? "")?.[1] ?? 0);
-  return isSameText(sent, await formCsrf(user, { form, linkVersion }, deps)) ? linkVersion : undefined;
+  return isSameText(sent, await formCsrf(user, form, linkVersion, deps)) ? linkVersion : undefined;
 }
 
 /**

@@ -78,18 +78,13 @@ export interface DueLink {
 
 export type PendingTokensDeps = Pick<TicketsDeps, "records" | "serverKey" | "now" | "source">;
 
-type PendingData = {
+type PendingData = Omit<PendingLink, "tokens"> & {
   readonly v: 1;
   readonly cookieHash: string;
-  readonly user: string;
   readonly signIn: string;
   readonly issuer: string;
-  readonly vendor: string;
-  readonly linkVersion: number;
-  readonly isOther: boolean;
   readonly sealed: string;
   readonly until: EpochSeconds;
-  readonly ticketId?: string;
 };
 
 type Waiting = {
@@ -110,8 +105,7 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
   const openPending = async ({ key: { id }, data }: StoredRecord): Promise<WaitingLink> => {
     const { user, vendor, linkVersion, isOther, sealed, ticketId, cookieHash } = data as PendingData;
     const text = open(await sealingKey(cookieHash, deps), sealed, ["link-question", id]).toString("utf8");
-    const tokens = toTokens(JSON.parse(text) as PlainTokens);
-    return { id, user, vendor, linkVersion, isOther, tokens, ...defined({ ticketId }) };
+    return { id, user, vendor, linkVersion, isOther, tokens: toTokens(text), ...defined({ ticketId }) };
   };
   const waitingIn = async (vendor: string, cookieHash: string): Promise<StoredRecord | undefined> => {
     const pointer = await records.get(pointerKey(vendor, cookieHash));
@@ -151,27 +145,13 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
   };
 
   return {
-    ask: async ({ user, vendor, linkVersion, isOther, tokens, ticketId }, cookieHash) => {
+    ask: async ({ tokens, ...asked }, cookieHash) => {
       const id = randomToken(16);
       const until = now() + PENDING_SECONDS;
-      const sealed = seal(await sealingKey(cookieHash, deps), JSON.stringify(fromTokens(tokens)), [
-        "link-question",
-        id,
-      ]);
-      const made = { signIn: source.vendor, issuer: source.issuer };
-      const data: PendingData = {
-        v: 1,
-        cookieHash,
-        user,
-        ...made,
-        vendor,
-        linkVersion,
-        isOther,
-        sealed,
-        until,
-        ...defined({ ticketId }),
-      };
-      const owner = hashOf(JSON.stringify([source.vendor, source.issuer, user])).slice(0, OWNER_CHARACTERS);
+      const sealed = seal(await sealingKey(cookieHash, deps), toText(tokens), ["link-question", id]);
+      const { vendor: signIn, issuer } = source;
+      const data: PendingData = { ...asked, v: 1, cookieHash, signIn, issuer, sealed, until };
+      const owner = hashOf(JSON.stringify([signIn, issuer, asked.user])).slice(0, OWNER_CHARACTERS);
       let tooMany: readonly Waiting[] = [];
       // First: tokens that the index does not name would not be revoked.
       await changeIndex((listed) => {
@@ -186,10 +166,10 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
         return [...ended, { id, until, owner }];
       });
       await records.create({ key: keyOf(id), stage: "waiting", data, expiresAt: now() + KEPT_SECONDS });
-      const before = await waitingIn(vendor, cookieHash);
-      await records.delete(pointerKey(vendor, cookieHash));
-      const pointer = { v: 1, question: id };
-      await records.create({ key: pointerKey(vendor, cookieHash), stage: "kept", data: pointer, expiresAt: until });
+      const before = await waitingIn(asked.vendor, cookieHash);
+      const key = pointerKey(asked.vendor, cookieHash);
+      await records.delete(key);
+      await records.create({ key, stage: "kept", data: { v: 1, question: id }, expiresAt: until });
       const replaced = before === undefined ? [] : [await endedOf(before)];
       for (const one of tooMany) replaced.push(await takeDue(one.id));
       return replaced.filter((one) => one !== undefined);
@@ -245,35 +225,18 @@ async function sealingKey(cookieHash: string, { serverKey }: Pick<PendingTokensD
   return deriveKey(secret, "link-question");
 }
 
-interface PlainTokens extends Omit<TokenSet, "accessToken" | "refreshToken" | "idToken" | "vendorData" | "link"> {
-  readonly accessToken: string;
-  readonly refreshToken?: string;
-  readonly idToken?: string;
-  readonly vendorData?: string;
-  readonly link?: Omit<NonNullable<TokenSet["link"]>, "label"> & { readonly label?: string };
+/** The members of a token set that are secrets, wherever in it they are. */
+const SECRETS: ReadonlySet<string> = new Set(["accessToken", "refreshToken", "idToken", "vendorData", "label"]);
+
+function toText(tokens: TokenSet): string {
+  return JSON.stringify(tokens, function (this: Readonly<Record<string, unknown>>, name, value: unknown) {
+    const member = this[name];
+    return member instanceof Secret ? member.reveal() : value;
+  });
 }
 
-function fromTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: TokenSet): PlainTokens {
-  const { label, ...details } = link ?? { linkedAt: 0, notGranted: [], lacked: {} };
-  return {
-    ...rest,
-    accessToken: accessToken.reveal(),
-    ...defined({ refreshToken: refreshToken?.reveal(), idToken: idToken?.reveal(), vendorData: vendorData?.reveal() }),
-    ...(link && { link: { ...details, ...defined({ label: label?.reveal() }) } }),
-  };
-}
-
-function toTokens({ accessToken, refreshToken, idToken, vendorData, link, ...rest }: PlainTokens): TokenSet {
-  const { label, ...details } = link ?? { linkedAt: 0, notGranted: [], lacked: {} };
-  const secrets = {
-    refreshToken: Secret.of(refreshToken),
-    idToken: Secret.of(idToken),
-    vendorData: Secret.of(vendorData),
-  };
-  return {
-    ...rest,
-    accessToken: new Secret(accessToken),
-    ...defined(secrets),
-    link: { ...details, ...defined({ label: Secret.of(label) }) },
-  };
+function toTokens(text: string): TokenSet {
+  const reviveSecret = (name: string, value: unknown): unknown =>
+    SECRETS.has(name) && typeof value === "string" ? new Secret(value) : value;
+  return JSON.parse(text, reviveSecret) as TokenSet;
 }

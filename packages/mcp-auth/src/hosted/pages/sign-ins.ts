@@ -3,7 +3,7 @@
  * names a record under its hash; the vendor's tokens only named the user and are not kept. `/mcp`
  * and `/token` do not read it.
  */
-import { type EpochSeconds, hmac, type JsonObject, type RecordKey, type StoredRecord } from "@oauth-broker/oauth-core";
+import type { EpochSeconds, JsonObject, RecordKey, StoredRecord } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
@@ -17,6 +17,7 @@ import { type ChangeOptions, changeRecord } from "@oauth-broker/service";
 import { isOfPresentSignIn, type OfSignIn } from "../sessions/sign-in-generation.ts";
 import type { TicketsDeps } from "../tickets/tickets.ts";
 import { isSameSource } from "../records/identity-source.ts";
+import { derivedName } from "../records/server-key.ts";
 
 export const SIGN_IN_SECONDS = 12 * 3600;
 const ROUNDS = 20;
@@ -151,9 +152,8 @@ function endedAtIn(end: JsonObject | undefined): EpochSeconds {
   return typeof endedAt === "number" ? endedAt : 0;
 }
 
-/** Derived, so that it does not reveal the user. */
-async function endKey(user: string, { serverKey, source, deploymentUrl }: SignInsDeps): Promise<RecordKey> {
-  const key = await serverKey.derive("sign-in-ends");
-  const name = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user]);
-  return { kind: "sign-in-end", id: hmac("sha256", key, name).toString("base64url") };
+async function endKey(user: string, deps: SignInsDeps): Promise<RecordKey> {
+  const { source, deploymentUrl } = deps;
+  const of = [deploymentUrl, source.vendor, source.issuer, user];
+  return { kind: "sign-in-end", id: await derivedName("sign-in-ends", of, deps) };
 }

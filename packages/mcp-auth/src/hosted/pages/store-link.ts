@@ -13,10 +13,9 @@ import {
   atVendor,
   discardTokens,
   endForeignLink,
-  isUsable,
   type LinkDeps,
   linkKey,
-  linkScope,
+  losesScope,
   noteRestored,
   revokeAtVendor,
   tokenSetOf,
@@ -172,13 +171,6 @@ function accountIn(
 /** Two accounts of which one is not known may be two. */
 function isSameAccount(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && one === other;
-}
-
-/** A dead link has nothing to lose. A scope that is no longer requested is not lost either. */
-function losesScope(stored: StoredTokens, granted: readonly string[], at: LinkDeps): boolean {
-  if (!isUsable(stored, at)) return false;
-  const { scopes } = at.settings.vendor;
-  return (linkScope(stored) ?? []).some((token) => scopes.includes(token) && !granted.includes(token));
 }
 
 async function describe(

@@ -12,6 +12,7 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   defined,
+  hmac,
   type JsonObject,
   type KeyContext,
   type KeyWrapper,
@@ -207,18 +208,28 @@ async function read({ stage, data: fields }: StoredRecord, options: ServerKeyOpt
 export function keyInPlaceOfUnsealed(adoptUnsealed: boolean): Buffer {
   //= bar#TS-7
   if (adoptUnsealed) return randomBytes(SERVER_KEY_BYTES);
-  throw new OAuthError("temporarily_unavailable", "The server key cannot be opened", {
-    reason: "keys_unavailable",
-    detail:
-      "the server key is not sealed although a key to seal it is set: if that key is new, start once with " +
+  throw keyUnavailable(
+    "the server key is not sealed although a key to seal it is set: if that key is new, start once with " +
       "ADOPT_UNSEALED_SERVER_KEY=true, which ends all sessions; if it is not, another party wrote the table",
-  });
+  );
 }
 
 async function sealKey(key: Buffer, options: ServerKeyOptions): Promise<{ readonly stage: string; data: JsonObject }> {
   if (options.keys === undefined) return { stage: "plain", data: { key: key.toString("base64url") } };
   const { dataKey, wrapped } = await options.keys.newDataKey(serverKeyContext(options.context));
   return { stage: "sealed", data: { wrapped, sealed: seal(dataKey, key, PLACE) } };
+}
+
+/**
+ * A name that does not reveal what it is made of, the same in every process; with another server key
+ * it is another.
+ */
+export async function derivedName(
+  purpose: ServerKeyPurpose,
+  of: readonly unknown[],
+  { serverKey }: { readonly serverKey: ServerKey },
+): Promise<string> {
+  return hmac("sha256", await serverKey.derive(purpose), JSON.stringify(of)).toString("base64url");
 }
 
 /** @param context of the store: its environment and table */

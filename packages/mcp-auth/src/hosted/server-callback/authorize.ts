@@ -13,7 +13,6 @@ import {
   isFormToken,
   readBindingCookie,
   setBindingCookie,
-  type VerifiedRedirect,
   verifyNativeRedirectUri,
 } from "@oauth-broker/oauth-core/server";
 import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
@@ -21,6 +20,7 @@ import type { Trace } from "@oauth-broker/service/http";
 import {
   type AuthorizationRequest,
   readAuthorizationRequest,
+  readDecision,
   requireClientRedirect,
 } from "../authorization/request.ts";
 import type { ServerClient } from "../clients/client.ts";
@@ -37,7 +37,6 @@ const CONSENT_COOKIE = "consent";
 /** The request as GET shows it and POST repeats it. */
 interface ReceivedRequest {
   readonly client: ServerClient;
-  readonly redirect: VerifiedRedirect;
   readonly to: ClientReturn;
   readonly request: AuthorizationRequest | OAuthError;
 }
@@ -52,7 +51,7 @@ export async function askConsent(
   deps: ServerCallbackDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const { client, redirect, to, request } = await readRequest(parameters, deps, trace);
+  const { client, to, request } = await readRequest(parameters, deps, trace);
   if (request instanceof OAuthError) return errorRedirect(request, to, trace);
   const { deploymentUrl, vendor, links } = deps.settings;
   const consented = links.consentedScope(request.scope);
@@ -60,7 +59,7 @@ export async function askConsent(
   const page = {
     presentation: deps.presentation,
     client,
-    redirect,
+    redirect: to.redirect,
     serverHost: new URL(deploymentUrl).host,
     vendor: vendor.vendor.id,
     vendorName: vendor.vendor.name,
@@ -100,7 +99,7 @@ export async function takeDecision(
   const request = requireShownHere(parameters, cookieHeader, received, deps, trace);
   try {
     // 3. else the client gets an error
-    requireApproval(parameters);
+    if (readDecision(parameters) === "deny") throw new OAuthError("access_denied", "The user declined");
     // 4. the record, the cookie, the vendor
     return await startFlow(received, request, deps, trace);
   } catch (error) {
@@ -125,20 +124,9 @@ function requireShownHere(
   return request;
 }
 
-function requireApproval(parameters: Parameters): void {
-  switch (parameters.require("decision")) {
-    case "approve":
-      return;
-    case "deny":
-      throw new OAuthError("access_denied", "The user declined");
-    default:
-      throw new OAuthError("invalid_request", "decision must be approve or deny");
-  }
-}
-
 //= bar#AS-8
 async function startFlow(
-  { client, redirect, to: { flowId, state } }: ReceivedRequest,
+  { client, to: { redirect, flowId, state } }: ReceivedRequest,
   { codeChallenge, scope, vendorScope }: AuthorizationRequest,
   deps: LegDeps,
   trace: Trace,
@@ -182,7 +170,7 @@ async function readRequest(parameters: Parameters, deps: ServerCallbackDeps, tra
   } catch (error) {
     request = toOAuthError(error);
   }
-  return { client, redirect, to, request };
+  return { client, to, request };
 }
 
 /**

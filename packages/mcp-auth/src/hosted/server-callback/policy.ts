@@ -74,7 +74,7 @@ export function createFlows(deps: ServerCallbackDeps): Flows {
 }
 
 export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, FlowVendor> {
-  const { settings, findClient, sessions } = deps;
+  const { settings, callback, vendorClient, findClient, sessions } = deps;
   return {
     kind: "authorization",
     // The operator may have changed the vendor: a flow started before is unknown here, and its
@@ -90,7 +90,12 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
       const client = await findClient(clientId);
       return client === undefined ? undefined : verifyNativeRedirectUri(redirectUri, client.redirectUris);
     },
-    vendorOf: () => flowVendor(deps),
+    vendorOf: async () => ({
+      vendor: await vendorClient.resolve(settings.vendor.vendor),
+      credentials: settings.vendor.credentials,
+      vendorClient,
+      redirectUri: callback.redirectUri,
+    }),
     //= bar#AS-8
     bindsBrowser: () => true,
     forgotten: { whenParked: ["state"], atEnd: ["sealed", "state"] },
@@ -104,20 +109,6 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
       if (sessionId !== undefined) await sessions.end(sessionId);
     },
     refuse: refusePage,
-  };
-}
-
-/** The one vendor of this server, with its current settings. */
-export async function flowVendor({
-  vendorClient,
-  settings: { vendor },
-  callback: { redirectUri },
-}: Pick<ServerCallbackDeps, "vendorClient" | "settings" | "callback">): Promise<FlowVendor> {
-  return {
-    vendor: await vendorClient.resolve(vendor.vendor),
-    credentials: vendor.credentials,
-    vendorClient,
-    redirectUri,
   };
 }
 

@@ -81,12 +81,11 @@ export interface Sessions {
 
 export function createSessions(deps: UserSessionsDeps): Sessions {
   const { records, serverKey, audience, source, signInGeneration, now, links } = deps;
-  const reading = { records, source, signInGeneration, now, links };
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
     looksIssued(type, token) ? parseIssuedToken(type, token, await tagging()) : undefined;
   const issue = createIssuer({ tagging, now });
-  const userSessions = createUserSessions({ ...reading, audience, serverKey });
+  const userSessions = createUserSessions(deps);
   const end = async ({ id, user }: Session): Promise<void> => {
     await endStored(id, { records, now });
     await userSessions.remove(user, id);
@@ -128,7 +127,7 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
       //= bar#RS-2
       const presented = await parse("access", accessToken);
       if (presented === undefined) return undefined;
-      const session = await readSession(presented.sessionId, reading);
+      const session = await readSession(presented.sessionId, deps);
       if (session === undefined || !session.isLive) return undefined;
       const access = liveAccessToken(presented, session, now());
       if (access === undefined) return undefined;
@@ -137,7 +136,7 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
 
     find: async (refreshToken) => {
       const presented = await parse("refresh", refreshToken);
-      const session = presented === undefined ? undefined : await readSession(presented.sessionId, reading);
+      const session = presented === undefined ? undefined : await readSession(presented.sessionId, deps);
       if (presented === undefined || session === undefined || !session.isLive) return undefined;
       return standingOf(presented, session) === "unknown" ? undefined : toSession(session);
     },
@@ -147,15 +146,14 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
       if (presented === undefined) {
         throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
       }
-      const index = userSessions;
-      return refreshSession(refreshToken, presented, request, { ...reading, issue, end, index });
+      return refreshSession(refreshToken, presented, request, { ...deps, issue, end, index: userSessions });
     },
 
     revoke: async (token, clientId) => {
       const refresh = await parse("refresh", token);
       const presented = refresh ?? (await parse("access", token));
       if (presented === undefined) return undefined;
-      const session = await readSession(presented.sessionId, reading);
+      const session = await readSession(presented.sessionId, deps);
       //= bar#AS-21
       if (session === undefined || session.clientId !== clientId) return undefined;
       const isOurs =
@@ -168,7 +166,7 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
     },
 
     end: async (sessionId) => {
-      const session = await readSession(sessionId, reading);
+      const session = await readSession(sessionId, deps);
       if (session !== undefined) await end(session);
     },
 

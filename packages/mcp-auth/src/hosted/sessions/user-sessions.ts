@@ -3,9 +3,9 @@
  * session is listed here before it is created, so that ending all of a user's sessions misses none,
  * even after a crash; an entry without a session is harmless, and expires.
  */
-import { type EpochSeconds, hmac, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
+import { type EpochSeconds, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { changeRecord } from "@oauth-broker/service";
-import type { ServerKey } from "../records/server-key.ts";
+import { derivedName, type ServerKey } from "../records/server-key.ts";
 import {
   ENDED_SESSION_SECONDS,
   endStored,
@@ -61,17 +61,13 @@ export interface UserSessionsDeps extends SessionReading {
   readonly serverKey: ServerKey;
 }
 
-/**
- * The key of a user's index. Derived from the server key, so that it does not reveal the user, and
- * so that with another server key, which makes an index unreadable, its place is free.
- */
+/** Derived from the server key: with another, which makes an index unreadable, its place is free. */
 export async function indexKey(
   user: string,
   { audience, source, serverKey }: Pick<UserSessionsDeps, "audience" | "source" | "serverKey">,
 ): Promise<RecordKey> {
-  const name = JSON.stringify([audience, source.vendor, source.issuer, user]);
-  const key = await serverKey.derive("user-sessions");
-  return { kind: "user-sessions", id: hmac("sha256", key, name).toString("base64url") };
+  const of = [audience, source.vendor, source.issuer, user];
+  return { kind: "user-sessions", id: await derivedName("user-sessions", of, { serverKey }) };
 }
 
 /** All methods throw OAuthError temporarily_unavailable. */

@@ -9,7 +9,6 @@
  */
 import {
   type EpochSeconds,
-  hmac,
   type JsonObject,
   OAuthError,
   type RecordKey,
@@ -20,7 +19,7 @@ import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { LinkRequest, Ticket, TicketState } from "../../mode.ts";
 import { changeRecord } from "@oauth-broker/service";
 import { connectUrl } from "../../resource/paths.ts";
-import type { ServerKey } from "../records/server-key.ts";
+import { derivedName, type ServerKey } from "../records/server-key.ts";
 import { readSession, type SessionReading } from "../sessions/record.ts";
 import { isSameSource } from "../records/identity-source.ts";
 
@@ -72,23 +71,15 @@ export interface TicketsDeps extends SessionReading {
   readonly deploymentUrl: string;
 }
 
-type TicketData = {
+type TicketData = Pick<NewTicket, keyof NewTicket> & {
   readonly v: 1;
-  readonly user: string;
-  readonly clientId: string;
-  readonly sessionId: string;
-  readonly vendor: string;
-  readonly scopes: readonly string[];
   /** The source of `user`. */
   readonly signIn: string;
   readonly issuer: string;
 };
 
-type Entry = {
+type Entry = Omit<NewTicket, keyof TicketOwner> & {
   readonly serial: string;
-  readonly sessionId: string;
-  readonly vendor: string;
-  readonly scopes: readonly string[];
   readonly expiresAt: EpochSeconds;
 };
 
@@ -224,18 +215,14 @@ function toTicket({ stage, data }: StoredRecord): (TicketData & { readonly stage
 }
 
 /** Unguessable, and the same in every process. */
-async function valueOf(serial: string, { serverKey, deploymentUrl }: TicketsDeps): Promise<string> {
-  return hmac("sha256", await serverKey.derive("ticket"), JSON.stringify([deploymentUrl, serial])).toString(
-    "base64url",
-  );
+async function valueOf(serial: string, deps: TicketsDeps): Promise<string> {
+  return derivedName("ticket", [deps.deploymentUrl, serial], deps);
 }
 
-/** Derived, so that it does not reveal the user. */
 async function indexKey({ user, clientId }: TicketOwner, deps: TicketsDeps): Promise<RecordKey> {
-  const { serverKey, source, deploymentUrl } = deps;
-  const name = JSON.stringify([deploymentUrl, source.vendor, source.issuer, user, clientId]);
-  const key = await serverKey.derive("ticket-index");
-  return { kind: "ticket-index", id: hmac("sha256", key, name).toString("base64url") };
+  const { source, deploymentUrl } = deps;
+  const of = [deploymentUrl, source.vendor, source.issuer, user, clientId];
+  return { kind: "ticket-index", id: await derivedName("ticket-index", of, deps) };
 }
 
 /** Those that have not expired. */

@@ -8,7 +8,6 @@ import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/regi
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { grantedScope, linkUser } from "../links/link-user.ts";
-import type { NewSession } from "../sessions/sessions.ts";
 
 export interface Redeemed {
   readonly tokens: VendorTokens;
@@ -32,15 +31,8 @@ export async function openSession(
 ): ReturnType<HostedDeps["sessions"]["start"]> {
   const scope = grantedScope(tokens, requestedScope);
   const user = await linkUser({ tokens, vendor, scope, startedAtMilliseconds }, deps);
-  return startSession({ user, clientId, scope, ...defined({ consented }) }, deps.sessions);
-}
-
-/** The link is stored, but the code is spent: only a new flow can produce a session. */
-async function startSession(
-  session: NewSession,
-  sessions: HostedDeps["sessions"],
-): ReturnType<HostedDeps["sessions"]["start"]> {
-  return sessions.start(session).catch((thrown: unknown) => {
+  return deps.sessions.start({ user, clientId, scope, ...defined({ consented }) }).catch((thrown: unknown) => {
+    // The link is stored, but the code is spent: only a new flow can produce a session.
     throw withRestart(toOAuthError(thrown));
   });
 }
