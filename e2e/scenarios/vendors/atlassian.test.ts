@@ -11,7 +11,7 @@ import { startVendorHarness, type VendorHarness } from "../../support/vendors/ha
 
 const start = (vendor: AtlassianSimulator) => {
   const form = { resource: vendor.mcpServer };
-  return startVendorHarness({ vendor, scope: "read:me", client: { kind: "mcp" }, form });
+  return startVendorHarness({ vendor, scope: "read:me", form });
 };
 const harness = shared(async () => start(await startAtlassian()));
 

@@ -41,7 +41,6 @@ const OFFERS: Readonly<Record<string, (options: SimulatorOptions) => Promise<Off
       name: "Atlassian",
       about: "A token is for one server, which has to be named.",
       request: { scope: "read:me", resource: vendor.mcpServer },
-      client: { kind: "mcp" },
     };
   },
   github: async (options) => ({

@@ -22,10 +22,9 @@ import type { Fixture } from "../fixtures/fixture.ts";
 import { type Leg, runLegs } from "../fixtures/legs.ts";
 import { createRecorder } from "../fixtures/record.ts";
 
-/** A simulator, and special settings of its app and its requests. */
+/** A simulator, and the resource that its requests have to name. */
 export interface SimulatorSetup {
   readonly simulator: VendorSimulator;
-  readonly app?: object;
   readonly resource?: string;
 }
 
@@ -38,7 +37,7 @@ export const SIMULATORS: Simulators = {
   notion: async (options) => ({ simulator: await startNotion(options) }),
   atlassian: async (options) => {
     const simulator = await startAtlassian(options);
-    return { simulator, app: { kind: "mcp" }, resource: simulator.mcpServer };
+    return { simulator, resource: simulator.mcpServer };
   },
   "google-workspace": async (options) => ({ simulator: await startGoogleWorkspace(options) }),
   "microsoft-agent365": async (options) => ({ simulator: await startMicrosoftAgent365(options) }),
@@ -67,7 +66,7 @@ const REDIRECT_URI = "http://127.0.0.1:9/callback";
 
 /** @param vendor its entry, whose endpoints become the simulator's */
 export async function legsAt(
-  { simulator, app = {}, resource }: SimulatorSetup,
+  { simulator, resource }: SimulatorSetup,
   vendor: Vendor,
   fixture: Pick<Fixture, "scope" | "app">,
 ): Promise<Leg[]> {
@@ -81,7 +80,6 @@ export async function legsAt(
     clientId: credentials.clientId,
     clientSecret: "secret-of-the-replayed-app",
     redirectUris: [REDIRECT_URI],
-    ...app,
     ...fixture.app,
   });
   const allowed = allowedFor(vendor, fixture.scope);

@@ -1,14 +1,12 @@
 /**
- * A practice Atlassian on one loopback origin: the authorization server of its MCP server (the
- * broker's `atlassian`), and 3LO apps for the REST APIs on the same host. Mistakes at the
- * authorization endpoint end on a page of Atlassian's; only the person's own no comes back to the
- * app. What a token opens is in atlassian-api.ts.
+ * A practice Atlassian on one loopback origin: the authorization server of its MCP server, the
+ * broker's `atlassian`. Mistakes at the authorization endpoint end on a page of Atlassian's; only the
+ * person's own no comes back to the app. What a token opens is in atlassian-api.ts.
  *
  * As the vendor was seen to answer in 2026-11.
- * Seen: audience, prompt and scopes of 3LO, one consent per site; for the MCP server S256, and
- * "Invalid context provided" without `resource` (anthropics/claude-code #69035, 2026-06); "failed to
- * retrieve client" (BerriAI/litellm #42678, 2026-09); "Incorrect request parameters" after Accept if
- * an admin allows no such redirect.
+ * Seen: one consent per site; S256, and "Invalid context provided" without `resource`
+ * (anthropics/claude-code #69035, 2026-06); "failed to retrieve client" (BerriAI/litellm #42678,
+ * 2026-09); "Incorrect request parameters" after Accept if an admin allows no such redirect.
  * Seen: JSON body, 3600 s, offline_access for a refresh token, rotation, 90 days unused and 365 in
  * all, 403 `invalid_grant` "Unknown or invalid refresh token."
  * (developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens), 403 `unauthorized_client`
@@ -18,12 +16,21 @@
  * Seen: the issuer's path, the insertion form of its metadata URL, S256 alone, open registration
  * that answers 201 (2026-07-19; also public notes of 2026-09-08). It
  * published `/oauth/revoke` in 2026-09, which is a setting.
- * Recalled: the other texts, the description of access_denied, that 3LO insists on prompt=consent;
- * the texts for a bad code, and 403 for it too; the refusals of registration, which follow RFC 7591.
+ * Recalled: the other texts, the description of access_denied; the texts for a bad code, and 403 for
+ * it too; the refusals of registration, which follow RFC 7591.
  * Left out: that the document left out the issuer's path in 2026-07 (atlassian/atlassian-mcp-server
  * #205), is at the suffix form too, and that a secret came back for `none`
  * (agentic-community/mcp-gateway-registry #1519); a short reuse interval, which is said to exist; private_key_jwt and client ID metadata
  * documents.
+ *
+ * Left out: apps for the REST APIs (3LO) on the same host, whose facts are the entry `atlassian-api`
+ * of the catalogue. Of them, beside the entry:
+ * Seen: audience, prompt and scopes; the base of an API by cloud id, `/ex/jira/CLOUD_ID`; that the MCP
+ * server refuses their tokens (public probes, 2026-07); that they take no `resource`
+ * (sooperset/mcp-atlassian #1137).
+ * Recalled: that prompt=consent is required, and S256 if there is a challenge; the list of a token's
+ * sites at `/oauth/token/accessible-resources`, with id, name, url, scopes and avatarUrl, which has
+ * only the site that the consent was for; 403 at the API of another site.
  */
 import type { Context } from "hono";
 import { html } from "hono/html";
@@ -37,14 +44,6 @@ import { AUTH_METHODS, GRANT_TYPES, serveRegistration, type RegisteredClient } f
 import type { SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
 import { newGrant } from "./base/tokens.ts";
 import { API_ERRORS, serveAtlassianApi, type AtlassianGrant, type AtlassianSite } from "./atlassian-api.ts";
-
-export interface AtlassianClient extends RegisteredClient {
-  /**
-   * `3lo`: an app of the developer console, for the REST APIs, and the default of one that did not
-   * register itself. `mcp`: for the MCP server.
-   */
-  readonly kind?: "3lo" | "mcp";
-}
 
 /** Read at every request; set at the start or while it runs. */
 export interface AtlassianSettings {
@@ -76,14 +75,12 @@ const DEFAULTS: AtlassianSettings = {
   blockedRedirectUris: [],
 };
 
-export interface AtlassianSimulator extends VendorSimulator<AtlassianClient> {
+export interface AtlassianSimulator extends VendorSimulator<RegisteredClient> {
   readonly settings: AtlassianSettings;
   /** Its URL, which is also the `resource` to ask for. */
   readonly mcpServer: string;
   /** The metadata of the issuer, in its insertion form. */
   readonly metadataUrl: string;
-  /** What an entry of a 3LO app needs instead of `endpoints`. */
-  readonly restEndpoints: Readonly<Record<string, string>>;
 }
 
 interface AtlassianBound extends Bound {
@@ -93,7 +90,7 @@ interface AtlassianBound extends Bound {
 }
 
 interface Atlassian {
-  readonly host: VendorHost<AtlassianClient>;
+  readonly host: VendorHost<RegisteredClient>;
   readonly settings: AtlassianSettings;
   readonly codes: Codes<AtlassianBound>;
   /** The MCP server's URL, which is also its `resource`. */
@@ -139,37 +136,38 @@ export async function startAtlassian(
 ): Promise<AtlassianSimulator> {
   const { now: _now, port: _port, ...given } = options;
   const settings: AtlassianSettings = { ...DEFAULTS, ...given };
-  const host = await startVendorHost<AtlassianClient>({ id: "atlassian", brand: "Atlassian" }, options);
+  const host = await startVendorHost<RegisteredClient>({ id: "atlassian", brand: "Atlassian" }, options);
   const { app, url, tokens } = host;
   const mcpServer = `${url}/v1/mcp/authv2`;
   const atlassian: Atlassian = { host, settings, codes: createCodes(host), mcpServer };
   const issuer = `${url}/${RESOURCE_ID}`;
-  const shared = { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/oauth/token` };
-  const registration = { registration_endpoint: `${issuer}/dcr/register` };
-  const revocation = () => (settings.publishesRevocation ? { revocation_endpoint: `${url}/oauth/revoke` } : {});
-  const document = () =>
+  const endpoints = () => ({
+    issuer,
+    authorization_endpoint: `${url}/authorize`,
+    token_endpoint: `${url}/oauth/token`,
+    registration_endpoint: `${issuer}/dcr/register`,
+    ...(settings.publishesRevocation ? { revocation_endpoint: `${url}/oauth/revoke` } : {}),
+  });
+  const metadataPath = `/.well-known/oauth-authorization-server/${RESOURCE_ID}`;
+  app.get(metadataPath, () =>
     json({
-      issuer,
-      ...shared,
-      ...registration,
-      ...revocation(),
+      ...endpoints(),
       response_types_supported: ["code"],
       grant_types_supported: GRANT_TYPES,
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: AUTH_METHODS,
-    });
-  app.get(`/.well-known/oauth-authorization-server/${RESOURCE_ID}`, document);
+    }),
+  );
   app.get(`/.well-known/oauth-protected-resource${new URL(mcpServer).pathname}`, () =>
     json({ resource: mcpServer, authorization_servers: [issuer], scopes_supported: MCP_SCOPES }),
   );
-  const registered = serveRegistration(host, `/${RESOURCE_ID}/dcr/register`, {
+  serveRegistration(host, `/${RESOURCE_ID}/dcr/register`, {
     method: "client_secret_post",
     grantTypes: GRANT_TYPES,
     refuse: (error, text) => json({ error, error_description: text }, 400),
     secretPrefix: "ATOA",
   });
-  const kindOf = ({ kind, clientId }: AtlassianClient) => kind ?? (registered.includes(clientId) ? "mcp" : "3lo");
-  app.get("/authorize", (c) => authorize(c, atlassian, kindOf));
+  app.get("/authorize", (c) => authorize(c, atlassian));
   const known = (c: Context<VendorEnv>, members: Members) =>
     authenticate(
       c,
@@ -183,7 +181,7 @@ export async function startAtlassian(
     (error) => refuse(error),
     (c, members) => {
       const client = known(c, members);
-      return client === undefined ? refuse("access_denied") : exchange(client, kindOf(client), members, atlassian);
+      return client === undefined ? refuse("access_denied") : exchange(client, members, atlassian);
     },
   );
   host.serve(
@@ -202,21 +200,16 @@ export async function startAtlassian(
   serveAtlassianApi(host, settings, mcpServer);
   return {
     ...host.simulator({
-      endpoints: { issuer, ...shared, ...registration, ...revocation() },
+      endpoints: endpoints(),
       errors: { authorization: ["access_denied"], token: Object.keys(REFUSALS), api: API_ERRORS },
     }),
     settings,
     mcpServer,
-    metadataUrl: `${url}/.well-known/oauth-authorization-server/${RESOURCE_ID}`,
-    restEndpoints: { ...shared, userinfo_endpoint: `${url}/me` },
+    metadataUrl: url + metadataPath,
   };
 }
 
-async function authorize(
-  c: Context<VendorEnv>,
-  { host, settings, codes, mcpServer }: Atlassian,
-  kindOf: (client: AtlassianClient) => "3lo" | "mcp",
-): Promise<Response> {
+async function authorize(c: Context<VendorEnv>, { host, settings, codes, mcpServer }: Atlassian): Promise<Response> {
   const refused = host.takeRefusal("authorization");
   const query = queryMembers(c);
   const show = (text: string, code = "invalid_request") => host.consent.refuse(c, text, code);
@@ -226,20 +219,12 @@ async function authorize(
   const redirectUri = query.get("redirect_uri") ?? "";
   if (!client.redirectUris.includes(redirectUri)) return show("redirect_uri is not registered for this client");
   if (query.get("response_type") !== "code") return show("response_type must be code", "unsupported_response_type");
-  const kind = kindOf(client);
   const challenge = challengeOf(query);
   const resource = query.get("resource");
   const asked = query.list("scope");
-  if (kind === "mcp") {
-    if (challenge?.method !== "S256") return show("This app needs enhanced security: code_challenge with S256");
-    if (resource === undefined ? settings.resourceRequired : resource !== mcpServer) {
-      return show("Invalid context provided. Please try authorizing again.", "invalid_context");
-    }
-  } else {
-    if (query.get("audience") !== "api.atlassian.com") return show("audience must be api.atlassian.com");
-    if (query.get("prompt") !== "consent") return show("prompt must be consent");
-    if (challenge?.method === "plain") return show("code_challenge_method must be S256");
-    if (asked.length === 0) return show("This app has requested no scopes.", "invalid_scope");
+  if (challenge?.method !== "S256") return show("This app needs enhanced security: code_challenge with S256");
+  if (resource === undefined ? settings.resourceRequired : resource !== mcpServer) {
+    return show("Invalid context provided. Please try authorizing again.", "invalid_context");
   }
   const scopes = asked.length > 0 ? asked : MCP_SCOPES;
   const back = wayBack(redirectUri, { state: query.get("state") });
@@ -256,7 +241,7 @@ async function authorize(
       }
       const chosen = form.get("site") ?? settings.chosenSite;
       const { id: siteId = "" } = settings.sites.find(({ id }) => id === chosen) ?? settings.sites[0] ?? {};
-      const grant = { ...newGrant({ user, clientId, scopes }), siteId, audience: kind, since: host.now() };
+      const grant = { ...newGrant({ user, clientId, scopes }), siteId, since: host.now() };
       return back({ code: codes.issue({ grant, redirectUri, challenge, resource }) });
     },
     onCancel: deny,
@@ -288,19 +273,14 @@ function ends(text: string, code?: string): ConsentOutcome {
   return { title, page: problemPage(title, text, code), status: 400 };
 }
 
-function exchange(client: AtlassianClient, kind: "3lo" | "mcp", members: Members, atlassian: Atlassian): Response {
-  const { host, codes, settings } = atlassian;
+function exchange(client: RegisteredClient, members: Members, { host, codes, settings }: Atlassian): Response {
   const { tokens } = host;
   const resource = members.get("resource");
   const grantType = members.get("grant_type");
   if (grantType === "authorization_code") {
     return codes.redeem<Response>(members, client, {
       refuse: (mistake) => refuse("invalid_grant", CODE_TEXT[mistake]),
-      check: ({ resource: before }) => {
-        // 3LO takes none at all; it is refused here although the authorization endpoint accepted it.
-        const isRight = kind === "3lo" ? (before ?? resource) === undefined : (resource ?? before) === before;
-        return isRight ? undefined : refuse("invalid_target");
-      },
+      check: ({ resource: before }) => ((resource ?? before) === before ? undefined : refuse("invalid_target")),
       answer: ({ grant }) => issue(grant, host),
     });
   }
@@ -309,7 +289,6 @@ function exchange(client: AtlassianClient, kind: "3lo" | "mcp", members: Members
   }
   const token = tokens.find(members.get("refresh_token"), "refresh", client.clientId);
   if (token?.state !== "live") return refuse(settings.deadRefreshAnswer);
-  if (kind === "3lo" && resource !== undefined) return refuse("invalid_target");
   tokens.end(token.value, "rotated");
   return issue(token.grant as AtlassianGrant, host);
 }

@@ -5,8 +5,6 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SIMULATORS } from "../testing/replay-fixture.ts";
-import type { AtlassianSimulator } from "./atlassian.ts";
-import type { VendorSimulator } from "./base/simulator.ts";
 import { flowOf } from "./testing/flow.ts";
 import { CALLBACK, goThrough, OTHER_VERIFIER, postForm, type Members } from "./testing/http.ts";
 
@@ -24,8 +22,6 @@ interface Refusals {
 }
 
 interface Row {
-  /** Default: those of the vendor's entry. */
-  readonly endpoints?: (vendor: VendorSimulator) => VendorSimulator["endpoints"];
   readonly app?: object;
   readonly asked: Members;
   readonly refusals: Refusals;
@@ -74,8 +70,7 @@ const VENDORS: Readonly<Record<string, Row>> = {
     },
   },
   atlassian: {
-    endpoints: (vendor) => (vendor as AtlassianSimulator).restEndpoints,
-    asked: { scope: "read:me", audience: "api.atlassian.com", prompt: "consent" },
+    asked: { scope: "read:me" },
     refusals: { unknown: "403 invalid_grant", secret: "401 access_denied" },
   },
   linear: { app: IN_BODY, asked: {}, refusals: STANDARD },
@@ -83,14 +78,14 @@ const VENDORS: Readonly<Record<string, Row>> = {
 };
 
 async function open(name: string) {
-  const { endpoints, app, asked } = VENDORS[name]!;
+  const { app, asked } = VENDORS[name]!;
   const now = fixedClock(1_700_000_000);
-  const { simulator: vendor } = await SIMULATORS[name]!({ now });
+  const { simulator: vendor, resource } = await SIMULATORS[name]!({ now });
   onTestFinished(vendor.close);
   const [clientSecret, redirectUris] = ["a secret of the app", [CALLBACK]];
   for (const clientId of ["app", "other"]) vendor.addClient({ clientId, clientSecret, redirectUris, ...app });
-  const flow = flowOf(endpoints?.(vendor) ?? vendor.endpoints, {
-    asked,
+  const flow = flowOf(vendor.endpoints, {
+    asked: { ...asked, resource },
     credentials: { client_id: "app", client_secret: clientSecret },
     send: (url, form) => postForm(url, form, { Accept: "application/json" }),
   });
@@ -156,7 +151,7 @@ describe.each(Object.entries(VENDORS))("%s", (name, { refusals }) => {
   });
 });
 
-it.each(["github", "slack", "google-workspace", "microsoft-agent365", "atlassian"])(
+it.each(["github", "slack", "google-workspace", "microsoft-agent365"])(
   "%s refuses a verifier for a code without challenge",
   async (name) => {
     const { refusals } = VENDORS[name]!;

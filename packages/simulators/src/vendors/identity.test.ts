@@ -41,10 +41,10 @@ interface Harness {
 
 /** With both apps, and closed after the test. */
 async function harnessOf(id: string): Promise<Harness> {
-  const { simulator, app, resource } = await SIMULATORS[id]!();
+  const { simulator, resource } = await SIMULATORS[id]!();
   onTestFinished(() => simulator.close());
   for (const { clientId } of [OURS, THEIRS]) {
-    simulator.addClient({ clientId, clientSecret: SECRET, redirectUris: [REDIRECT_URI], ...app });
+    simulator.addClient({ clientId, clientSecret: SECRET, redirectUris: [REDIRECT_URI] });
   }
   const vendor = await client.resolve(atSimulator(REGISTRY.get(id)!.vendor, simulator));
   return { vendor, ...(resource === undefined ? {} : { resource }) };

@@ -9,7 +9,5 @@ export { startAtlassian } from "./atlassian.ts";
 export type { AtlassianSimulator } from "./atlassian.ts";
 export { startLinear } from "./linear.ts";
 export { startNotion } from "./notion.ts";
-export type { NotionSimulator } from "./notion.ts";
-export type { McpSimulator } from "./mcp/server.ts";
 export { startMicrosoftAgent365 } from "./microsoft.ts";
 export type { MicrosoftSimulator } from "./microsoft.ts";

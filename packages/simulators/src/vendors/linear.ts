@@ -11,9 +11,9 @@
  * a revocation from a token request (no `grant_type`); a code that comes twice ends its grant.
  */
 import { startVendorHost } from "./base/host.ts";
-import type { SimulatorOptions } from "./base/simulator.ts";
+import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
 import type { RegisteredClient } from "./base/registration.ts";
-import { serveMcp, type McpSimulator } from "./mcp/server.ts";
+import { serveMcp } from "./mcp/server.ts";
 
 export interface LinearOptions extends SimulatorOptions {
   /** Default 1800; 0 for a server that refuses every replay. */
@@ -27,7 +27,7 @@ export async function startLinear({
   replayWindowSeconds = 1800,
   hasIntrospection = false,
   ...options
-}: LinearOptions = {}): Promise<McpSimulator> {
+}: LinearOptions = {}): Promise<VendorSimulator<RegisteredClient>> {
   const host = await startVendorHost<RegisteredClient>({ id: "linear", brand: "Linear" }, options);
   return serveMcp(host, {
     scopes: [

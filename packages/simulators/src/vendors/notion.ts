@@ -1,30 +1,36 @@
 /**
- * Notion twice on one address: the MCP authorization server (mcp.notion.com) and the API app flow
- * (api.notion.com/v1/oauth).
+ * Notion's MCP authorization server (mcp.notion.com).
  *
  * Seen (recorded discoveries A and B of the vendor facts, the last probed 2026-09-25;
- * NangoHQ/nango@2f4c0af): the MCP endpoints, revocation on the token address, introspection,
- * methods basic, post and none, plain and S256, client documents, scope `default`, resource
- * metadata only at the root and with the bare origin although the server is at /mcp.
+ * NangoHQ/nango@2f4c0af): the endpoints, revocation on the token address, introspection, methods
+ * basic, post and none, plain and S256, client documents, scope `default`, resource metadata only at
+ * the root and with the bare origin although the server is at /mcp.
  * Assumed: an hour for access tokens; that a used refresh token is dead at once; what is assumed of
- * Linear's token address. The API app flow is in notion-api.ts.
+ * Linear's token address.
+ *
+ * Left out: the API app flow (api.notion.com/v1/oauth), whose facts are the entry `notion-api` of
+ * the catalogue: no scopes, the person picks pages; Basic and a JSON body. Of it, beside the entry:
+ * Seen (https://developers.notion.com/reference/create-a-token, /refresh-a-token, /revoke-token,
+ * /introspect-token, read by 2026-11-21): the members of the answer, a refresh_token that may be
+ * null, a refresh that gives a new pair, `request_id` on revoke, `active`, `scope` and `iat` on
+ * introspect, Notion-Version asked for on those two.
+ * Seen (https://nango.dev/blog/notion-oauth-refresh-token-invalid-grant): 400 invalid_grant in
+ * OAuth's form on the token call.
+ * Recalled: the error object of API calls (`object`, `status`, `code`, `message`, `request_id`) and
+ * its codes unauthorized, restricted_resource, validation_error, missing_version, rate_limited;
+ * tokens that begin with `ntn_` and `nrt_`.
+ * Assumed: a refresh ends the old pair at once; revoking a token ends its pair; one that is gone
+ * answers 400.
  */
 import { startVendorHost } from "./base/host.ts";
-import type { SimulatorOptions } from "./base/simulator.ts";
-import { serveMcp, type McpRules, type McpSimulator } from "./mcp/server.ts";
-import { NOTION_API_ERRORS, serveNotionApi, type NotionClient } from "./notion-api.ts";
-
-export interface NotionSimulator extends McpSimulator {
-  /** An app is valid for both flows. */
-  addClient(client: NotionClient): void;
-  /** The API app flow; `endpoints` has the MCP server's. */
-  readonly apiEndpoints: Readonly<Record<string, string>>;
-}
+import type { RegisteredClient } from "./base/registration.ts";
+import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
+import { serveMcp } from "./mcp/server.ts";
 
 /** @throws Error of node:net when the port is taken */
-export async function startNotion(options: SimulatorOptions = {}): Promise<NotionSimulator> {
-  const host = await startVendorHost<NotionClient>({ id: "notion", brand: "Notion" }, options);
-  const rules: McpRules = {
+export async function startNotion(options: SimulatorOptions = {}): Promise<VendorSimulator<RegisteredClient>> {
+  const host = await startVendorHost<RegisteredClient>({ id: "notion", brand: "Notion" }, options);
+  return serveMcp(host, {
     scopes: [{ scope: "default", text: "Read and change what you can see in your workspace" }],
     challengeMethods: ["plain", "S256"],
     sendsIssuer: false,
@@ -33,19 +39,5 @@ export async function startNotion(options: SimulatorOptions = {}): Promise<Notio
     resources: { "": { path: "", scopes: ["default"] } },
     servers: { "/mcp": "" },
     hasIntrospection: true,
-  };
-  const simulator = serveMcp(host, rules, NOTION_API_ERRORS);
-  serveNotionApi(host);
-  const { url } = host;
-  return {
-    ...simulator,
-    addClient: host.clients.add,
-    apiEndpoints: {
-      authorization_endpoint: `${url}/v1/oauth/authorize`,
-      token_endpoint: `${url}/v1/oauth/token`,
-      revocation_endpoint: `${url}/v1/oauth/revoke`,
-      introspection_endpoint: `${url}/v1/oauth/introspect`,
-      userinfo_endpoint: `${url}/v1/users/me`,
-    },
-  };
+  });
 }

@@ -54,8 +54,6 @@ export interface SlackSimulator extends VendorSimulator<SlackClient> {
   readonly botEndpoints: Readonly<Record<string, string>>;
   /** Whether an administrator has to approve an app before it can be added; at first no. */
   requireApproval(isRequired: boolean): void;
-  /** Takes a scope from every grant there is: the API refuses it until the user authorizes again. */
-  loseScope(scope: string): void;
   /** The administrator approves. The user has to start again. */
   approve(clientId: string): void;
 }
@@ -88,9 +86,6 @@ interface SlackBound extends Bound {
 
 interface SlackState extends VendorHost<SlackClient> {
   readonly codes: Codes<SlackBound>;
-  /** Granted, and then taken away: `GRANT SCOPE`. */
-  readonly lost: Set<string>;
-  readonly grants: SlackGrant[];
 }
 
 const ACCESS_SECONDS = 12 * 3600;
@@ -147,7 +142,7 @@ export async function startSlack(options: SimulatorOptions = {}): Promise<SlackS
   const codes = createCodes<SlackBound>(host, ({ sentRedirect, redirectUri }, sent) => {
     return sent === (sentRedirect ? redirectUri : undefined);
   });
-  const state: SlackState = { ...host, codes, lost: new Set(), grants: [] };
+  const state: SlackState = { ...host, codes };
   const approval = { isRequired: false, approved: new Set<string>() };
   const mustWait = (clientId: string): boolean => approval.isRequired && !approval.approved.has(clientId);
   const { app, url } = host;
@@ -190,9 +185,6 @@ export async function startSlack(options: SimulatorOptions = {}): Promise<SlackS
     ...host.simulator({ endpoints: pairs.user, errors }),
     botEndpoints: pairs.bot,
     requireApproval: (isRequired) => void (approval.isRequired = isRequired),
-    loseScope: (scope) => {
-      for (const { id } of state.grants) state.lost.add(`${id} ${scope}`);
-    },
     approve: (clientId) => void approval.approved.add(clientId),
   };
 }
@@ -229,9 +221,7 @@ async function authorize(
     onAllow: ({ id: user }): ConsentOutcome => {
       if (mustWait(clientId)) return waiting(name);
       const grantOf = (kind: Pair, scopes: readonly string[]): SlackGrant => {
-        const grant = { ...newGrant({ user, clientId, scopes }), kind, team };
-        state.grants.push(grant);
-        return grant;
+        return { ...newGrant({ user, clientId, scopes }), kind, team };
       };
       const code = state.codes.issue({
         pair,
@@ -352,13 +342,12 @@ function serveApi(state: SlackState): void {
     if (!isTest) tokens.end(value, "revoked");
     return json({ ok: true, revoked: !isTest });
   });
-  serve("/api/chat.postMessage", "api", (_token, { id, scopes }, members) => {
+  serve("/api/chat.postMessage", "api", (_token, { scopes }, members) => {
     const [text, needed] = [members.get("text"), "chat:write"];
     if (text === undefined) return refuse("no_text");
-    const provided = scopes.filter((scope) => !state.lost.has(`${id} ${scope}`));
-    return provided.includes(needed)
+    return scopes.includes(needed)
       ? json({ ok: true, channel: members.get("channel"), message: { text } })
-      : json({ ok: false, error: "missing_scope", needed, provided: provided.join(",") });
+      : json({ ok: false, error: "missing_scope", needed, provided: scopes.join(",") });
   });
   serve("/api/auth.test", "api", (_token, { user: id, team, scopes }) => {
     const user = ACCOUNTS.find((one) => one.id === id)?.name;

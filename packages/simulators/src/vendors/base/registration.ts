@@ -24,13 +24,12 @@ export interface RegistrationRules {
   readonly secretPrefix?: string;
 }
 
-/** @returns the ids it issues, as they are added */
+/** Serves registration at this path. */
 export function serveRegistration(
   { app, clients, now, takeRefusal }: VendorHost<RegisteredClient>,
   path: string,
   { method: usual, grantTypes: usualGrants, refuse, secretPrefix = "" }: RegistrationRules,
-): readonly string[] {
-  const registered: string[] = [];
+): void {
   app.post(path, async (c) => {
     const forced = takeRefusal("registration");
     if (forced !== undefined) return refuse(forced);
@@ -61,7 +60,6 @@ export function serveRegistration(
       ...secret,
       ...(name === undefined ? {} : { name }),
     });
-    registered.push(clientId);
     const answer = {
       client_id: clientId,
       client_id_issued_at: now(),
@@ -75,7 +73,6 @@ export function serveRegistration(
     };
     return json(answer, 201);
   });
-  return registered;
 }
 
 function isList(value: unknown): value is readonly string[] {

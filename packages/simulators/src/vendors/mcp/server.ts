@@ -37,11 +37,6 @@ export interface McpRules {
   readonly hasIntrospection: boolean;
 }
 
-export interface McpSimulator extends VendorSimulator<RegisteredClient> {
-  /** Ids issued by registration, oldest first. */
-  registrations(): readonly string[];
-}
-
 interface Pair {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -60,23 +55,15 @@ interface McpState extends VendorHost<RegisteredClient> {
 
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
-/**
- * Serves `/authorize`, `/token`, `/register`, the metadata and the MCP servers that `rules` names.
- *
- * @param apiErrors further refusals of the API
- */
-export function serveMcp(
-  host: VendorHost<RegisteredClient>,
-  rules: McpRules,
-  apiErrors: readonly string[] = [],
-): McpSimulator {
+/** Serves `/authorize`, `/token`, `/register`, the metadata and the MCP servers that `rules` names. */
+export function serveMcp(host: VendorHost<RegisteredClient>, rules: McpRules): VendorSimulator<RegisteredClient> {
   const { app, url } = host;
   const state: McpState = { ...host, rules, codes: createCodes(host), documents: new Map(), pairs: new Map() };
   app.get("/authorize", (c) => authorize(c, state));
   app.post("/token", (c) => answerToken(c, state));
   const known = { find: (id: string | undefined) => knownClient(id, state) };
   if (rules.hasIntrospection) serveIntrospection(host, known, authMethodOf);
-  const registered = serveRegistration(host, "/register", {
+  serveRegistration(host, "/register", {
     method: "client_secret_basic",
     grantTypes: ["authorization_code"],
     refuse: oauthError,
@@ -122,9 +109,9 @@ export function serveMcp(
     token: TOKEN_ERRORS,
     revocation: REVOCATION_ERRORS,
     registration: REGISTRATION_ERRORS,
-    api: ["invalid_token", ...apiErrors],
+    api: ["invalid_token"],
   };
-  return { ...host.simulator({ endpoints, errors }), registrations: () => [...registered] };
+  return host.simulator({ endpoints, errors });
 }
 
 /** By default Basic with a secret, none without. */

@@ -1,18 +1,14 @@
-/** An MCP client and a 3LO app at the simulated Atlassian, and their requests. */
+/** An MCP client at the simulated Atlassian, and its requests. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startAtlassian } from "../atlassian.ts";
 import { flowOf } from "./flow.ts";
 import { CALLBACK, postJson } from "./http.ts";
-
-export const REST_APP = { client_id: "rest-app", client_secret: "a secret of the app" };
 
 export type AtlassianHarness = Awaited<ReturnType<typeof startAtlassianHarness>>;
 
 export async function startAtlassianHarness() {
   const now = fixedClock(1_700_000_000);
   const atlassian = await startAtlassian({ now });
-  const { client_id: clientId, client_secret: clientSecret } = REST_APP;
-  atlassian.addClient({ clientId, clientSecret, redirectUris: [CALLBACK] });
   const register = (metadata: object = {}) =>
     postJson(atlassian.endpoints["registration_endpoint"]!, {
       redirect_uris: [CALLBACK],
@@ -25,10 +21,5 @@ export async function startAtlassianHarness() {
     asked: { scope: "offline_access read:me read:jira-work", resource: atlassian.mcpServer },
     credentials: { client_id: String(registered["client_id"]) },
   });
-  const rest = flowOf(atlassian.restEndpoints, {
-    asked: { scope: "read:me read:jira-work offline_access", audience: "api.atlassian.com", prompt: "consent" },
-    credentials: REST_APP,
-    send: postJson,
-  });
-  return { atlassian, now, register, mcp, rest };
+  return { atlassian, now, register, mcp };
 }

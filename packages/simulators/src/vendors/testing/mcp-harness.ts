@@ -1,7 +1,7 @@
 /** The harness of the tests of MCP authorization servers: registered clients and their requests. */
 import { startScriptedVendor } from "../../scripted-vendor.ts";
 import type { AuthMethod } from "../base/clients.ts";
-import type { McpSimulator } from "../mcp/server.ts";
+import type { VendorSimulator } from "../base/simulator.ts";
 import { basic, browse, CALLBACK, CHALLENGE, postForm, postJson, VERIFIER, type Answer, type Browse } from "./http.ts";
 
 export type Members = Record<string, string>;
@@ -16,7 +16,7 @@ export interface Registered {
 /** `code_challenge` and its method, S256. */
 export const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
 
-export function mcpHarness(vendor: McpSimulator) {
+export function mcpHarness(vendor: VendorSimulator) {
   const { authorization_endpoint = "", token_endpoint = "", registration_endpoint = "" } = vendor.endpoints;
   const register = async (method: AuthMethod = "none"): Promise<Registered> => {
     const metadata = { redirect_uris: [CALLBACK], token_endpoint_auth_method: method, client_name: "Broker" };
