@@ -57,6 +57,15 @@ describe("list_pages", () => {
     expect(context.reported).toEqual(["1/2: 2 items so far", "2/2: 3 items so far"]);
   });
 
+  it.each(["<http://[>; rel=next", "<>", "next", `${"<".repeat(8_000)}; rel="next"`, '<a>; rel="prev next-but-one"'])(
+    "ends where the header names no next page: %s",
+    async (link) => {
+      const context = contextWith({ [url]: () => Response.json([1], { headers: { link } }) });
+      const answer = await listPages.run({ url, pages: 2 }, context);
+      expect(JSON.parse(answer as string)).toEqual({ items: [1], hasMore: false });
+    },
+  );
+
   it("explains an answer that is not a list", async () => {
     const context = contextWith({ [url]: () => Response.json({ message: "hello" }) });
     await expect(listPages.run({ url, pages: 1 }, context)).rejects.toThrow("Give the URL of a list");

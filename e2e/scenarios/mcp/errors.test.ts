@@ -92,6 +92,30 @@ describe("POST /mcp with a good token", () => {
     }
   });
 
+  it("bar#RS-8 calls of two users in one packet, on one connection, are answered each for itself", async () => {
+    const other = await harness.platform.connect("operator");
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "whoami", arguments: {} },
+    });
+    const request = ({ accessToken }: typeof other, connection: string): string =>
+      head(
+        "POST /mcp",
+        json,
+        `Authorization: Bearer ${accessToken}`,
+        `Connection: ${connection}`,
+        "Accept: application/json, text/event-stream",
+        "MCP-Protocol-Version: 2025-11-25",
+        `Content-Length: ${body.length}`,
+      ) + body;
+    const own = harness.tokens;
+    const bytes = [own, other, own].map((one) => request(one, "keep-alive")).join("") + request(other, "close");
+    const { text } = await exchange({ port: port(), bytes });
+    expect(text.match(/sample-\w+/g)).toEqual(["sample-user", "sample-operator", "sample-user", "sample-operator"]);
+  });
+
   it("the progress a client asks for, by a token of any shape, breaks nothing", async () => {
     const shapes = ['"a"', "0", "-1", '"__proto__"', "1e300", '"\\u0000"'];
     for (const progressToken of shapes) {

@@ -2,7 +2,7 @@
 import { callAwsJson } from "../../../packages/simulators/src/aws/aws-json.ts";
 import type { AwsHarness } from "./aws.ts";
 
-export type Item = Readonly<Record<string, { readonly S?: string }>>;
+type Item = Readonly<Record<string, { readonly S?: string }>>;
 
 /** Bypasses the proxy, as an attacker with write access or a broken migration would. */
 export function openTable({

@@ -42,7 +42,7 @@ const HEADERS = {
  * At another process of the deployment, as a load balancer would route it: under the deployment's
  * name.
  */
-export async function postAt(
+async function postAt(
   { port, url }: { readonly port: string; readonly url: string },
   path: string,
   { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },

@@ -81,12 +81,16 @@ it("leaves the token out of an account that repeats it: tools return it to the a
   expect(await accountWith("short", { token: "short", name: "shortly" })).toEqual({ name: "shortly" });
 });
 
-it("says so where the vendor has no account to ask for", async () => {
-  const unknown = async (): Promise<never> => {
-    throw new OAuthError("server_error", "No endpoint", { reason: "account_unknown" });
+it.each([
+  ["server_error", { reason: "account_unknown" }, "Example has no endpoint that describes its user's account"],
+  ["temporarily_unavailable", {}, "Example cannot be reached now: try again in a moment"],
+  ["vendor_response_invalid", {}, "Example answered in a way this server does not understand"],
+] as const)("says in a sentence why there is no account: %s %j", async (code, extras, message) => {
+  const account = async (): Promise<never> => {
+    throw new OAuthError(code, "canary of the vendor", extras);
   };
-  const { alice } = await apiOf(ok, { vendorClient: { account: unknown } });
-  await expect(alice.account()).rejects.toThrow("Example has no endpoint that describes its user's account");
+  const { alice } = await apiOf(ok, { vendorClient: { account } });
+  await expect(alice.account()).rejects.toMatchObject({ name: "ToolError", message });
 });
 
 it("bar#UI-1 asks for the account of the ID token's subject (#11)", async () => {
