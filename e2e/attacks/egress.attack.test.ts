@@ -5,19 +5,18 @@
  * name leads to an address that is not public (isPublicAddress). Only loopback is connected to: the
  * network of the second part records where a socket would have been opened.
  */
-import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
+import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { type FakeVendor, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
 import { Pool } from "undici";
 import * as exchangeModule from "../../packages/oauth-core/src/egress/exchange.ts";
 import * as addressRangesModule from "../../packages/oauth-core/src/egress/address-ranges.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
-import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
 import { vendorAt, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { createBackend, createBrowser } from "./support/actors.ts";
 import { IAT, register } from "./support/registration-fixture.ts";
-import { answerOf, createFixture, idOf, requestOf } from "./support/fixture.ts";
+import { createFixture, idOf } from "./support/fixture.ts";
+import { fixtureOf, SAMPLE } from "./support/guarded-network.ts";
 
 /** A host on loopback that redirects everything, or answers tokens to every caller. */
 async function startHost(status: number, location?: string): Promise<ScriptedVendor> {
@@ -104,44 +103,14 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
 });
 
 const NOT_FOR_BROWSERS = "javascript:alert(1)// data:text/html,x file:///etc/passwd vbscript:x about:blank".split(" ");
-/** egress/corpus.test.ts has all of them: these show that each request goes through what it tests. */
-const SAMPLE = EGRESS_CORPUS.filter((_, index) => index % 10 === 0);
-const ANSWERS = new Map(
-  SAMPLE.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
-);
 
 describe("bar#DI-2 metadata that points behind the broker", () => {
-  /** One vendor for each URL, which its metadata names as `endpoint`. */
-  async function fixtureOf(urls: readonly string[], endpoint: string) {
-    const network = recordingNetwork(ANSWERS);
-    const guarded = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 }, network.deps);
-    const vendors = urls.map((url, index) =>
-      vendorAt(`https://v${index}.example`, { metadata: () => ({ [endpoint]: url }) }),
-    );
-    const fixture = await createFixture({ vendors, egress: onlyMetadataOf(vendors, guarded) });
-    return { fixture, network, backend: createBackend(fixture), vendors };
-  }
-
-  /**
-   * Answers metadata requests; everything else meets the guard, and behind it a network without
-   * sockets.
-   */
-  function onlyMetadataOf(vendors: readonly FakeVendor[], guarded: Egress): Egress {
-    const byOrigin = new Map(vendors.map((vendor) => [vendor.origin, vendor]));
-    const fetch: Egress["fetch"] = async (input, init = {}) => {
-      const request = requestOf(input, init);
-      const { origin, pathname } = URL.parse(request.url) ?? { origin: "", pathname: "" };
-      const vendor = pathname.startsWith("/.well-known/") ? byOrigin.get(origin) : undefined;
-      return vendor === undefined ? guarded.fetch(input, init) : answerOf(vendor, request);
-    };
-    return { fetch, fetchUntrusted: fetch, close: async () => guarded.close() };
-  }
-
   /**
    * Runs the flow as far as it goes: pushed, at the vendor, back, redeemed.
    * @returns the status it ended with
    */
-  async function runFlow({ fixture, backend }: Awaited<ReturnType<typeof fixtureOf>>, vendor: FakeVendor) {
+  async function runFlow({ fixture }: Pick<Awaited<ReturnType<typeof fixtureOf>>, "fixture">, vendor: FakeVendor) {
+    const backend = createBackend(fixture);
     const pushed = await backend.par({ vendor: idOf(vendor.origin) });
     if (pushed.status !== 201) return pushed;
     return backend.connect(createBrowser(fixture, "victim"), { vendor: idOf(vendor.origin) });
@@ -169,7 +138,8 @@ describe("bar#DI-2 metadata that points behind the broker", () => {
   it.each(others)("is refused as %s, before any request and any redirect", async (endpoint) => {
     const listed = SAMPLE.filter(({ stoppedBy, url }) => stoppedBy !== "answer" && url !== "");
     const urls = [...listed.map(({ url }) => url), ...NOT_FOR_BROWSERS];
-    const { fixture, network, backend, vendors } = await fixtureOf(urls, endpoint);
+    const { fixture, network, vendors } = await fixtureOf(urls, endpoint);
+    const backend = createBackend(fixture);
     const taken: string[] = [];
     for (const [index, { origin }] of vendors.entries()) {
       const { status, body } = await backend.par({ vendor: idOf(origin) });

@@ -7,46 +7,18 @@
  * elsewhere.
  */
 import { Secret } from "@oauth-broker/oauth-core";
-import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
-import { createFakeVendor } from "@oauth-broker/simulators";
 import * as addressRangesModule from "../../packages/oauth-core/src/egress/address-ranges.ts";
 import * as endpointModule from "../../packages/oauth-core/src/vendor-client/registration/endpoint.ts";
 import * as entryModule from "@oauth-broker/broker/src/vendor-choice/entry.ts";
 import { describe, expect, it } from "vitest";
-import { EGRESS_CORPUS } from "../../packages/oauth-core/src/testing/corpora/egress-corpus.ts";
-import { recordingNetwork } from "../../packages/oauth-core/src/testing/network/recording-network.ts";
 import { without } from "./support/outcomes.ts";
 import { hostOf, IAT, register, setUpRegistration } from "./support/registration-fixture.ts";
-import { answerOf, createFixture, requestOf } from "./support/fixture.ts";
+import { fixtureOf, SAMPLE } from "./support/guarded-network.ts";
 
 describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behind the broker", () => {
-  // egress/corpus.test.ts has all of them.
-  const sample = EGRESS_CORPUS.filter((_, index) => index % 10 === 0);
-  const answers = new Map(
-    sample.map(({ url, resolvesTo }) => [URL.parse(url)?.hostname ?? "", resolvesTo ?? ["8.8.8.8"]]),
-  );
-
-  /**
-   * One vendor for each URL, in a network without sockets.
-   * @returns the error each registration ends with
-   */
+  /** @returns the error each registration ends with */
   async function registerAtAll(urls: readonly string[]) {
-    const network = recordingNetwork(answers);
-    const guarded = createEgress({ allowLoopback: false, allowCidrs: [], timeoutMs: 2_000 }, network.deps);
-    const fetch: Egress["fetch"] = async (input, init = {}) => {
-      const { origin, pathname, hostname } = URL.parse(String(input)) ?? { origin: "", pathname: "", hostname: "" };
-      const index = /^v(\d+)\.example$/.exec(hostname)?.[1];
-      if (index === undefined || !pathname.startsWith("/.well-known/")) return guarded.fetch(input, init);
-      const metadata = () => ({ registration_endpoint: urls[Number(index)] });
-      return answerOf(createFakeVendor({ origin, sendsIss: false, metadata }), requestOf(input, init));
-    };
-    const fixture = await createFixture({
-      vendors: [],
-      entries: Object.fromEntries(
-        urls.map((_, index) => [`v${index}`, { name: "V", issuer: `https://v${index}.example` }]),
-      ),
-      egress: { fetch, fetchUntrusted: fetch, close: async () => guarded.close() },
-    });
+    const { fixture, network } = await fixtureOf(urls, "registration_endpoint");
     const errors: string[] = [];
     for (const index of urls.keys()) {
       const { body } = await register(fixture, { vendor: `v${index}` });
@@ -56,8 +28,8 @@ describe("bar#EG-1 bar#DI-2 a registration endpoint in metadata that points behi
   }
 
   it("bar#EG-9 is refused before a socket is opened, and reveals nothing of the network", async () => {
-    const { network, errors, fixture } = await registerAtAll(sample.map(({ url }) => url));
-    const wrong = sample.flatMap(({ label, stoppedBy, url }, index) => {
+    const { network, errors, fixture } = await registerAtAll(SAMPLE.map(({ url }) => url));
+    const wrong = SAMPLE.flatMap(({ label, stoppedBy, url }, index) => {
       const expected =
         url === "" ? "invalid_request" : stoppedBy === "answer" ? "temporarily_unavailable" : "vendor_response_invalid";
       return errors[index] === expected ? [] : [`${label}: ${errors[index]}`];

@@ -139,19 +139,6 @@ describe("a comparison", () => {
       ["apart", 110, "1.100 × one", "0.917 × four"],
     ]);
   });
-
-  it("is printed with its quartiles and its aim", () => {
-    const cpuMicroseconds = spreadOf([100]);
-    const comparisons = [{ to: "1 process", ratio: spreadOf([1.1, 1.2, 1.3]), limit: 1.15 }];
-    const outcomes = [
-      { name: "1 process", figures: { cpuMicroseconds }, comparisons: [] },
-      { name: "4", figures: { cpuMicroseconds }, comparisons },
-    ];
-    const [title, first, second] = foundText({ sections: [{ title: "Processes", outcomes }], page: [] }).split("\n");
-    expect(title).toMatch(/^Processes, µs +min +median +max/);
-    expect(first).toMatch(/^1 process +100 +100 +100$/);
-    expect(second).toMatch(/ 1\.200 \(1\.150 to 1\.250\) × 1 process, aim NOT MET: at most 1\.15$/);
-  });
 });
 
 describe("the lines of the page on capacity", () => {

@@ -7,16 +7,13 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createBrokerClient } from "@oauth-broker/broker-client";
-import { exportJWK, generateKeyPair } from "jose";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { REDIRECT_URI, SCOPE } from "../../support/broker/configuration.ts";
-import { consent, expectFresh, plantTokens } from "../../support/connect-client/harness.ts";
-import { type Harness, startHarness } from "../../support/broker/harness.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { startHarness } from "../../support/broker/harness.ts";
 import { ROOT } from "../../support/paths.ts";
 import { plantSecret } from "../../support/secrets.ts";
+import { shared } from "../../support/shared.ts";
 
 /** What a program of examples/oauth-libraries prints. */
 interface Used {
@@ -38,19 +35,7 @@ interface Program {
 const PROGRAMS = JSON.parse(process.env["OAUTH_LIBRARIES"] ?? "[]") as readonly Program[];
 const PROGRAM_MS = 60_000;
 
-let harness: Harness;
-const encryption = { enc: "A256GCM", alg: "ECDH-ES" };
-let opening: Awaited<ReturnType<typeof generateKeyPair>>;
-
-beforeAll(async () => {
-  opening = await generateKeyPair(encryption.alg, { extractable: true });
-  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(opening.publicKey)), use: "enc" }] });
-  harness = await startHarness((_issuer, secrets) => ({
-    client: "    refresh_tokens: sealed",
-    clients: `  - { client_id: encrypted, client_secret: ${secrets.other}, redirect_uris: [${REDIRECT_URI}], refresh_tokens: sealed, token_encrypted_response_alg: ECDH-ES, jwks: ${keys} }`,
-  }));
-});
-afterAll(() => harness.close());
+const harness = shared(() => startHarness({ client: "    refresh_tokens: sealed" }));
 /** The vendor signs ID tokens by the real time, and a program may take long to start. */
 beforeEach(() => harness.now.advance(Math.max(0, Math.floor(Date.now() / 1000) - harness.now())));
 
@@ -128,35 +113,6 @@ describe.each(LIBRARIES)("%s, unmodified", (_name, use) => {
       expect([status, body["error"]]).toEqual([400, "invalid_grant"]);
     },
   );
-});
-
-describe("broker-client", () => {
-  it.each([
-    ["by the refresh token alone", "platform", false],
-    ["beside the connection", "platform", true],
-    ["by the refresh token alone, with encrypted answers", "encrypted", false],
-  ])("refreshes and revokes %s, and checks with either", async (_how, clientId, isBeside) => {
-    const client = createBrokerClient({
-      issuer: harness.baseUrl,
-      redirectUri: REDIRECT_URI,
-      now: harness.now,
-      clientId,
-      clientSecret: clientId === "platform" ? harness.secrets.platform : harness.secrets.other,
-      ...(clientId === "encrypted" ? { encryption: { privateKey: opening.privateKey } } : {}),
-    });
-    const { url, session } = await client.start({ vendor: "op", scope: SCOPE });
-    plantSecret("verifier in the session", session.codeVerifier);
-    const first = plantTokens(await client.finish(await consent(url), session));
-    const beside = isBeside ? { connection: first.connection } : {};
-    const refreshed = await client.refresh({ refreshToken: first.refreshToken, ...beside });
-    const { accessToken, refreshToken = "", connection } = expectFresh(refreshed);
-    expect(refreshToken).toMatch(/^sealed1\./);
-    for (const named of [connection, refreshToken]) {
-      expect(await client.check({ accessToken, connection: named })).toMatchObject({ active: true });
-    }
-    expect(await client.revoke({ token: refreshToken })).toEqual({ outcome: "revoked", revoked: "token" });
-    expect(await client.revoke({ token: accessToken })).toMatchObject({ outcome: "unsupported" });
-  });
 });
 
 describe("docs/without-our-client.md", () => {

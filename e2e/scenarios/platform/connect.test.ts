@@ -1,7 +1,7 @@
 /**
- * The reference platform and the MCP server template in each mode: users connect in the browser,
- * and the agent makes calls for each of them. Through the broker: journeys.test.ts, and every
- * practice vendor in ../vendors/sandbox.test.ts.
+ * The reference platform and the MCP server template in each mode: users connect, and the agent
+ * makes calls for each of them. Cancelled and disconnected: chromium.test.ts. Through the broker:
+ * journeys.test.ts, and every practice vendor in ../vendors/sandbox.test.ts.
  */
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -56,20 +56,6 @@ describe("a hosted server", () => {
     const before = loginOf(await first.callTool("hosted"));
     platform.advance(3600);
     expect(loginOf(await first.callTool("hosted"))).toBe(before);
-  });
-
-  it("shows a cancel as what it is", async () => {
-    const third = await platform.visitor("admin");
-    const html = await third.connect("hosted", { decision: "cancel" });
-    expect(html).toMatch(/You cancelled at the vendor[^]*<code>access_denied<\/code>/);
-    expect(html).toContain("Not connected");
-    expect(await third.callTool("hosted")).toContain("You are not connected");
-  });
-
-  it("is disconnected for one user and not for the other", async () => {
-    await first.submit("/connectors/hosted", "/connectors/hosted/disconnect");
-    expect(await first.read("/connectors/hosted")).toContain("Not connected");
-    expect(loginOf(await second.callTool("hosted"))).toBeDefined();
   });
 });
 

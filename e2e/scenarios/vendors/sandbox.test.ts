@@ -1,64 +1,43 @@
 /**
- * The sandbox's vendors as `npm start` offers them: each is connected, refreshed, revoked and
- * cancelled from the platform's page.
+ * The sandbox's vendors as `npm start` offers them: each is connected from the platform's page, and
+ * by a program. What else its users can do there: the tests of each vendor.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBrokerClient, type StartRequest } from "@oauth-broker/broker-client";
 import { expectError } from "@oauth-broker/oauth-core/testing";
-import {
-  createCookieJar,
-  createVisitor,
-  driveConsent,
-  type CookieJar,
-  type DriveConsentOptions,
-} from "@oauth-broker/simulators";
+import { createCookieJar, createVisitor, driveConsent, type CookieJar } from "@oauth-broker/simulators";
 import { describe, expect, it } from "vitest";
 import { type Answer, basic, send } from "../../support/broker/platform.ts";
+import { plantTokens } from "../../support/connect-client/harness.ts";
 import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { shared } from "../../support/shared.ts";
+import { textMember } from "../../support/text-member.ts";
 
 const broker = shared(startInProcessSandbox);
 
-/** A user's browser at the platform. */
-interface Actor {
-  /** The platform's page about a vendor. */
-  page(vendor: string): Promise<string>;
-  /** Presses a button of that page. */
-  press(vendor: string, action: string, form?: Readonly<Record<string, string>>): Promise<Response>;
-  /** @returns the platform's page once the browser is back there */
-  connect(vendor: string, options?: ConnectOptions): Promise<string>;
-}
-
-interface ConnectOptions {
-  readonly decision?: DriveConsentOptions["decision"];
-  readonly form?: Readonly<Record<string, string>>;
-}
-
 /** @param user of the platform, whose connections are the same in each of their browsers */
-function createActor(user = "first-user", jar: CookieJar = createCookieJar()): Actor {
+function createActor(user = "first-user", jar: CookieJar = createCookieJar()) {
   // The address is known once the broker has started.
   const visitor = () => createVisitor(broker.home, { jar });
-  const actor: Actor = {
-    page: async (vendor) => {
+  const actor = {
+    /** The platform's page about a vendor. */
+    page: async (vendor: string): Promise<string> => {
       const path = `/connectors/${vendor}`;
       const shown = await visitor().get(path);
       if (shown.status === 200) return shown.text();
       await visitor().submit("/", "/sign-in", { user });
       return (await visitor().get(path)).text();
     },
-    press: async (vendor, action, form) => {
+    /** @returns the platform's page once the browser is back there */
+    connect: async (vendor: string, form?: Readonly<Record<string, string>>): Promise<string> => {
       await actor.page(vendor);
-      return visitor().submit(`/connectors/${vendor}`, `/connectors/${vendor}/${action}`, form);
-    },
-    async connect(vendor, { decision = "approve", form } = {}) {
-      const answer = await actor.press(vendor, "connect", form);
+      const answer = await visitor().submit(`/connectors/${vendor}`, `/connectors/${vendor}/connect`, form);
       const start = new URL(answer.headers.get("location") ?? "", broker.home);
       if (start.origin === broker.home) return actor.page(vendor);
       const callback = await driveConsent(start, {
         cookieJar: jar,
-        decision,
         stopAt: (url) => url.href.startsWith(`${broker.home}/oauth/callback`),
       });
       plantSecret("broker's code", callback.searchParams.get("code"));
@@ -70,67 +49,49 @@ function createActor(user = "first-user", jar: CookieJar = createCookieJar()): A
 }
 
 const OF_PROGRAMS = "http://127.0.0.1:3000/oauth/callback";
-const NO_REVOCATION = "unsupported_token_type";
-const CONNECTIONS: readonly [id: string, about: readonly string[], revoked: string, checkedBy: string][] = [
-  ["sandbox", ["api:read", "<code>iss</code>"], "(token)", "introspection"],
-  ["atlassian", ["read:me"], "(token)", "account"],
-  ["github", ["read:user", "repo"], "(token)", "introspection"],
-  ["google-workspace", ["auth/gmail.readonly", "<code>iss</code>"], "(grant)", "introspection"],
-  ["linear", ["read", "write"], "(token)", "introspection"],
-  ["microsoft-agent365", ["McpServers.Mail.All", "<code>iss</code>"], "myapps.microsoft.com", "introspection"],
-  ["notion", ["default"], "(token)", "introspection"],
-  ["slack", ["users:read", "T0SAMPLE1"], "(token)", "account"],
+const CONNECTIONS: readonly [id: string, about: readonly string[], checkedBy: string][] = [
+  ["sandbox", ["api:read", "<code>iss</code>"], "introspection"],
+  ["atlassian", ["read:me"], "account"],
+  ["github", ["read:user", "repo"], "introspection"],
+  ["google-workspace", ["auth/gmail.readonly", "<code>iss</code>"], "introspection"],
+  ["linear", ["read", "write"], "introspection"],
+  ["microsoft-agent365", ["McpServers.Mail.All", "<code>iss</code>"], "introspection"],
+  ["notion", ["default"], "introspection"],
+  ["slack", ["users:read", "T0SAMPLE1"], "account"],
 ];
+
+/** A program's own flow, with the sandbox's client. */
+async function connectProgram(vendor: string, more: Partial<StartRequest> = {}) {
+  const { BROKER_CLIENT_ID: clientId = "", BROKER_CLIENT_SECRET: clientSecret = "", ...at } = broker.settings;
+  plantSecret("client secret", clientSecret);
+  const client = createBrokerClient({ issuer: broker.url, clientId, clientSecret, redirectUri: OF_PROGRAMS });
+  const wishes: Readonly<Record<string, Partial<StartRequest>>> = {
+    atlassian: { resource: `${at["ATLASSIAN_API_URL"]}/v1/mcp/authv2` },
+    "microsoft-agent365": { placeholders: { tenant: "organizations" } },
+  };
+  const { url, session } = await client.start({ vendor, ...wishes[vendor], ...more });
+  const account = vendor.startsWith("microsoft") ? "operator" : "user";
+  const back = await driveConsent(url, { account, stopAt: ({ href }) => href.startsWith(OF_PROGRAMS) });
+  return { client, tokens: plantTokens(await client.finish(back, session)) };
+}
 
 it("has these practice vendors", () => {
   const kept = JSON.parse(readFileSync(join(broker.folder, "sandbox-client.json"), "utf8")) as { vendors: string[] };
   expect(kept.vendors.toSorted()).toEqual(CONNECTIONS.map(([id]) => id).toSorted());
 });
 
-describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, revoked, checkedBy) => {
-  const actor = createActor();
-  const isRevocable = revoked.startsWith("(");
-
+describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, checkedBy) => {
   it("connects with the values the page offers", async () => {
-    const shown = await actor.connect(vendor);
+    const shown = await createActor().connect(vendor);
     for (const part of ["Your tokens", `<code>${vendor}</code>`, "Vendor data", ...about])
       expect(shown).toContain(part);
     expect(shown.match(/<code>\S{6}…<\/code>/g)).toHaveLength(3);
   });
 
-  it("refreshes", async () => {
-    const shown = await (await actor.press(vendor, "refresh")).text();
-    expect(shown).toContain("Refreshed: a new access token arrived");
-  });
-
-  it("revokes, or says what the actor can do where it cannot", async () => {
-    const shown = await (await actor.press(vendor, "revoke", { token: "access_token" })).text();
-    expect(shown).toContain(revoked);
-    expect(shown.includes(NO_REVOCATION)).toBe(!isRevocable);
-    expect(shown.includes(`Revoked at the vendor ${revoked}`)).toBe(isRevocable);
-  });
-
   it("says whether a program's token is good (#29)", async () => {
-    const { BROKER_CLIENT_ID: clientId = "", BROKER_CLIENT_SECRET: clientSecret = "", ...at } = broker.settings;
-    plantSecret("client secret", clientSecret);
-    const client = createBrokerClient({ issuer: broker.url, clientId, clientSecret, redirectUri: OF_PROGRAMS });
-    const wishes: Readonly<Record<string, Partial<StartRequest>>> = {
-      atlassian: { resource: `${at["ATLASSIAN_API_URL"]}/v1/mcp/authv2` },
-      "microsoft-agent365": { placeholders: { tenant: "organizations" } },
-    };
-    const { url, session } = await client.start({ vendor, ...wishes[vendor] });
-    const account = vendor.startsWith("microsoft") ? "operator" : "user";
-    const back = await driveConsent(url, { account, stopAt: ({ href }) => href.startsWith(OF_PROGRAMS) });
-    const { accessToken, connection } = await client.finish(back, session);
+    const { client, tokens } = await connectProgram(vendor);
+    const { accessToken, connection } = tokens;
     expect(await client.check({ accessToken, connection })).toMatchObject({ active: true, checkedBy });
-  });
-
-  it("calls a cancel access_denied", async () => {
-    // When an administrator has allowed the app for all users, no user is asked after signing in.
-    const decision = vendor.startsWith("microsoft") ? "cancel-sign-in" : "cancel";
-    const shown = await createActor("second-user").connect(vendor, { decision });
-    for (const part of ["access_denied", "You cancelled at the vendor"]) expect(shown).toContain(part);
-    expect(shown).not.toContain("Your tokens");
   });
 });
 
@@ -139,9 +100,9 @@ describe("what an organization has to do first", () => {
     const actor = createActor("second-user");
     const page = await actor.page("microsoft-agent365");
     const tenant = /value="([^"]+)"[^>]*>\s*New organization/.exec(page)?.[1] ?? "";
-    const refused = await actor.connect("microsoft-agent365", { form: { "placeholder.tenant": tenant } });
+    const refused = await actor.connect("microsoft-agent365", { "placeholder.tenant": tenant });
     for (const part of ["AADSTS90094", "administrator"]) expect(refused).toContain(part);
-    const misfit = await actor.connect("microsoft-agent365", { form: { "placeholder.environment_id": "../x" } });
+    const misfit = await actor.connect("microsoft-agent365", { "placeholder.environment_id": "../x" });
     for (const part of ["invalid_request", "environment_id"]) expect(misfit).toContain(part);
   });
 });
@@ -154,12 +115,25 @@ describe("POST /register in the sandbox", () => {
       body: JSON.stringify({ vendor }),
     });
 
-  it.each(["linear", "notion", "atlassian", "sandbox"])("needs no client authentication for %s", async (vendor) => {
-    const { status, body, text } = await register(vendor);
-    expect(status, text).toBe(201);
-    expect(body).toMatchObject({ client_id: expect.any(String), redirect_uris: [`${broker.url}/v1/callback`] });
-    plantSecret("client_secret that was made", String(body["client_secret"]));
-  });
+  it.each([
+    ["linear", "client_secret_basic"],
+    ["notion", "client_secret_basic"],
+    ["atlassian", "client_secret_post"],
+    ["sandbox", "client_secret_basic"],
+  ])(
+    "rfc7591#2 needs no client authentication for %s, whose users connect with that client",
+    async (vendor, method) => {
+      const { status, body, text } = await register(vendor);
+      expect(status, text).toBe(201);
+      expect(body).toMatchObject({
+        token_endpoint_auth_method: method,
+        redirect_uris: [`${broker.url}/v1/callback`],
+      });
+      const byoc = { clientId: textMember(body, "client_id"), clientSecret: textMember(body, "client_secret") };
+      plantSecret("client_secret that was made", byoc.clientSecret);
+      expect((await connectProgram(vendor, { byoc })).tokens).toMatchObject({ vendor });
+    },
+  );
 
   it("is announced, and takes no wrong credentials for none", async () => {
     const { body } = await send(`${broker.url}/v1/vendors/sandbox`);

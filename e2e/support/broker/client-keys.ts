@@ -15,20 +15,13 @@ export async function createClientKeys(kid: string, alg: "ES256" | "Ed25519" = "
 
 export type PublishedKeys = Awaited<ReturnType<typeof publishKeys>>;
 export async function publishKeys(jwks: string) {
-  let current: string | undefined = jwks;
-  const headers = { "Content-Type": "application/json" };
   const { url, received, close } = await startScriptedVendor({
-    "*": () => (current === undefined ? { status: 503, headers } : { headers, body: current }),
+    "*": { headers: { "Content-Type": "application/json" }, body: jwks },
   });
   return {
     jwksUri: `${url}/jwks.json`,
     /** How often it was requested. */
     count: () => received.length,
-    /**
-     * From now on.
-     * @param next absent: the server is down
-     */
-    publish: (next?: string) => void (current = next),
     close,
   };
 }

@@ -21,7 +21,7 @@ export const COMPARED: Readonly<Record<string, readonly string[]>> = {
   "RecordStore.advance": ["UpdateItem under a condition"],
 };
 /** The aim for each. */
-export const LIMIT = 1.25;
+const LIMIT = 1.25;
 
 /** Calls for 10,000 warm reads, at most. */
 const KMS_LIMIT = 1;
