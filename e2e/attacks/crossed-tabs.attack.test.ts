@@ -17,7 +17,7 @@ import {
   type Visit,
   withParameters,
 } from "./support/actors.ts";
-import { createScheduler, scheduleStore } from "./support/scheduler.ts";
+import { scheduleStore } from "./support/scheduler.ts";
 import { createSeeded } from "../support/seeded.ts";
 import { ownerOfCode, vendorAt } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";
@@ -50,8 +50,7 @@ async function rounds(count: number, seed: number, crossings: readonly Crossing[
   const seeded = createSeeded(seed);
   const vendors = ["honest", "second"].map((name) => vendorAt(`https://${name}.example`));
   const fixture = await createFixture({ vendors });
-  const scheduler = createScheduler(seeded);
-  scheduleStore(fixture.broker.deps.records, scheduler);
+  const interleaved = scheduleStore(fixture.broker.deps.records, seeded);
   const backend = createBackend(fixture);
 
   const round = async (): Promise<Round> => {
@@ -74,9 +73,9 @@ async function rounds(count: number, seed: number, crossings: readonly Crossing[
       const vendor = vendors.find(({ tokens }) => tokens.includes(String(body["access_token"])));
       return vendor?.origin === `https://${String(body["vendor"])}.example` ? String(body["vendor"]) : "swapped";
     };
-    const order = [await scheduler.run(Promise.all([start(0, "honest"), start(1, "second")]))];
+    const order = [await interleaved(() => Promise.all([start(0, "honest"), start(1, "second")]))];
     const crossed = CROSSINGS[crossing](answers[0]!, answers[1]!);
-    order.push(await scheduler.run(Promise.all(crossed.map(async (url, tab) => finish(tab, url)))));
+    order.push(await interleaved(() => Promise.all(crossed.map(async (url, tab) => finish(tab, url)))));
     return { crossing, order: order.join(" | "), tabs: results };
   };
 

@@ -54,7 +54,7 @@ describe("bar#BY-4 an initial access token", () => {
   const moved = { registration_endpoint: "https://collector.example/register" };
 
   it("is not sent to an endpoint of changed metadata, neither the owner's nor the caller's", async () => {
-    const { register, outbound } = await setUpRegistration(moved);
+    const { register, registrations } = await setUpRegistration(moved);
     for (const members of [{}, { initial_access_token: "iat-of-the-caller" }]) {
       const { status, body } = await register({ vendor: "honest", ...members });
       expect([status, JSON.parse(body)]).toEqual([
@@ -62,25 +62,25 @@ describe("bar#BY-4 an initial access token", () => {
         expect.objectContaining({ error: "vendor_response_invalid", reason: "credential_binding_mismatch" }),
       ]);
     }
-    expect(outbound).toEqual([]);
+    expect(registrations()).toEqual([]);
   });
 
   it("bar#BY-4 twin: without requireHostOfVendor the other host has it", async () => {
     without(endpointModule, () => ({ requireHostOfVendor: () => {} }));
-    const { register, outbound } = await setUpRegistration(moved);
+    const { register, registrations } = await setUpRegistration(moved);
     await register({ vendor: "honest" });
-    expect(outbound.map((request) => [hostOf(request), request.headers.get("authorization")])).toEqual([
+    expect(registrations().map((request) => [hostOf(request), request.headers.get("authorization")])).toEqual([
       ["collector.example", `Bearer ${IAT}`],
     ]);
   });
 
   /** The vendor it is for and another one, each requested by its owner and by another owner. */
   async function registerEverywhere() {
-    const { register, outbound } = await setUpRegistration();
+    const { register, registrations } = await setUpRegistration();
     for (const who of ["platform", "other"] as const) {
       for (const vendor of ["honest", "evil"]) expect((await register({ vendor }, who)).status).toBe(201);
     }
-    return outbound.map((request) => [hostOf(request), request.headers.get("authorization")]);
+    return registrations().map((request) => [hostOf(request), request.headers.get("authorization")]);
   }
 
   it("goes to the vendor it was entered for, and serves only its owner", async () => {

@@ -37,11 +37,15 @@ describe("bar#DC-1 a redirect URI of the caller's", () => {
       JSON.stringify({ vendor: "honest", initial_access_token: `x","redirect_uris":${evil},"y":"` }),
     ],
   ])("is not registered, %s", async (_title, body) => {
-    const { register, outbound } = await setUpRegistration();
+    const { register, registrations } = await setUpRegistration();
     const { status } = await register(body);
     expect([201, 400]).toContain(status);
-    expect(outbound.map(redirectUrisOf)).toEqual(status === 201 ? [[CALLBACK]] : []);
-    expect(outbound.map(({ body: sent }) => sent).join("")).not.toContain("evil");
+    expect(registrations().map(redirectUrisOf)).toEqual(status === 201 ? [[CALLBACK]] : []);
+    expect(
+      registrations()
+        .map(({ body: sent }) => sent)
+        .join(""),
+    ).not.toContain("evil");
   });
 
   it("bar#DC-1 twin: with the caller's metadata a client in our name sends users to the attacker", async () => {
@@ -49,9 +53,9 @@ describe("bar#DC-1 a redirect URI of the caller's", () => {
     without(clientMetadataModule, ({ clientMetadata }) => ({
       clientMetadata: (...call) => ({ ...clientMetadata(...call), ...members }),
     }));
-    const { register, outbound } = await setUpRegistration();
+    const { register, registrations } = await setUpRegistration();
     expect((await register({ vendor: "honest", ...members })).status).toBe(201);
-    expect(JSON.parse(outbound[0]?.body ?? "")).toMatchObject({
+    expect(JSON.parse(registrations()[0]?.body ?? "")).toMatchObject({
       client_name: "OAuth broker",
       redirect_uris: [EVIL_URI],
     });
@@ -62,34 +66,34 @@ describe("bar#HT-3 a vendor named twice, past a gateway that reads the first nam
   const bodies = ['{"vendor":"honest","vendor":"evil"}', '{"vendor":"honest","v\\u0065ndor":"evil"}'];
 
   it("is refused", async () => {
-    const { register, outbound } = await setUpRegistration();
+    const { register, registrations } = await setUpRegistration();
     for (const body of bodies) expect((await register(body)).status).toBe(400);
-    expect(outbound).toEqual([]);
+    expect(registrations()).toEqual([]);
   });
 
   it("bar#HT-3 twin: with JSON.parse the other vendor is asked", async () => {
     without(strictJsonModule, () => ({ parseJsonObject: (text) => JSON.parse(text) }));
-    const { register, outbound } = await setUpRegistration();
+    const { register, registrations } = await setUpRegistration();
     for (const body of bodies) expect((await register(body)).status).toBe(201);
-    expect(outbound.map(hostOf)).toEqual(["evil.example", "evil.example"]);
+    expect(registrations().map(hostOf)).toEqual(["evil.example", "evil.example"]);
   });
 });
 
 describe("credentials that were made for one caller", () => {
   async function registerTwo() {
-    const { register, outbound, fixture } = await setUpRegistration();
+    const { register, registrations, fixture } = await setUpRegistration();
     const made = [await register({ vendor: "honest" }), await register({ vendor: "honest" }, "other")];
     return {
       secrets: made.map(({ body }) => (JSON.parse(body) as { client_secret: string }).client_secret),
-      outbound,
+      registrations,
       fixture,
     };
   }
 
   it("are shared with no other caller: each caller gets new ones", async () => {
-    const { secrets, outbound } = await registerTwo();
+    const { secrets, registrations } = await registerTwo();
     expect(secrets).toEqual(["made-s3cret-1", "made-s3cret-2"]);
-    expect(outbound).toHaveLength(2);
+    expect(registrations()).toHaveLength(2);
   });
 
   it("twin: with a registration that is kept, the second caller has the first one's secret", async () => {

@@ -23,8 +23,6 @@ export interface Measurement {
   readonly perSecond?: number;
   /** Per operation, as the client measured it. */
   readonly p99Milliseconds?: number;
-  /** CPU time of the vendor's process, per operation. */
-  readonly vendorMicroseconds?: number;
 }
 
 /**

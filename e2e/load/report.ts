@@ -12,7 +12,6 @@ const COLUMNS: readonly (readonly [head: string, figure: Figure, of: keyof Sprea
   ["busy, %", "busyPercent", "median"],
   ["per s", "perSecond", "median"],
   ["p99, ms", "p99Milliseconds", "median"],
-  ["vendor", "vendorMicroseconds", "median"],
 ];
 
 /**

@@ -85,28 +85,24 @@ export function createParties(vendorUrl: string, suffix = "", vendor: Partial<Pa
   };
 }
 
-/** 0 is off: limits would end a run after 600 flows. */
-const NO_LIMITS = { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 };
-
 export interface BrokerPlace {
   readonly baseUrl: string;
   readonly store: string;
   readonly keys?: string | undefined;
-  /** Default: none. */
-  readonly limits?: Readonly<Record<string, number>> | undefined;
   /** Default: none. */
   readonly trustedProxies?: readonly string[] | undefined;
 }
 
 /** Writes the broker.yaml of a folder: defaults wherever they exist, except for limits. JSON is YAML. */
 export function configureBroker(folder: string, place: BrokerPlace, parties: readonly Parties[]): void {
-  const { baseUrl, store, keys, limits = NO_LIMITS, trustedProxies } = place;
+  const { baseUrl, store, keys, trustedProxies } = place;
   const configuration = {
     base_url: baseUrl,
     listen: { host: "127.0.0.1", port: Number(new URL(baseUrl).port), trusted_proxies: trustedProxies },
     store,
     keys,
-    limits,
+    // 0 is off: limits would end a run after 600 flows.
+    limits: { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 },
     egress: { allow_loopback: true },
     clients: parties.map(({ clientId, clientSecret, redirectUri }) => ({
       client_id: clientId,
@@ -133,13 +129,11 @@ function vendorEntry(vendor: Parties["vendor"]): object {
 
 export interface BrokersOptions
   extends
-    Pick<BrokerPlace, "keys" | "limits" | "trustedProxies">,
+    Pick<BrokerPlace, "keys" | "trustedProxies">,
     Partial<Pick<Service, "name" | "file" | "flags" | "env" | "onLine">> {
-  /** As in broker.yaml: one of all processes, or one of each. */
+  /** As in broker.yaml; several: one of each process, equal or not. */
   readonly store: string | readonly string[];
   readonly parties: readonly Parties[];
-  /** Default 1. */
-  readonly processes?: number;
 }
 
 /**
@@ -147,17 +141,16 @@ export interface BrokersOptions
  * that have one base URL, that of the first.
  */
 export async function startBrokers(
-  { store, processes = 1, parties, keys, limits, trustedProxies, ...given }: BrokersOptions,
+  { store, parties, keys, trustedProxies, ...given }: BrokersOptions,
   stage: Stage,
 ): Promise<readonly [ServiceProcess, ...ServiceProcess[]]> {
   const service = { name: "broker", file: BROKER_BUNDLE, ...given };
   const folder = stage.folder(service.name);
-  const stores = typeof store === "string" ? Array<string>(processes).fill(store) : store;
   const servers: ServiceProcess[] = [];
-  for (const STORE of stores) {
+  for (const STORE of [store].flat()) {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const place = { baseUrl: url, store: STORE, keys, limits, trustedProxies };
+    const place = { baseUrl: url, store: STORE, keys, trustedProxies };
     if (servers.length === 0) configureBroker(folder, place, parties);
     const env = { ...service.env, PORT: String(port), STORE };
     // It prints the base URL.

@@ -34,7 +34,7 @@ declare module "vitest" {
 
 /** The Chromium that all test files of a run share: `close` ends only what this caller opened. */
 export async function connectChromium(): Promise<Browser> {
-  // Not at the top: the tour takes its screenshots outside a test.
+  // Not at the top: the set-up of a run imports this file outside a test.
   const { inject } = await import("vitest");
   return chromium.connect(inject("chromium"));
 }

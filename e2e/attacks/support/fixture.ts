@@ -82,14 +82,7 @@ function configurationOf({ vendors, entries, clients = [], config }: FixtureOpti
   return {
     base_url: BASE_URL,
     store: "memory:",
-    clients: [
-      ...Object.entries(PLATFORMS).map(([client_id, { secret, redirectUri }]) => ({
-        client_id,
-        client_secret: secret,
-        redirect_uris: [redirectUri],
-      })),
-      ...clients,
-    ],
+    clients: [...clientsOf(), ...clients],
     vendors: Object.fromEntries(
       Object.entries(entries ?? Object.fromEntries(discovered)).map(([id, entry]) => [
         id,
@@ -101,13 +94,20 @@ function configurationOf({ vendors, entries, clients = [], config }: FixtureOpti
   };
 }
 
+/** The two platforms, in the spelling of broker.yaml. @param owners by client */
+export function clientsOf(owners: Readonly<Partial<Record<string, string>>> = {}): object[] {
+  return Object.entries(PLATFORMS).map(([client_id, { secret, redirectUri }]) => {
+    return { client_id, client_secret: secret, redirect_uris: [redirectUri], owner: owners[client_id] };
+  });
+}
+
 /** `honest` of `https://honest.example`. */
 export function idOf(origin: string): string {
   return new URL(origin).hostname.split(".")[0] ?? "";
 }
 
 /** @param kept receives each request before it is answered. An unknown host is unreachable. */
-export function egressTo(vendors: readonly FakeVendor[], kept: OutboundRequest[]): Egress {
+function egressTo(vendors: readonly FakeVendor[], kept: OutboundRequest[]): Egress {
   const fetch: Fetch = async (input, init = {}) => {
     const request = requestOf(input, init);
     kept.push(request);

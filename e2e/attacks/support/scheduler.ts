@@ -1,56 +1,28 @@
 /**
- * Decides which caller proceeds next. Every wait for the outside (the store, a vendor) waits for
- * its turn here instead, and turns are given at random, so that concurrent requests interleave in
- * every order sooner or later.
+ * Concurrent requests that interleave in every order sooner or later: each wait for the store is an
+ * event of the simulator's scheduler, and which one comes next is left to chance.
  */
-import { setImmediate as afterMicrotasks } from "node:timers/promises";
 import type { RecordStore } from "@oauth-broker/oauth-core";
+import { createScheduler, type Event } from "../../simulation/world/scheduler.ts";
 import type { Seeded } from "../../support/seeded.ts";
 
-const MOST_TURNS = 10_000;
-
-export type Scheduler = ReturnType<typeof createScheduler>;
-export function createScheduler(seeded: Seeded) {
-  const waiting: { readonly whose: string; readonly what: string; readonly go: () => void }[] = [];
-  const running = { now: false };
-  return {
-    /**
-     * Resolves when it is this caller's turn; at once while nothing is being run.
-     *
-     * @param whose any name of the waiting caller
-     * @param what what it waits for; both only identify orders
-     */
-    turn: async (whose: string, what: string): Promise<void> => {
-      if (running.now) await new Promise<void>((go) => void waiting.push({ whose, what, go }));
-    },
-    /**
-     * Gives turns until `work` has ended.
-     * @returns the order of the turns as one text: `a` for the first name, `b` for the next
-     */
-    run: async (work: Promise<unknown>): Promise<string> => {
-      const names: string[] = [];
-      const order: string[] = [];
-      running.now = true;
-      const ended = work.finally(() => {
-        running.now = false;
-      });
-      ended.catch(() => undefined);
-      for (let turns = 0; running.now && turns < MOST_TURNS; turns += 1) {
-        await afterMicrotasks();
-        const [next] = waiting.splice(seeded.below(waiting.length), 1);
-        if (next === undefined) continue;
-        if (!names.includes(next.whose)) names.push(next.whose);
-        order.push(`${"abcdef"[names.indexOf(next.whose)] ?? "?"}:${next.what}`);
-        next.go();
-      }
-      await ended;
-      return order.join(" ");
-    },
+/**
+ * From now on every read and write of the store waits for its turn, before and after.
+ *
+ * @returns gives turns until the work has ended, and returns their order as one text: `a` for the
+ *   first record, `b` for the next
+ */
+export function scheduleStore(records: RecordStore, seeded: Seeded): (work: () => Promise<unknown>) => Promise<string> {
+  let isRunning = false;
+  let order: Event["touch"][] = [];
+  const scheduler = createScheduler((due) => {
+    const next = seeded.pick(due);
+    order.push(next.touch);
+    return next;
+  });
+  const turn = async (process: string, place: string): Promise<void> => {
+    if (isRunning) await scheduler.wait(0, { process, place, isRead: false });
   };
-}
-
-/** From now on every read and write of the store waits for its turn, before and after. */
-export function scheduleStore(records: RecordStore, { turn }: Scheduler): void {
   const { get, create, advance } = records;
   Object.assign(records, {
     get: async (...call: Parameters<RecordStore["get"]>) => {
@@ -70,4 +42,16 @@ export function scheduleStore(records: RecordStore, { turn }: Scheduler): void {
       return moved;
     },
   });
+  return async (work) => {
+    [isRunning, order] = [true, []];
+    const ended = work().finally(() => (isRunning = false));
+    ended.catch(() => undefined);
+    await scheduler.run(
+      () => !isRunning,
+      () => undefined,
+    );
+    await ended;
+    const names = [...new Set(order.map((one) => one?.process))];
+    return order.map((one) => `${"abcdef"[names.indexOf(one?.process)]}:${one?.place}`).join(" ");
+  };
 }

@@ -14,7 +14,7 @@ import { type CpuProfile, partsOf, partsTable } from "./broker/profile.ts";
 import { countLines, countPart } from "./counts/counts.ts";
 import { benchMcp } from "./mcp/part.ts";
 import { type CommandLine, commandLineOf, HELP, OPTIONS, type Part } from "./options.ts";
-import { benchRegistry } from "./registry/bench.ts";
+import { benchRegistry, registryText } from "./registry/bench.ts";
 import { benchStore } from "./store/part.ts";
 
 const PROFILES = join(import.meta.dirname, "results", "profiles");
@@ -48,9 +48,9 @@ async function measurePart(
 ): Promise<{ readonly text: string }> {
   const profiles = profile ? PROFILES : undefined;
   const asked = (mostWarmUp: number): Rounds => ({ count, rounds, warmUp: warmUp ?? mostWarmUp });
-  if (part === "registry") return benchRegistry(15, say);
+  if (part === "registry") return { text: registryText(await benchRegistry(15, say)) };
   if (part === "store") return benchStore(asked(15_000), say);
-  if (part === "mcp") return benchMcp({ profiles, mixedCalls: count }, asked(15_000), say);
+  if (part === "mcp") return benchMcp(profiles, asked(15_000), say);
   const against = commit === undefined ? undefined : buildAt(commit, say);
   return benchBroker({ against, profiles }, asked(30_000), say).finally(() => against?.remove());
 }

@@ -12,8 +12,7 @@ answer, beside the one that issues none.
 The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; and
 how often KMS is asked. The engine is dynalite, or the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
 The MCP server: CPU time per tool call with a bearer token and a stored vendor token, hosted on SQLite and on DynamoDB, and
-pre-registered, beside the same server without auth; and how fast a refresh and a call are. Then calls of 200 users at
-once, each checked for what is another's.
+pre-registered, beside the same server without auth; and how fast a refresh and a call are.
 The registry, only when it is named: how long its hundreds of vendors take to load.
 Prints tables and ratios with their quartiles. How cost grows: npm run scale.
 

@@ -1,6 +1,6 @@
 /** Subjects that are servers, each in its own process on loopback, measured over 32 connections if there is work for all. */
 import { inLanes, LANES } from "../lanes.ts";
-import { cpuMicroseconds, measureCpu } from "../machine.ts";
+import { measureCpu } from "../machine.ts";
 import type { ServiceProcess } from "../../support/service-process.ts";
 import type { Subject } from "../rounds.ts";
 import { quantileOf } from "../spread.ts";
@@ -17,8 +17,6 @@ export interface Served extends Pick<Subject, "name" | "comparisons"> {
   readonly server: ServiceProcess;
   /** Of the operations that are asked for; default 1. */
   readonly share?: number;
-  /** Whose processor time is measured beside. */
-  readonly vendor?: ServiceProcess;
   openLane(number: number): Promise<Lane>;
 }
 
@@ -28,7 +26,7 @@ export function watched(profile: string, folder: string | undefined): string[] {
   return ["--cpu-prof", `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${profile}.cpuprofile`];
 }
 
-export function servedSubject({ server, share = 1, vendor, openLane, ...subject }: Served, stage: Stage): Subject {
+export function servedSubject({ server, share = 1, openLane, ...subject }: Served, stage: Stage): Subject {
   const lanes: Lane[] = [];
   stage.add({ stop: async () => void (await Promise.all(lanes.map((lane) => lane.close()))) });
   return {
@@ -40,8 +38,6 @@ export function servedSubject({ server, share = 1, vendor, openLane, ...subject 
       // Each connection is open again before the first operation that is measured.
       await Promise.all(lanes.map((lane) => lane.run()));
       const milliseconds: number[] = [];
-      const ofVendor = (): number => (vendor === undefined ? Number.NaN : cpuMicroseconds(vendor.pid));
-      const atStart = ofVendor();
       const measured = await measureCpu([server.pid], count, () =>
         inLanes(lanes.length, count, async (at) => {
           const startedAt = performance.now();
@@ -49,11 +45,7 @@ export function servedSubject({ server, share = 1, vendor, openLane, ...subject 
           milliseconds.push(performance.now() - startedAt);
         }),
       );
-      return {
-        ...measured,
-        p99Milliseconds: quantileOf(milliseconds, 0.99),
-        ...(vendor && { vendorMicroseconds: (ofVendor() - atStart) / count }),
-      };
+      return { ...measured, p99Milliseconds: quantileOf(milliseconds, 0.99) };
     },
   };
 }

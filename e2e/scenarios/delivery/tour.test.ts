@@ -1,6 +1,6 @@
 /**
  * `npm run tour` and docs/tour.md: runs the command, performs every step of the page in a real
- * browser, and checks that both have the same steps. `npm run tour:screenshots` lets it make the
+ * browser, and checks that both have the same steps. `SCREENSHOTS=docs npm test -- tour` lets it make the
  * pictures of the page again.
  */
 import { once } from "node:events";

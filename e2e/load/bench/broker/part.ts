@@ -5,13 +5,14 @@
  */
 import { join } from "node:path";
 import { freePort } from "../../../support/free-port.ts";
+import { BROKER_BUNDLE } from "../../../support/paths.ts";
 import type { ServiceProcess } from "../../../support/service-process.ts";
 import type { OtherBuild } from "../../against.ts";
 import { createActor } from "../../broker-client.ts";
 import { openConnection } from "../../connection.ts";
 import { LANES } from "../../lanes.ts";
 import type { Comparison, Rounds } from "../../rounds.ts";
-import { type BrokersOptions, createParties, type Parties, startBrokers, startVendor } from "../../services.ts";
+import { createParties, type Parties, startBrokers, startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
 import { measurePart } from "../part.ts";
 import { type Lane, servedSubject, watched } from "../served.ts";
@@ -44,8 +45,6 @@ const LABELS: Readonly<Record<string, string>> = {
 const nameOf = (work: string, on: string): string => `${LABELS[work]}, ${LABELS[on]}`;
 const plainOf = (work: string): string => work.replace("-oidc", "");
 
-/** 0.1.0 knows this one alone, and does not start with a field it does not know. */
-const NO_LIMITS_IN_0_1_0 = { par_per_minute: 0 };
 const FLOOR = join(import.meta.dirname, "floor.ts");
 
 /** A client at a vendor without ID tokens, and one at a vendor with them. */
@@ -110,23 +109,19 @@ export async function benchBroker(
     const flags = watched("floor", profiles);
     const started = await stage.start({ name: "floor", file: FLOOR, args, flags });
     const servers: Record<string, ServiceProcess> = { floor: started };
-    const start = async (name: string, options: Pick<BrokersOptions, "store" | "file" | "limits">): Promise<void> => {
-      const own = { name, flags: watched(name, profiles), parties: Object.values(parties), ...options };
-      [servers[name]] = await startBrokers(own, stage);
-    };
-    for (const [name, store] of Object.entries(STORES)) await start(name, { store });
-    if (against !== undefined) {
-      for (const [name, store] of Object.entries(STORES)) {
-        const before = { store, file: against.broker };
-        const starting = start(`${name} before`, before);
-        await starting.catch(() => start(`${name} before`, { ...before, limits: NO_LIMITS_IN_0_1_0 }));
+    const builds = { "": BROKER_BUNDLE, ...(against && { " before": against.broker }) };
+    for (const [build, file] of Object.entries(builds)) {
+      for (const [on, store] of Object.entries(STORES)) {
+        const name = on + build;
+        const own = { name, file, store, flags: watched(name, profiles), parties: Object.values(parties) };
+        [servers[name]] = await startBrokers(own, stage);
       }
     }
     for (const { url } of Object.values(servers)) await requireChecks(url, parties.plain);
-    if (servers["memory"] !== undefined) await requireChecks(servers["memory"].url, parties.openid);
+    await requireChecks(servers["memory"]!.url, parties.openid);
     const subjects = brokerWorks(Object.keys(servers)).map(({ work, on, ...subject }) => {
       const server = servers[on]!;
-      return servedSubject({ ...subject, server, vendor, openLane: brokerLanes(work, server.url, parties) }, stage);
+      return servedSubject({ ...subject, server, openLane: brokerLanes(work, server.url, parties) }, stage);
     });
     const about = `broker: ${LANES} connections${against === undefined ? "" : `, before: ${against.commit}`}`;
     return measurePart({ about, measured: "the server's process", subjects }, asked, say);

@@ -1,9 +1,8 @@
 /**
  * The part of the bench for `/mcp`: what a tool call with a bearer token and a stored vendor token
- * costs beside the same server without auth, how fast a refresh and a call are, and when asked for
- * that of many concurrent calls none gets data of another user. Each server has its own process on
- * loopback: without auth, the same in hosted mode on SQLite and on DynamoDB with KMS, and in
- * pre-registered mode; a fake vendor and the AWS engines are behind them.
+ * costs beside the same server without auth, and how fast a refresh and a call are. Each server has
+ * its own process on loopback: without auth, the same in hosted mode on SQLite and on DynamoDB with
+ * KMS, and in pre-registered mode; a fake vendor and the AWS engines are behind them.
  */
 import { join } from "node:path";
 import { tableEnvironment } from "../../../support/aws/environment.ts";
@@ -17,7 +16,6 @@ import { startMcpServer, startVendor } from "../../services.ts";
 import { onStage } from "../../stage.ts";
 import { measurePart } from "../part.ts";
 import { type Lane, servedSubject, watched } from "../served.ts";
-import { mixedLine, runMixed } from "./mixed.ts";
 
 const LABELS = {
   open: "without auth",
@@ -78,12 +76,8 @@ export function mcpLanes(work: string, url: string, vendorUrl?: string): (number
   };
 }
 
-/** @param mixedCalls of 200 users at once, each checked: on SQLite, and a tenth on DynamoDB */
-export async function benchMcp(
-  { profiles, mixedCalls }: { readonly profiles?: string | undefined; readonly mixedCalls: number },
-  asked: Rounds,
-  say: (line: string) => void,
-) {
+/** @param profiles a folder for CPU profiles of the servers */
+export async function benchMcp(profiles: string | undefined, asked: Rounds, say: (line: string) => void) {
   return onStage(async (stage) => {
     const aws = await (await startEngines(stage)).open();
     const { url: vendorUrl } = await startVendor("named", stage);
@@ -103,8 +97,6 @@ export async function benchMcp(
       return servedSubject({ ...subject, server, openLane }, stage);
     });
     const about = `mcp: ${LANES} connections, ${aws.name}, a quarter as many refreshes`;
-    const results = await measurePart({ about, measured: "the process of a tool that …", subjects }, asked, say);
-    const mixed = await runMixed(servers, mixedCalls);
-    return { ...results, mixed, text: `${results.text}\n\n${mixedLine(mixed)}` };
+    return measurePart({ about, measured: "the process of a tool that …", subjects }, asked, say);
   });
 }

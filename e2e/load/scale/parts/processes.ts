@@ -68,8 +68,8 @@ async function compareCounts(
   const { url: vendorUrl } = await startVendor("any", stage);
   const subject = async (name: string, count: number, storeCount: number): Promise<Subject> => {
     const { stores, ...more } = await open(storeCount);
-    const store = storeCount === 1 ? stores[0]! : stores;
-    const { measure } = await startDriven({ store, vendorUrl, processes: count, ...more }, stage);
+    const store = Array.from({ length: count }, (_, at) => stores[at % stores.length]!);
+    const { measure } = await startDriven({ store, vendorUrl, ...more }, stage);
     return { name, processes: count, measure: (flows) => measure(flows, count * size.atOnce) };
   };
   const alone = await subject("1 process", 1, 1);
