@@ -3,7 +3,6 @@
  */
 import { createServer as createPlainServer } from "node:net";
 import { createServer } from "node:tls";
-import { Hono } from "hono";
 import { afterEach, expect, it } from "vitest";
 import { createEgress, type Egress, REAL_NETWORK } from "@oauth-broker/oauth-core/egress";
 import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
@@ -15,9 +14,8 @@ import {
 import { type LoopbackServer, startLoopbackServer } from "../../oauth-core/src/testing/network/loopback-server.ts";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { defineVendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import { errorPageWith } from "./http/error-page.ts";
-import { mount } from "./http/http-layer.ts";
 import { createLog, outboundErrorOf } from "./log.ts";
+import { mounted } from "./testing/mounted.ts";
 import { watchedVendorClient } from "./tracing/vendor-calls.ts";
 
 const running: (Egress | LoopbackServer)[] = [];
@@ -49,14 +47,12 @@ async function redeemAt(tokenEndpoint: string) {
   const client = watchedVendorClient(vendorClient, { log });
   const entry = { id: "v", name: "V", authorizationEndpoint: "https://v.example/a", tokenEndpoint };
   const vendor = await client.resolve(defineVendor(entry));
-  const app = new Hono();
   const handle = async (): Promise<never> => {
     const request = { ...SECRETS, redirectUri: "https://b.example/cb", scope: [] };
     await client.redeemCode(vendor, credentials, request);
     throw new Error("the vendor answered");
   };
-  const layer = { log, errorPage: errorPageWith(), isHttps: false };
-  mount(app, [{ method: "POST", path: "/v1/token", surface: "api", handle }], layer);
+  const { app } = mounted([{ method: "POST", path: "/v1/token", surface: "api", handle }], { log });
   const answer = await app.request("/v1/token", { method: "POST" });
   return {
     answer: { status: answer.status, body: await answer.text() },

@@ -1,53 +1,40 @@
 import { soonerThan } from "@oauth-broker/oauth-core/testing";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
-import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { mount, type Route } from "./http/http-layer.ts";
-import { createLog } from "./log.ts";
+import { beforeEach, expect, it } from "vitest";
+import type { Route } from "./http/http-layer.ts";
 import { type Listening, listen } from "./serve.ts";
+import { mounted } from "./testing/mounted.ts";
+import { listenForTest, openRaw } from "./testing/raw-connection.ts";
 
 let server: Listening;
 /** A request that waits for us. */
 let slow: { readonly entered: PromiseWithResolvers<void>; readonly release: PromiseWithResolvers<void> };
 beforeEach(async () => {
   slow = { entered: Promise.withResolvers(), release: Promise.withResolvers() };
-  const app = new Hono();
-  app.get("/", (c) => c.text("ok"));
-  app.get("/slow", async (c) => {
-    slow.entered.resolve();
-    await slow.release.promise;
-    return c.text("done");
-  });
   const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", connection: "keep-alive" };
   const stream = { method: "GET", path: "/stream", surface: "api", quiet: true } as const;
   const routes: readonly Route[] = [
     { ...stream, handle: () => new Response("data: 1\n\n", { headers }) },
     { ...stream, path: "/json", handle: () => Response.json({ account: "u1" }) },
   ];
-  mount(app, routes, {
-    log: createLog({ write: () => undefined }),
-    errorPage: async (error) => Promise.reject(error),
-    isHttps: false,
+  const { app } = mounted(routes);
+  app.get("/", (c) => c.text("ok"));
+  app.get("/slow", async (c) => {
+    slow.entered.resolve();
+    await slow.release.promise;
+    return c.text("done");
   });
-  server = await listen(app, { host: "127.0.0.1", port: 0 });
+  server = await listenForTest(app);
 });
-afterEach(() => server.stop(0));
 
 const url = (path: string): string => `http://127.0.0.1:${server.port}${path}`;
 
 /** Sends bytes and waits for the other side to end the connection. */
-const raw = (bytes: string, port = server.port): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
-    let answer = "";
-    socket.on("data", (chunk) => (answer += chunk.toString()));
-    socket.on("close", () => resolve(answer));
-    socket.on("error", reject);
-  });
+const raw = async (bytes: string, port = server.port): Promise<string> => openRaw(port, bytes).whole;
 
 it("bar#HT-5 refuses headers beyond 32 KiB and ambiguous requests", async () => {
   const large = (bytes: number): string => `GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"a".repeat(bytes)}\r\n`;
@@ -59,15 +46,14 @@ it("bar#HT-5 refuses headers beyond 32 KiB and ambiguous requests", async () => 
 });
 
 it("shows a browser with too many cookies what it can do, also while it still sends them", async () => {
-  const socket = connect(server.port, "127.0.0.1");
+  const { socket, whole } = openRaw(server.port, `GET / HTTP/1.1\r\nhost: x\r\ncookie: ${"a=b; ".repeat(7_000)}`);
   // It reads when it has sent all: a connection that was reset in the meantime has lost the response.
   socket.pause();
-  socket.write(`GET / HTTP/1.1\r\nhost: x\r\ncookie: ${"a=b; ".repeat(7_000)}`);
   // Half of the time that it may linger.
   for (const half = AbortSignal.timeout(500); !half.aborted; await sleep(5)) socket.write("c=d; ".repeat(50));
   expect(socket.errored).toBeNull();
-  const answer = text(socket);
-  const [head = "", body = ""] = (await answer).split("\r\n\r\n");
+  socket.resume();
+  const [head = "", body = ""] = (await whole).split("\r\n\r\n");
   expect(head).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
   expect(head).toMatch(/^content-type: text\/html; charset=utf-8\r$/m);
   expect(head).toMatch(/^cache-control: no-store\r$/m);
@@ -135,12 +121,12 @@ it("bar#HT-10 a library's answer is not sniffed or kept, and a stream keeps its 
 });
 
 it("keeps an idle connection as long as a balancer reuses it, beside header limits", async () => {
-  const patient = await listen(
+  const patient = await listenForTest(
     new Hono().get("/", (c) => c.text("ok")),
-    { host: "127.0.0.1", port: 0, idleSeconds: 60 },
+    { idleSeconds: 60 },
     { headersMs: 500, requestMs: 500, checkMs: 10 },
   );
-  const socket = connect(patient.port, "127.0.0.1");
+  const { socket } = openRaw(patient.port, "");
   const get = async (): Promise<string> => {
     socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
     const [answer] = (await once(socket, "data")) as [Buffer];
@@ -150,8 +136,6 @@ it("keeps an idle connection as long as a balancer reuses it, beside header limi
   // The limits are over for a connection that sends half of its headers.
   expect(await raw("GET / HTTP/1.1\r\n", patient.port)).toContain("408");
   expect(await get()).toContain("200 OK");
-  socket.destroy();
-  await patient.stop(0);
 });
 
 it("finishes requests in flight before it stops, and accepts no new ones", async () => {
@@ -194,9 +178,7 @@ it("does not wait for clients that keep their connection after the last response
 });
 
 it("rfc9112#9.6 ends the connection of a request that does not reach the app", async () => {
-  const socket = connect(server.port, "127.0.0.1");
-  socket.write("GET / HTTP/1.1\r\nHost: a b\r\n\r\n");
-  const answer = await text(socket);
+  const answer = await raw("GET / HTTP/1.1\r\nHost: a b\r\n\r\n");
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer).toMatch(/^connection: close\r$/im);
 });

@@ -1,12 +1,10 @@
-import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { jsonAnswer } from "@oauth-broker/oauth-core/http";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { checkAllowedOrigin } from "../configuration/values.ts";
 import { createCors, withCors } from "./cors.ts";
-import { errorPageWith } from "./error-page.ts";
-import { createLog } from "../log.ts";
-import { mount, type Route } from "./http-layer.ts";
+import { mounted } from "../testing/mounted.ts";
+import type { Route } from "./http-layer.ts";
 
 const APP = "https://app.example.com";
 const OTHER = "https://app.example.org";
@@ -118,16 +116,14 @@ describe("a route with it", () => {
       ]),
     ),
   };
-  const app = new Hono();
-  mount(
-    app,
+  const { app } = mounted(
     [
       ...Object.entries(OUTCOMES).map(([status, handle]) =>
         withCors({ method: "POST", path: `/${status}`, surface: "api", handle }, createCors([APP])),
       ),
       { method: "POST", path: "/closed", surface: "api", handle: () => jsonAnswer(200, {}) },
     ],
-    { log: createLog({ write: () => undefined }), errorPage: errorPageWith(), isHttps: true },
+    { isHttps: true },
   );
   const ask = async (path: string, method: string, headers: Record<string, string>): Promise<Response> =>
     app.request(`https://server.example${path}`, { method, headers });

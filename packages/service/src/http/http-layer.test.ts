@@ -1,12 +1,9 @@
-import { Hono } from "hono";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
-import { errorPageWith } from "./error-page.ts";
-import { createLog } from "../log.ts";
-import { mount, type RequestMetrics, type Route } from "./http-layer.ts";
+import { mounted } from "../testing/mounted.ts";
+import type { RequestMetrics, Route } from "./http-layer.ts";
 
-const app = new Hono();
 const metrics = {
   countRequest: vi.fn<RequestMetrics["countRequest"]>(),
   countRefusal: vi.fn<RequestMetrics["countRefusal"]>(),
@@ -23,20 +20,13 @@ const page: Route["handle"] = () => {
   isSpent = true;
   return { ...pageAnswer(303, "", ""), headers: { location: "https://app.example/", "set-cookie": "flow-new=v" } };
 };
-mount(
-  app,
+const { app } = mounted(
   [
     { method: "GET", path: "/callback", surface: "browser", handle: page },
     { method: "POST", path: "/callback", surface: "browser", handle: page },
     { method: "GET", path: "/vendors", surface: "api", handle: () => jsonAnswer(200, {}) },
   ],
-  {
-    log: createLog({ write: () => undefined }),
-    metrics,
-    errorPage: errorPageWith(),
-    endSurplusCookies,
-    isHttps: false,
-  },
+  { metrics, endSurplusCookies },
 );
 const get = async (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   app.request(path, { headers });

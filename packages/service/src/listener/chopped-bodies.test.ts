@@ -1,11 +1,11 @@
 /** Raw sockets that send a body in chunks of one byte, against a real server. */
 import { once } from "node:events";
 import { request } from "node:http";
-import { connect } from "node:net";
 import { Hono } from "hono";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { readFormText } from "../http/body.ts";
-import { type Listening, listen } from "../serve.ts";
+import type { Listening } from "../serve.ts";
+import { listenForTest, openRaw } from "../testing/raw-connection.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 
@@ -40,25 +40,15 @@ beforeEach(async () => {
     return c.text("read");
   });
   app.post("/unread", async () => new Promise<Response>(() => undefined));
-  server = await listen(app, { host: "127.0.0.1", port: 0 });
+  server = await listenForTest(app);
 });
-afterEach(() => server.stop(0));
 
 const head = (path: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${FORM}\r\ntransfer-encoding: chunked\r\n\r\n`;
 const chunks = (count: number): string => "1\r\na\r\n".repeat(count);
 
 /** @returns what the server sent until it ended the connection */
-async function send(bytes: string): Promise<string> {
-  const socket = connect(server.port, "127.0.0.1");
-  let answer = "";
-  socket.on("data", (part) => (answer += part.toString()));
-  socket.on("error", () => undefined);
-  socket.write(bytes);
-  // `once` would reject with the reset.
-  await new Promise((resolve) => socket.on("close", resolve));
-  return answer;
-}
+const send = async (bytes: string): Promise<string> => openRaw(server.port, bytes).whole;
 
 it.each(["/form", "/stream", "/unread"])(
   "bar#HT-1 resets a connection whose body comes byte by byte, at %s",

@@ -1,40 +1,26 @@
 /** Connections from several addresses of loopback, against a real server. */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Hono } from "hono";
-import { afterEach, describe, expect, it } from "vitest";
-import { type HttpTimeouts, listen, type Listening, type ListenOptions } from "../serve.ts";
+import { describe, expect, it } from "vitest";
+import type { HttpTimeouts, Listening, ListenOptions } from "../serve.ts";
+import { listenForTest, openRaw, type RawConnection } from "../testing/raw-connection.ts";
 import { trackFreshConnections } from "./connections.ts";
 import { networkOf, plainAddress } from "./peer-network.ts";
 
-let server: Listening | undefined;
-const sockets: Socket[] = [];
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await server?.stop(0);
-  server = undefined;
-});
+let server: Listening;
 
 const NEVER_MS = 600_000;
 
 const start = async (options: Partial<ListenOptions>, timeouts: Partial<HttpTimeouts> = {}): Promise<void> => {
   const app = new Hono().get("/", (c) => c.text("ok"));
   const patient = { headersMs: NEVER_MS, requestMs: NEVER_MS, firstRequestMs: NEVER_MS };
-  server = await listen(app, { host: "127.0.0.1", port: 0, ...options }, { ...patient, ...timeouts });
+  server = await listenForTest(app, options, { ...patient, ...timeouts });
 };
 
-/** @returns a connection, and what it is sent until its end */
-function open(from: string, bytes: string): { readonly socket: Socket; readonly received: Promise<string> } {
-  const socket = connect({ port: server?.port ?? 0, host: "127.0.0.1", localAddress: from });
-  sockets.push(socket);
-  let received = "";
-  socket.on("data", (part: Buffer) => (received += part.toString()));
-  socket.on("error", () => undefined);
-  socket.write(bytes);
-  return { socket, received: new Promise((resolve) => socket.on("close", () => resolve(received))) };
-}
+const open = (from: string, bytes: string): RawConnection => openRaw(server.port, bytes, from);
 
 const GET = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 const UNFINISHED = "GET / HTTP/1.1\r\nhost: x\r\n";
@@ -44,17 +30,17 @@ describe("bar#ST-8 one address", () => {
     await start({ maxConnections: 16 });
     const held = Array.from({ length: 4 }, () => open("127.0.0.2", UNFINISHED));
     // In order: this one is the fifth.
-    expect(await open("127.0.0.2", GET).received).toBe("");
-    expect(await open("127.0.0.3", GET).received).toMatch(/200 OK/);
+    expect(await open("127.0.0.2", GET).whole).toBe("");
+    expect(await open("127.0.0.3", GET).whole).toMatch(/200 OK/);
     held[0]?.socket.destroy();
-    await expect.poll(async () => open("127.0.0.2", GET).received).toMatch(/200 OK/);
+    await expect.poll(async () => open("127.0.0.2", GET).whole).toMatch(/200 OK/);
     expect(held.slice(1).every(({ socket }) => !socket.destroyed)).toBe(true);
   });
 
   it("has no share where it is a proxy that the operator trusts", async () => {
     await start({ maxConnections: 16, isTrustedProxy: (address) => address === "127.0.0.2" });
     for (let count = 0; count < 6; count += 1) open("127.0.0.2", UNFINISHED);
-    expect(await open("127.0.0.2", GET).received).toMatch(/200 OK/);
+    expect(await open("127.0.0.2", GET).whole).toMatch(/200 OK/);
   });
 
   it("is a network of IPv6, and IPv4 without the form that sockets give it", () => {
@@ -72,27 +58,27 @@ describe("bar#HT-5 a connection before its first request", () => {
       open("127.0.0.1", UNFINISHED),
       open("127.0.0.1", "\r\n"),
     ];
-    expect(await silent.received).toBe("");
-    expect(await unfinished.received).toMatch(/^HTTP\/1\.1 408 /);
-    expect(await blank.received).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await silent.whole).toBe("");
+    expect(await unfinished.whole).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await blank.whole).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   it("has no such limit once it has come", async () => {
     await start({}, { firstRequestMs: 50 });
     const kept = open("127.0.0.1", "GET / HTTP/1.1\r\nhost: x\r\n\r\n");
-    expect(await open("127.0.0.1", "").received).toBe("");
+    expect(await open("127.0.0.1", "").whole).toBe("");
     expect(kept.socket.destroyed).toBe(false);
     kept.socket.write(GET);
-    expect((await kept.received).match(/200 OK/g)).toHaveLength(2);
+    expect((await kept.whole).match(/200 OK/g)).toHaveLength(2);
   });
 
   it("is ended by a stop, which does not wait for it", async () => {
     await start({}, { drainMs: NEVER_MS });
     const [silent, kept] = [open("127.0.0.1", ""), open("127.0.0.1", "GET / HTTP/1.1\r\nhost: x\r\n\r\n")];
     expect(await text(open("127.0.0.1", GET).socket)).toContain("200 OK");
-    await server?.stop(0);
-    expect(await silent.received).toBe("");
-    expect(await kept.received).toContain("200 OK");
+    await server.stop(0);
+    expect(await silent.whole).toBe("");
+    expect(await kept.whole).toContain("200 OK");
   });
 
   it("is ended also by a release of Node that counts it as busy", async () => {
@@ -100,8 +86,7 @@ describe("bar#HT-5 a connection before its first request", () => {
     const fresh = trackFreshConnections(plain, NEVER_MS, () => undefined);
     await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
     const connected = once(plain, "connection");
-    const socket = connect((plain.address() as AddressInfo).port, "127.0.0.1").resume();
-    sockets.push(socket);
+    const { socket } = openRaw((plain.address() as AddressInfo).port, "");
     await connected;
     fresh.endSilent();
     await expect.poll(() => socket.closed).toBe(true);

@@ -1,34 +1,16 @@
 /** The attacks of the tests beside it with one defence off at a time: they succeed. */
 import type { IncomingMessage } from "node:http";
-import { connect, type Socket } from "node:net";
 import { Hono } from "hono";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { endSurplusCookies, setBindingCookie } from "@oauth-broker/oauth-core/server";
-import { type HttpLayer, mount, type Route } from "../http/http-layer.ts";
-import { createLog } from "../log.ts";
-import { type Listening, listen } from "../serve.ts";
+import type { HttpLayer, Route } from "../http/http-layer.ts";
+import { mounted } from "../testing/mounted.ts";
+import { listenForTest, openRaw } from "../testing/raw-connection.ts";
 import * as bodies from "./chopped-bodies.ts";
 import * as connections from "./connections.ts";
 import * as prefetch from "./prefetch.ts";
 import * as target from "./request-target.ts";
-
-let server: Listening | undefined;
-const sockets: Socket[] = [];
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await server?.stop(0);
-});
-
-function send(bytes: string, from = "127.0.0.1"): Promise<string> {
-  const socket = connect({ port: server?.port ?? 0, host: "127.0.0.1", localAddress: from });
-  sockets.push(socket);
-  let received = "";
-  socket.on("data", (part: Buffer) => (received += part.toString()));
-  socket.on("error", () => undefined);
-  socket.write(bytes);
-  return new Promise((resolve) => socket.on("close", () => resolve(received)));
-}
 
 it("twin: without the end of chopped bodies each byte becomes a buffer", async () => {
   const received: IncomingMessage[] = [];
@@ -37,22 +19,20 @@ it("twin: without the end of chopped bodies each byte becomes a buffer", async (
     return new Promise<Response>(() => undefined);
   });
   const attack = `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${"1\r\na\r\n".repeat(20_000)}`;
-  server = await listen(app, { host: "127.0.0.1", port: 0 }, { drainMs: 0 });
-  await send(attack);
+  const { port } = await listenForTest(app, {}, { drainMs: 0 });
+  await openRaw(port, attack).whole;
   expect(received[0]?.readableLength).toBeLessThanOrEqual(257);
   weaken(bodies, () => ({ endChoppedBody: () => {} }));
-  void send(attack);
+  openRaw(port, attack);
   await expect.poll(() => received[1]?.readableLength).toBe(20_000);
 });
 
 it("twin: without shares one address takes all connections, and another one is shut out", async () => {
   const app = new Hono().get("/", (c) => c.text("ok"));
   const attack = async (): Promise<string> => {
-    server = await listen(app, { host: "127.0.0.1", port: 0, maxConnections: 8 }, { drainMs: 0 });
-    for (let count = 0; count < 8; count += 1) void send("GET / HTTP/1.1\r\n", "127.0.0.2");
-    const served = await send("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", "127.0.0.3");
-    await server.stop(0);
-    return served;
+    const { port } = await listenForTest(app, { maxConnections: 8 }, { drainMs: 0 });
+    for (let count = 0; count < 8; count += 1) openRaw(port, "GET / HTTP/1.1\r\n", "127.0.0.2");
+    return openRaw(port, "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", "127.0.0.3").whole;
   };
   expect(await attack()).toMatch(/200 OK/);
   weaken(connections, () => ({ shareConnections: () => {} }));
@@ -61,26 +41,21 @@ it("twin: without shares one address takes all connections, and another one is s
 
 it("twin: without a look at the target a path outside of a published prefix is served below it", async () => {
   const app = new Hono().get("/metrics", (c) => c.text("for the operator"));
-  server = await listen(app, { host: "127.0.0.1", port: 0 });
+  const { port } = await listenForTest(app);
   const attack = "GET /v1/%2e%2e/metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-  expect(await send(attack)).toMatch(/^HTTP\/1\.1 404 /);
+  expect(await openRaw(port, attack).whole).toMatch(/^HTTP\/1\.1 404 /);
   weaken(target, () => ({ isPlainTarget: () => true }));
-  expect(await send(attack)).toMatch(/for the operator$/);
+  expect(await openRaw(port, attack).whole).toMatch(/for the operator$/);
 });
 
 it("twin: without a look at its purpose a prefetch spends what the user's own request needs", async () => {
   let isSpent = false;
-  const app = new Hono();
   const handle: Route["handle"] = () => {
     const status = isSpent ? 400 : 303;
     isSpent = true;
     return { status, headers: {}, body: null };
   };
-  mount(app, [{ method: "GET", path: "/callback", surface: "browser", handle }], {
-    log: createLog({ write: () => undefined }),
-    errorPage: async (error) => Promise.reject(error),
-    isHttps: false,
-  });
+  const { app } = mounted([{ method: "GET", path: "/callback", surface: "browser", handle }]);
   const attack = async (): Promise<number[]> => {
     isSpent = false;
     const ahead = await app.request("/callback", { headers: { "sec-purpose": "prefetch" } });
@@ -99,29 +74,25 @@ it("twin: without an end to surplus cookies a page fills a browser's (bar#ST-8)"
     return { status: 303, headers: setBindingCookie("https://broker.example", id, "v".repeat(43)), body: null };
   };
   const attack = async (given: Pick<HttpLayer, "endSurplusCookies">): Promise<string> => {
-    const app = new Hono();
-    mount(app, [{ method: "GET", path: "/start", surface: "browser", handle }], {
-      log: createLog({ write: () => undefined }),
-      errorPage: async (error) => Promise.reject(error),
+    const { app } = mounted([{ method: "GET", path: "/start", surface: "browser", handle }], {
       isHttps: true,
       ...given,
     });
-    server = await listen(app, { host: "127.0.0.1", port: 0 }, { drainMs: 0 });
+    const { port } = await listenForTest(app, {}, { drainMs: 0 });
     const jar = new Map<string, string>();
     const visit = async (): Promise<string> => {
       const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
-      const answer = await send(
+      const answer = await openRaw(
+        port,
         `GET /start HTTP/1.1\r\nhost: x\r\naccept: text/html\r\ncookie: ${cookie}\r\nconnection: close\r\n\r\n`,
-      );
+      ).whole;
       for (const [, name = "", value = "", age] of answer.matchAll(/^set-cookie: ([^=]+)=([^;]*);.*Max-Age=(\d+)/gim))
         if (age === "0") jar.delete(name);
         else jar.set(name, value);
       return answer.split("\r\n", 1)[0] ?? "";
     };
     for (let count = 0; count < 500; count += 1) await visit();
-    const last = await visit();
-    await server.stop(0);
-    return last;
+    return visit();
   };
   expect(await attack({ endSurplusCookies })).toMatch(/ 303 /);
   expect(await attack({})).toMatch(/ 431 /);

@@ -63,23 +63,8 @@ function written({ status, headers, body }: Answer): string {
   return `HTTP/1.1 ${status} ${PHRASES[status]}\r\n${lines.join("")}\r\n${text}`;
 }
 
-/** For a GET with a body: it is never read. An endless one would hold its connection until it times out. */
-//= bar#HT-1
-export function refuseBody(request: IncomingMessage, response: ServerResponse): void {
-  refuse("GET takes no body", request, response);
-}
-
-/** For a request that names no host, or two. */
-export function refuseHost(request: IncomingMessage, response: ServerResponse): void {
-  refuse("A request names one Host", request, response);
-}
-
-/** For an `Expect` that is not `100-continue`. */
-export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
-  refuse("Expect can only be 100-continue", request, response, 417);
-}
-
-function refuse(description: string, request: IncomingMessage, response: ServerResponse, status = 400): void {
+/** For a request that is not one we serve, whatever its path. */
+export function refuse(description: string, request: IncomingMessage, response: ServerResponse, status = 400): void {
   end(jsonAnswer(status, { error: "invalid_request", error_description: description }), request, response);
 }
 

@@ -1,12 +1,13 @@
 /** Raw sockets that do not read what they asked for, against a real server. */
 import { soonerThan } from "@oauth-broker/oauth-core/testing";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Hono } from "hono";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Listening, listen, type ListenOptions } from "../serve.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Listening, ListenOptions } from "../serve.ts";
+import { listenForTest, openRaw, openUnread } from "../testing/raw-connection.ts";
 
 const MIB = 1024 * 1024;
 /** More than the system itself buffers for a client that does not read. */
@@ -23,7 +24,6 @@ let most: number;
  * does not see its end.
  */
 let asking: Socket[];
-const sockets: Socket[] = [];
 
 const start = async (options: Partial<ListenOptions> = {}): Promise<void> => {
   const app = new Hono();
@@ -41,7 +41,7 @@ const start = async (options: Partial<ListenOptions> = {}): Promise<void> => {
     await sleep(2 * STALLED_MS);
     return c.text("late");
   });
-  server = await listen(app, { host: "127.0.0.1", port: 0, ...options }, { stalledWriteMs: STALLED_MS });
+  server = await listenForTest(app, options, { stalledWriteMs: STALLED_MS });
 };
 
 beforeEach(async () => {
@@ -50,27 +50,11 @@ beforeEach(async () => {
   asking = [];
   await start();
 });
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await server.stop(0);
-});
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
-const open = async (bytes: string): Promise<Socket> => {
-  const socket = connect(server.port, "127.0.0.1");
-  socket.on("error", () => undefined);
-  sockets.push(socket);
-  await new Promise((resolve) => socket.once("connect", resolve));
-  socket.write(bytes);
-  return socket;
-};
-/** Reads to the end of the connection. */
-const readAll = (socket: Socket): Promise<string> =>
-  new Promise((resolve) => {
-    let answer = "";
-    socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
-    socket.once("close", () => resolve(answer));
-  });
+const last = (path: string): string => get(path).replace("host", "connection: close\r\nhost");
+const open = (bytes: string): Socket => openUnread(server.port, bytes);
+const read = async (bytes: string): Promise<string> => openRaw(server.port, bytes).whole;
 /** The connection is over on this side of it. */
 const untilOver = async (socket: Socket): Promise<void> => {
   while (!socket.destroyed) await sleep(20);
@@ -89,7 +73,7 @@ const bufferedMiB = async (): Promise<number> => {
 describe("bar#HT-5 a connection that reads nothing of its answer", () => {
   it("is ended within the time a write may stall, and its buffers are freed", async () => {
     const before = await bufferedMiB();
-    await Promise.all(Array.from({ length: 4 }, () => open(get("/large"))));
+    for (let count = 0; count < 4; count += 1) open(get("/large"));
     // On a busy machine the first may be over before the last has asked.
     while (asking.length < 4) await sleep(20);
     expect(most).toBeGreaterThan(before + 50);
@@ -99,7 +83,7 @@ describe("bar#HT-5 a connection that reads nothing of its answer", () => {
   });
 
   it("is not ended while it reads slowly", async () => {
-    const socket = await open(get("/large").replace("host", "connection: close\r\nhost"));
+    const socket = open(last("/large"));
     let received = 0;
     socket.on("data", (chunk: Buffer) => {
       received += chunk.length;
@@ -114,32 +98,30 @@ describe("bar#HT-5 a connection that reads nothing of its answer", () => {
   });
 
   it("is not ended while it waits for an answer", async () => {
-    const socket = await open(get("/late").replace("host", "connection: close\r\nhost"));
-    expect(await readAll(socket)).toMatch(/late$/);
+    expect(await read(last("/late"))).toMatch(/late$/);
   });
 });
 
 describe("bar#HT-5 a connection that asks ahead", () => {
   it("is answered in order, one answer at a time", async () => {
-    const socket = await open(get("/small").repeat(5) + get("/late").replace("host", "connection: close\r\nhost"));
-    const answer = await readAll(socket);
+    const answer = await read(get("/small").repeat(5) + last("/late"));
     expect([...answer.matchAll(/\r\n(\d+)\.+/g)].map(([, at]) => Number(at))).toEqual([1, 2, 3, 4, 5]);
     expect(answer).toMatch(/late$/);
   });
 
   it("has no request started whose response cannot be sent", async () => {
-    const socket = await open(get("/large") + get("/small").repeat(10));
+    const socket = open(get("/large") + get("/small").repeat(10));
     await sleep(100);
     expect([socket.destroyed, begun]).toEqual([false, 0]);
   });
 
   it("is ended at once where it asks for more than sixteen beyond the one under way", async () => {
-    await soonerThan(STALLED_MS, untilOver(await open(get("/late") + get("/small").repeat(17))));
+    await soonerThan(STALLED_MS, untilOver(open(get("/late") + get("/small").repeat(17))));
     expect(begun).toBe(0);
   });
 
   it("may bring a thousand requests, one after another, and is asked to come back on a new one", async () => {
-    const socket = await open("");
+    const socket = open("");
     let answer = "";
     socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
     for (let at = 1; at <= 1_000; at += 1) {
@@ -156,11 +138,10 @@ describe("bar#HT-5 connections beyond the limit", () => {
   it("are closed at once; another may come when one has gone", async () => {
     await server.stop(0);
     await start({ maxConnections: 2, isTrustedProxy: () => true });
-    const [first] = [await open(""), await open("")];
-    expect(await readAll(await open(get("/small")))).toBe("");
+    const [first] = [open(""), open("")];
+    expect(await read(get("/small"))).toBe("");
     first.destroy();
     await sleep(50);
-    const third = await open(get("/small").replace("host", "connection: close\r\nhost"));
-    expect(await readAll(third)).toContain("200 OK");
+    expect(await read(last("/small"))).toContain("200 OK");
   });
 });

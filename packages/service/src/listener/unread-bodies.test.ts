@@ -1,14 +1,13 @@
 /** Clients that go on sending after they were answered, against a real server. */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { connect, type Socket } from "node:net";
 import { Hono } from "hono";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Listening, listen } from "../serve.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Listening } from "../serve.ts";
+import { listenForTest, openRaw, type RawConnection } from "../testing/raw-connection.ts";
 
 let server: Listening;
 let asked: IncomingMessage[];
-const sockets: Socket[] = [];
 
 beforeEach(async () => {
   asked = [];
@@ -18,25 +17,16 @@ beforeEach(async () => {
     return c.text("refused", 413);
   });
   app.post("/read", async (c) => c.text(`read ${(await c.req.raw.text()).length}`));
-  server = await listen(app, { host: "127.0.0.1", port: 0 });
-});
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await server.stop(0);
+  server = await listenForTest(app);
 });
 
 const head = (path: string): string => `POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`;
 
-/** @returns a connection that has been answered 413, and everything it is sent */
-async function refused(): Promise<{ readonly socket: Socket; readonly received: () => string }> {
-  const socket = connect(server.port, "127.0.0.1");
-  sockets.push(socket);
-  let received = "";
-  socket.on("data", (part: Buffer) => (received += part.toString()));
-  socket.on("error", () => undefined);
-  socket.write(head("/refused"));
-  await expect.poll(() => received).toContain("413");
-  return { socket, received: () => received };
+/** @returns a connection that has been answered 413 */
+async function refused(): Promise<RawConnection> {
+  const connection = openRaw(server.port, head("/refused"));
+  await expect.poll(connection.received).toContain("413");
+  return connection;
 }
 
 describe("bar#HT-1 a body that comes after its answer", () => {
@@ -54,11 +44,8 @@ describe("bar#HT-1 a body that comes after its answer", () => {
   });
 
   it("rfc9112#9.6 leaves a moment to read the response, also beyond the megabyte", async () => {
-    const socket = connect(server.port, "127.0.0.1");
-    sockets.push(socket);
-    socket.on("error", () => undefined);
+    const { socket, whole } = openRaw(server.port, head("/refused"));
     socket.pause();
-    socket.write(head("/refused"));
     await expect.poll(() => asked.length).toBe(1);
     const { socket: ours } = asked[0] ?? expect.fail("nothing was asked");
     const bytes = "1\r\na\r\n".repeat(20_000);
@@ -68,12 +55,8 @@ describe("bar#HT-1 a body that comes after its answer", () => {
       await new Promise(setImmediate);
     }
     expect(ours.destroyed).toBe(false);
-    let received = "";
-    socket.setEncoding("utf8");
-    socket.on("data", (part: string) => (received += part));
     socket.resume();
-    await expect.poll(() => socket.closed).toBe(true);
-    expect(received).toContain("413");
+    expect(await whole).toContain("413");
     expect(ours.bytesRead).toBeLessThan(64 * 1024 * 1024);
   });
 

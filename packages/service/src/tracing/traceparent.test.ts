@@ -1,8 +1,7 @@
-import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { errorPageWith } from "../http/error-page.ts";
-import { mount, type Route } from "../http/http-layer.ts";
+import type { Route } from "../http/http-layer.ts";
 import { createLog } from "../log.ts";
+import { mounted } from "../testing/mounted.ts";
 import { newTraceId, parseTraceparent } from "./traceparent.ts";
 
 // The example of W3C Trace Context, section 3.2.
@@ -67,17 +66,7 @@ interface Line {
   readonly trace_id?: string;
 }
 
-function serve(handle: Route["handle"]): { readonly app: Hono; readonly lines: string[] } {
-  const lines: string[] = [];
-  const log = createLog({ write: (line) => void lines.push(line) });
-  const app = new Hono();
-  mount(app, [{ method: "GET", path: "/", surface: "api", handle }], {
-    log,
-    errorPage: errorPageWith(),
-    isHttps: false,
-  });
-  return { app, lines };
-}
+const serve = (handle: Route["handle"]) => mounted([{ method: "GET", path: "/", surface: "api", handle }]);
 
 const parsed = (lines: readonly string[]): Line[] => lines.map((line) => JSON.parse(line) as Line);
 
