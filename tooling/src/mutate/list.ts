@@ -11,14 +11,12 @@
 import { posix } from "node:path";
 import { rowsIn } from "../pages/requirements.ts";
 import { BROKER_DEFENCES } from "./list/broker.ts";
-import { HOSTED_USERS_DEFENCES } from "./list/hosted-users.ts";
 import { MCP_AUTH_DEFENCES } from "./list/mcp-auth.ts";
 import { OAUTH_CORE_DEFENCES } from "./list/oauth-core.ts";
 import { OTHERS_DEFENCES } from "./list/others.ts";
 import { PLATFORM_DEFENCES } from "./list/platform.ts";
 import { SERVICE_DEFENCES } from "./list/service.ts";
 import { TOKEN_STORE_DEFENCES } from "./list/token-store.ts";
-import { VENDOR_CLIENT_DEFENCES } from "./list/vendor-client.ts";
 import type { Defences, Mutation } from "./mutation.ts";
 import type { Tests } from "./tests.ts";
 
@@ -26,9 +24,7 @@ const LISTS: readonly (readonly [folder: string, list: Defences])[] = [
   ["apps/broker/src", BROKER_DEFENCES],
   ["apps/platform/src", PLATFORM_DEFENCES],
   ["packages/mcp-auth/src", MCP_AUTH_DEFENCES],
-  ["packages/mcp-auth/src", HOSTED_USERS_DEFENCES],
   ["packages/oauth-core/src", OAUTH_CORE_DEFENCES],
-  ["packages/oauth-core/src", VENDOR_CLIENT_DEFENCES],
   ["packages/service/src", SERVICE_DEFENCES],
   ["packages/token-store/src", TOKEN_STORE_DEFENCES],
   ["", OTHERS_DEFENCES],

@@ -1,19 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { checkDecisions, readDecisions, renderDecisions } from "./decisions.ts";
 
-const PAGE =
-  "# 0002 Two\n\n- Date: 2026-11-26\n- Status: accepted\n- Merged: 0001 One, of a\n  long title (2026-11-21)\n\nText.\n";
+const PAGE = "# 0002 Two\n\n- Date: 2026-11-26\n- Status: accepted\n- Merged: 0001, 0000\n\nText.\n";
 const read = (text: string) => readDecisions(new Map([["docs/decisions/0002-two.md", text]]));
 const complaints = (path: string, text: string): string[] => checkDecisions(read(PAGE), new Map([[path, text]]));
 
 describe("the index of decisions", () => {
-  it("has a row for each number, that of a merged page with the page it is in", () => {
-    const page = renderDecisions(read(PAGE));
-    expect(page.split("\n").slice(-3)).toEqual([
-      "| 0001 | One, of a long title | 2026-11-21 | merged | [0002](0002-two.md) |",
-      "| [0002](0002-two.md) | Two | 2026-11-26 | accepted |  |",
-      "",
-    ]);
+  it("has a row for each page, with the numbers of those that were merged into it", () => {
+    const row = "| [0002](0002-two.md) | Two | 2026-11-26 | accepted | 0001, 0000 |\n";
+    expect(renderDecisions(read(PAGE))).toContain(`\n${row}`);
   });
 
   it("passes over what is no decision", () => {

@@ -15,7 +15,7 @@ export interface Decision {
   /** Empty when the page has no such line. */
   readonly date: string;
   readonly status: string;
-  readonly merged: readonly { readonly number: string; readonly title: string; readonly date: string }[];
+  readonly merged: readonly string[];
 }
 
 const PAGE = /^docs\/decisions\/(\d{4})-[a-z0-9-]+\.md$/;
@@ -26,37 +26,28 @@ export function readDecisions(pages: ReadonlyMap<string, string>): Decision[] {
     .flatMap(([path, text]) => {
       const [, number] = PAGE.exec(path) ?? [];
       if (number === undefined) return [];
-      const field = (name: string): string[] =>
-        Array.from(text.matchAll(new RegExp(`^- ${name}: ([^\\n]+(?:\\n {2}[^\\n]+)*)`, "gm")), ([, value = ""]) =>
-          value.replace(/\n */g, " "),
-        );
-      const merged = field("Merged").flatMap((line) => {
-        const [, mergedNumber, title, date] = /^(\d{4}) (.+) \((\d{4}-\d{2}-\d{2})\)$/.exec(line) ?? [];
-        return mergedNumber === undefined || title === undefined || date === undefined
-          ? []
-          : [{ number: mergedNumber, title, date }];
-      });
+      const field = (name: string): string => new RegExp(`^- ${name}: (.+)`, "m").exec(text)?.[1] ?? "";
       const [, title = ""] = /^# \d{4} (.+)\n/.exec(text) ?? [];
-      return [{ number, title, path, date: field("Date")[0] ?? "", status: field("Status")[0] ?? "", merged }];
+      const merged = field("Merged").match(/\d{4}/g) ?? [];
+      return [{ number, title, path, date: field("Date"), status: field("Status"), merged }];
     })
     .sort((a, b) => Number(a.number) - Number(b.number));
 }
 
-/** @returns the index: a row for each number, those of merged pages included */
+/** @returns the index: a row for each page, with the numbers of those that were merged into it */
 export function renderDecisions(decisions: readonly Decision[]): string {
-  const rows = decisions.flatMap(({ number, title, path, date, status, merged }) => {
-    const link = `[${number}](${path.split("/").at(-1) ?? ""})`;
-    return [
-      { number, cells: [link, title, date, status, ""] },
-      ...merged.map((one) => ({ number: one.number, cells: [one.number, one.title, one.date, "merged", link] })),
-    ];
-  });
   return generated(
     "Decisions",
-    "What was decided, when, and why. A page holds as long as its status says `accepted`; its reasons are those of its date. A page that was merged stands as a section of the page in the last column. Numbers that are missing were never used. A new page takes the next number and the two lines `- Date:` and `- Status:` below its title.",
+    "What was decided, when, and why. A page holds as long as its status says `accepted`; its reasons are those of its date. A page that was merged stands as a section of the page that has its number in the last column. Numbers that are missing were never used. A new page takes the next number and the two lines `- Date:` and `- Status:` below its title.",
     table(
-      ["number", "title", "date", "status", "replaced by"],
-      rows.sort((a, b) => Number(a.number) - Number(b.number)).map(({ cells }) => cells),
+      ["number", "title", "date", "status", "merged into it"],
+      decisions.map(({ number, title, path, date, status, merged }) => [
+        `[${number}](${path.split("/").at(-1) ?? ""})`,
+        title,
+        date,
+        status,
+        merged.join(", "),
+      ]),
     ),
   );
 }
@@ -70,8 +61,8 @@ const EXAMPLES = "tooling/src/pages/decisions.test.ts";
  */
 export function checkDecisions(decisions: readonly Decision[], texts: ReadonlyMap<string, string>): string[] {
   const paths = new Set(decisions.map(({ path }) => path.split("/").at(-1)));
-  const homes = new Map(decisions.flatMap(({ number, merged }) => merged.map((one) => [one.number, number] as const)));
-  const numbers = decisions.flatMap(({ number, merged }) => [number, ...merged.map((one) => one.number)]);
+  const homes = new Map(decisions.flatMap(({ number, merged }) => merged.map((one) => [one, number] as const)));
+  const numbers = decisions.flatMap(({ number, merged }) => [number, ...merged]);
   return [
     ...decisions.flatMap(({ path, title, date, status }) =>
       title !== "" && /^\d{4}-\d{2}-\d{2}$/.test(date) && status !== ""

@@ -17,7 +17,7 @@ import { systemClock } from "@oauth-broker/oauth-core";
 import { createAsk } from "../terminal.ts";
 import { atSimulator, startSimulator } from "../testing/at-simulator.ts";
 import { expectRefused, type InProcess, runInProcess } from "../testing/in-process.ts";
-import { CLIENT_ID, CLIENT_SECRET, createUser, userAt } from "../testing/user.ts";
+import { CLIENT_ID, CLIENT_SECRET, userAt } from "../testing/user.ts";
 import { startVendorTool, temporaryFolder } from "../testing/vendor-process.ts";
 
 const own = (id: string): Record<string, string> => {
@@ -39,7 +39,7 @@ describe("vendor try", () => {
   it.each(Object.keys(SIMULATORS))("records %s, and its simulator replays it", async (id) => {
     const harness = await startSimulator(id);
     const out = temporaryFolder();
-    const user = userAt(harness.simulator, harness.app);
+    const user = userAt(harness.simulator);
     const environment: InProcess = { env: own(id), now: systemClock, onTell: user.hear };
     const { code, stdout } = await runInProcess(argsFor(harness, out), environment);
     expect(await user.returned).toContain("You can close this window");
@@ -103,7 +103,7 @@ describe("vendor try", () => {
     };
     const out = temporaryFolder();
     const args = ["try", ...atSimulator({ id: "linear", endpoints }), "--port", "0", "--out", out, "--register"];
-    const user = createUser(() => {});
+    const user = userAt({ addClient: () => {} });
     const environment: InProcess = { now: systemClock, onTell: user.hear };
     const { code, stderr } = await runInProcess([...args, "--scope", "openid api:read"], environment);
     await user.returned;
@@ -125,7 +125,7 @@ describe("vendor try", () => {
 
   it("says what is left to do where a vendor has no revocation", async () => {
     const harness = await startSimulator("microsoft-agent365");
-    const user = userAt(harness.simulator, harness.app);
+    const user = userAt(harness.simulator);
     const environment: InProcess = { env: own("microsoft-agent365"), now: systemClock, onTell: user.hear };
     const { stderr } = await runInProcess(argsFor(harness, temporaryFolder()), environment);
     expect(stderr).toContain("revoke: unsupported_token_type\n");
@@ -142,7 +142,7 @@ describe("vendor try", () => {
   ])("records nothing when %s", async (_, decision, alter, sentence) => {
     const harness = await startSimulator("linear");
     const out = temporaryFolder();
-    const user = userAt(harness.simulator, {}, decision, alter);
+    const user = userAt(harness.simulator, decision, alter);
     const { code, stderr } = await runInProcess(argsFor(harness, out), { env: own("linear"), onTell: user.hear });
     await user.returned;
     expect(stderr).toContain(sentence);

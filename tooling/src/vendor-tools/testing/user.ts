@@ -8,26 +8,19 @@ import type { VendorSimulator } from "@oauth-broker/simulators/vendors";
 export const CLIENT_ID = "own-app";
 export const CLIENT_SECRET = "CANARY-own-secret";
 
-export interface User {
-  /** Receives the output of the tool. */
-  readonly hear: (line: string) => void;
-  /** The answer of the listener; rejects when the callback was not found. */
-  readonly returned: Promise<string>;
-}
-
-/** @param register registers the redirect URI at the vendor */
-export function createUser(
-  register: (redirectUri: string) => void,
+/** `hear` receives the output of the tool; `returned` is the answer of the listener. */
+export function userAt(
+  vendor: Pick<VendorSimulator, "addClient">,
   decision: NonNullable<DriveConsentOptions["decision"]> = "approve",
   alter: (callback: URL) => void = () => {},
-): User {
+) {
   const { promise: returned, resolve, reject } = Promise.withResolvers<string>();
   let redirectUri = "";
   const hear = (line: string): void => {
     const uri = /^Register this redirect URI.*: (http\S+)$/m.exec(line)?.[1];
     if (uri !== undefined) {
       redirectUri = uri;
-      register(uri);
+      vendor.addClient({ clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUris: [uri] });
     }
     const start = /^Open in a browser.*\n(http\S+)$/m.exec(line)?.[1];
     if (start !== undefined) visit(start).then(resolve, reject);
@@ -38,17 +31,4 @@ export function createUser(
     return (await fetch(callback)).text();
   };
   return { hear, returned };
-}
-
-export function userAt(
-  vendor: VendorSimulator,
-  app: object = {},
-  ...more: Parameters<typeof createUser> extends [unknown, ...infer R] ? R : never
-): User {
-  return createUser(
-    (redirectUri) => {
-      vendor.addClient({ clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, redirectUris: [redirectUri], ...app });
-    },
-    ...more,
-  );
 }
