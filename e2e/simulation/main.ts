@@ -29,35 +29,29 @@ e2e/simulation/README.md are checked.
 
 Exits with 1 when a promise was broken.`;
 
-type Asked =
-  | { readonly scenarios: readonly string[] }
-  | { readonly world: WorldName; readonly seed: number; readonly actors: readonly string[] | undefined }
-  | { readonly world: WorldName; readonly first: number; readonly last: number };
-
 type Values = Readonly<Record<"seeds" | "world", string> & Partial<Record<"seed" | "actors" | "exhaustive", string>>>;
 
-/** @throws Error with a sentence for the user */
-function readAsked({ seed, seeds, actors, exhaustive, world }: Values): Asked {
+/**
+ * @returns runs what is asked for, and returns whether every promise was kept
+ * @throws Error with a sentence for the user
+ */
+function readAsked({ seed, seeds, actors: given, exhaustive, world }: Values): () => Promise<boolean> {
   if (exhaustive !== undefined) {
     if (!NAMES.includes(exhaustive)) throw new Error(`--exhaustive takes ${NAMES.join(", ")}`);
-    return { scenarios: exhaustive === "all" ? Object.keys(SCENARIOS) : [exhaustive] };
+    return () => runScenarios(exhaustive === "all" ? Object.keys(SCENARIOS) : [exhaustive]);
   }
   const [, first, last] = /^(\d{1,9})\.\.(\d{1,9})$/.exec(seed === undefined ? seeds : `${seed}..${seed}`) ?? [];
   if (first === undefined || last === undefined) throw new Error("a seed is a number, and seeds are two: 1..1000");
   if (Number(first) > Number(last)) throw new Error("the first seed is greater than the last");
   if (!isWorld(world)) throw new Error(`--world takes ${WORLD_NAMES.join(" or ")}`);
-  if (seed !== undefined) return { world, seed: Number(seed), actors: readActors(actors) };
-  return { world, first: Number(first), last: Number(last) };
+  const actors = given?.split(",");
+  if (actors?.every((actor) => ACTORS.includes(actor)) === false) throw new Error(`actors are ${ACTORS.join(", ")}`);
+  return () =>
+    seed === undefined ? runSeeds(world, Number(first), Number(last)) : tellSeed(world, Number(seed), actors);
 }
 
 function isWorld(name: string): name is WorldName {
   return WORLD_NAMES.includes(name);
-}
-
-function readActors(given: string | undefined): readonly string[] | undefined {
-  const actors = given?.split(",");
-  if (actors?.every((actor) => ACTORS.includes(actor)) === false) throw new Error(`actors are ${ACTORS.join(", ")}`);
-  return actors;
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -85,11 +79,7 @@ async function tellSeed(world: WorldName, seed: number, actors: readonly string[
   return isKept;
 }
 
-/** @returns whether every promise was kept */
-async function run(given: Asked): Promise<boolean> {
-  if ("scenarios" in given) return runScenarios(given.scenarios);
-  if ("seed" in given) return tellSeed(given.world, given.seed, given.actors);
-  const { world, first, last } = given;
+async function runSeeds(world: WorldName, first: number, last: number): Promise<boolean> {
   const seeds = Array.from({ length: last - first + 1 }, (_, index) => ({ seed: first + index }));
   const onceRed = ONCE_RED.filter((one) => one.world === world);
   let count = 0;
@@ -109,5 +99,5 @@ const options = {
   exhaustive: { type: "string" },
   world: { type: "string", default: "brokers" },
 } as const;
-const asked = readProgram(options, { program: "npm run simulate --", help: HELP }, ({ values }) => readAsked(values));
-if (asked !== undefined) process.exitCode = (await run(asked)) ? 0 : 1;
+const run = readProgram(options, { program: "npm run simulate --", help: HELP }, ({ values }) => readAsked(values));
+if (run !== undefined) process.exitCode = (await run()) ? 0 : 1;

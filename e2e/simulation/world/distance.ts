@@ -16,9 +16,14 @@ export interface DistanceParts {
 }
 
 interface Service {
-  readonly name: string;
+  readonly name: "store" | "key service";
   /** The reason of the error when it does not respond. */
   readonly reason: string;
+}
+
+interface Asked extends Pick<Touch, "place" | "isRead"> {
+  /** Such as `read flow`. */
+  readonly to: string;
 }
 
 export type Distance = ReturnType<typeof createDistance>;
@@ -32,9 +37,15 @@ export function createDistance({ name, reason }: Service, { scheduler, faults, t
   };
 
   return {
-    /** @param make runs when the call arrives, up to its first await in one step */
-    call: <T>(what: string, make: () => Promise<T>, touch?: Touch) =>
+    /**
+     * A call of a process.
+     *
+     * @param asked what it reads or writes there, and in which words
+     * @param make runs when the call arrives, up to its first await in one step
+     */
+    call: <T>(process: string, { to, ...touched }: Asked, make: () => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
+        const what = `${process} asks the ${name} to ${to}`;
         const random = faults?.();
         const request = currentRequest.getStore();
         const fail = (why: string): void => {
@@ -54,7 +65,7 @@ export function createDistance({ name, reason }: Service, { scheduler, faults, t
             return scheduler.later(way(random), () => resolve(result));
           }, reject);
         };
-        scheduler.later(way(random), arrive, touch);
+        scheduler.later(way(random), arrive, { process, ...touched });
       }),
     /** Every call fails until then. */
     goAway: (untilMs: number) => {

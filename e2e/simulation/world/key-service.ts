@@ -14,22 +14,18 @@ export function createKeyService(distance: Distance) {
   return {
     /** As one process sees it. */
     of: (process: string): KeyWrapper => {
-      const call = <T>(what: string, make: () => T): Promise<T> =>
-        distance.call(`${process} asks the key service ${what}`, async () => make(), {
-          process,
-          place: "key service",
-          isRead: true,
-        });
+      const call = <T>(to: string, make: () => T): Promise<T> =>
+        distance.call(process, { to, place: "key service", isRead: true }, async () => make());
       return {
         newDataKey: (context) =>
-          call("for a data key", () => {
+          call("make a data key", () => {
             const [dataKey, wrapped] = [randomBytes(32), randomBytes(60).toString("base64url")];
             // Its user overwrites what it was given.
             dataKeys.set(nameOf(wrapped, context), Buffer.from(dataKey));
             return { dataKey, wrapped };
           }),
         unwrap: (wrapped, context) =>
-          call("to open a data key", () => {
+          call("open a data key", () => {
             const dataKey = dataKeys.get(nameOf(wrapped, context));
             if (dataKey === undefined) throw new Error("not wrapped here, or for another context");
             return Buffer.from(dataKey);

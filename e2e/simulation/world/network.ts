@@ -71,7 +71,7 @@ export function begin(choose: Choose, random: Random | undefined): Beginning {
       isFaulty = false;
       tell("from here on nothing fails");
     },
-    storeDistance: createDistance({ name: "record store", reason: "store_unavailable" }, parts),
+    storeDistance: createDistance({ name: "store", reason: "store_unavailable" }, parts),
   };
 }
 

@@ -99,18 +99,8 @@ function createSharedRows({ storeDistance: distance, scheduler, promises }: Begi
   const rows = memoryTokenRows({ table: TABLE });
   return {
     of: (process: string): TokenRows => {
-      const call = <T>(
-        what: string,
-        make: () => Promise<T>,
-        { pk = "", sk = "" }: Partial<RowKey> = {},
-      ): Promise<T> => {
-        const isRead = !/write|delete/.test(what);
-        return distance.call(`${process} asks the store to ${what}`, make, {
-          process,
-          place: `rows ${pk}${sk}`,
-          isRead,
-        });
-      };
+      const call = <T>(to: string, make: () => Promise<T>, { pk = "", sk = "" }: Partial<RowKey> = {}): Promise<T> =>
+        distance.call(process, { to, place: `rows ${pk}${sk}`, isRead: !/write|delete/.test(to) }, make);
       return {
         table: rows.table,
         get: (key) => call("read tokens", () => rows.get(key), key),

@@ -29,15 +29,11 @@ export function createSharedStore(
   return {
     /** The store as one process sees it, by its own clock. */
     of: (process: string, now: Clock): RecordStore => {
-      const call = <T>(what: string, { kind, id }: RecordKey, make: () => Promise<T>, isRead = false): Promise<T> =>
-        distance.call(
-          `${process} asks the store to ${what}`,
-          () => {
-            clock = now;
-            return make();
-          },
-          { process, place: `${kind} ${id}`, isRead },
-        );
+      const call = <T>(to: string, { kind, id }: RecordKey, make: () => Promise<T>, isRead = false): Promise<T> =>
+        distance.call(process, { to, place: `${kind} ${id}`, isRead }, () => {
+          clock = now;
+          return make();
+        });
       return {
         get: (key, options) => call(`read ${key.kind}`, key, () => store.get(key, options), true),
         create: (record) => {
