@@ -17,6 +17,12 @@ export const CLIENT_ID = "conformance";
 /** rfc8252#7.3: on loopback the client chooses the port. */
 const REDIRECT_URI = "http://127.0.0.1/callback";
 
+const AMONG_OTHERS: Environment = {
+  VENDORS: "main,github",
+  VENDOR_GITHUB_CLIENT_ID: "never-used",
+  VENDOR_GITHUB_CLIENT_SECRET: "never-used",
+};
+
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
 /**
  * @param vendors `several`: with `VENDORS`, of which one signs users in and no tool needs another
@@ -32,7 +38,10 @@ export async function openHarness({
   const port = await freePort();
   const proxyPort = await freePort();
   const url = `http://127.0.0.1:${proxyPort}`;
-  const vendor = await startOpenIdVendor({ redirectUri: `${url}/callback` });
+  const vendor = await startOpenIdVendor({
+    redirectUris: [`${url}/callback`],
+    ...(vendors === "several" && { prefix: "VENDOR_MAIN" }),
+  });
   const client = { client_id: CLIENT_ID, client_name: "MCP conformance", redirect_uris: [REDIRECT_URI] };
   const environment = {
     OAUTH_MODE: "hosted",
@@ -40,7 +49,8 @@ export async function openHarness({
     DEPLOYMENT_URL: url,
     PORT: String(port),
     DATA_DIR: temporaryFolder(),
-    ...(vendors === "one" ? vendor.env : amongOthers(vendor.env)),
+    ...vendor.env,
+    ...(vendors === "several" && AMONG_OTHERS),
     OAUTH_CLIENTS: JSON.stringify([client]),
     // No client uses one, but the suite warns when the metadata does not offer it.
     OAUTH_CLIENT_METADATA_HOSTS: "client.example",
@@ -56,18 +66,6 @@ export async function openHarness({
       await server.stop();
       await vendor.close();
     },
-  };
-}
-
-/** The variables of the only vendor as those of one of two. */
-function amongOthers({ VENDOR: id = "", ...variables }: Environment): Environment {
-  const prefix = `VENDOR_${id.toUpperCase().replace("-", "_")}_`;
-  const named = Object.entries(variables).map(([name, value]) => [name.replace(/^VENDOR_/, prefix), value]);
-  return {
-    ...Object.fromEntries(named),
-    VENDORS: `${id},github`,
-    VENDOR_GITHUB_CLIENT_ID: "never-used",
-    VENDOR_GITHUB_CLIENT_SECRET: "never-used",
   };
 }
 

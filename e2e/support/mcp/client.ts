@@ -4,6 +4,7 @@
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { request } from "undici";
+import { legacyCall, rawRequest } from "../../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
 
 /** `modern` asks which era the server supports, `legacy` is a client of 2025. */
 export const ERAS = ["modern", "legacy"] as const;
@@ -31,42 +32,26 @@ export async function callTool(client: Client, name: string, input: Record<strin
   return { isError, text, value: isError ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>) };
 }
 
-const CALL = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "whoami", arguments: {} } };
-const HEADERS = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-  "mcp-protocol-version": "2025-11-25",
-};
+/** One `whoami` without the handshake, of a client of 2025. */
+const whoami = (token: string) => rawRequest(token, ...legacyCall("whoami"));
 
 /**
  * At another process of the deployment, as a load balancer would route it: under the deployment's
  * name.
  */
-async function postAt(
-  { port, url }: { readonly port: string; readonly url: string },
-  path: string,
-  { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
-) {
-  // The global fetch cannot set the Host.
-  const all = { ...headers, host: new URL(url).host };
-  const answer = await request(`http://127.0.0.1:${port}${path}`, { method: "POST", headers: all, body });
-  const retryAfter = answer.headers["retry-after"];
-  return {
-    status: answer.statusCode,
-    headers: new Headers(typeof retryAfter === "string" ? { "retry-after": retryAfter } : {}),
-    text: await answer.body.text(),
-  };
-}
-
 export async function postWhoamiAt(port: string, { url }: { readonly url: string }, token: string) {
-  const headers = { ...HEADERS, authorization: `Bearer ${token}` };
-  return postAt({ port, url }, "/mcp", { headers, body: JSON.stringify(CALL) });
+  // The global fetch cannot set the Host.
+  const { headers, body } = whoami(token);
+  const call = { method: "POST", headers: { ...headers, host: new URL(url).host }, body: String(body) };
+  const answer = await request(`http://127.0.0.1:${port}/mcp`, call);
+  return { status: answer.statusCode, text: await answer.body.text() };
 }
 
-/** One `whoami` without the handshake: only the status matters. */
+/** Only the status matters. */
 export async function postWhoami(mcp: string, token: string | undefined, init: RequestInit = {}) {
-  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const headers = { ...HEADERS, ...authorization, ...(init.headers as Record<string, string> | undefined) };
-  const answer = await fetch(mcp, { method: "POST", body: JSON.stringify(CALL), ...init, headers });
+  const { headers, ...call } = whoami(token ?? "");
+  const own = { ...headers, ...(init.headers as Record<string, string> | undefined) };
+  if (token === undefined) delete own["authorization"];
+  const answer = await fetch(mcp, { ...call, ...init, headers: own });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }

@@ -18,7 +18,7 @@ export async function startServerCallback(
 ) {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
-  const vendor = await startOpenIdVendor({ redirectUri: `${baseUrl}/callback` });
+  const vendor = await startOpenIdVendor({ redirectUris: [`${baseUrl}/callback`] });
   const server = await start({
     OAUTH_MODE: "hosted",
     OAUTH_CALLBACK: "server",

@@ -80,22 +80,33 @@ export async function startGitHubVendor(app: Partial<GitHubClient> = {}) {
 }
 
 export type OpenIdVendor = Awaited<ReturnType<typeof startOpenIdVendor>>;
-/** @param options.redirectUri of our client; the platform's by default */
+interface OpenIdVendorOptions extends Partial<OpenIdProviderOptions> {
+  /** Of our client; the platform's by default. */
+  readonly redirectUris?: readonly string[];
+  /** Of the variables, if the server has several vendors. */
+  readonly prefix?: string;
+  readonly scopes?: string;
+}
+
 export async function startOpenIdVendor({
-  redirectUri = PLATFORM_CALLBACK,
+  redirectUris = [PLATFORM_CALLBACK],
+  prefix,
+  scopes = "openid profile offline_access",
   ...options
-}: Partial<OpenIdProviderOptions> & { readonly redirectUri?: string } = {}) {
+}: OpenIdVendorOptions = {}) {
   const clientSecret = random("client secret at the vendor");
-  const client = { clientId: OUR_CLIENT, clientSecret, redirectUris: [redirectUri], clientName: "MCP server" };
+  const client = { clientId: OUR_CLIENT, clientSecret, redirectUris, clientName: "MCP server" };
   const provider = await startOpenIdProvider({ clients: [client], ...options });
+  const own = prefix ?? "VENDOR";
   return {
     provider,
+    clientSecret,
     env: {
-      VENDOR: "sandbox-op",
-      VENDOR_ISSUER: provider.issuer,
-      VENDOR_CLIENT_ID: OUR_CLIENT,
-      VENDOR_CLIENT_SECRET: clientSecret,
-      VENDOR_SCOPES: "openid profile offline_access",
+      ...(prefix === undefined && { VENDOR: "sandbox-op" }),
+      [`${own}_ISSUER`]: provider.issuer,
+      [`${own}_CLIENT_ID`]: OUR_CLIENT,
+      [`${own}_CLIENT_SECRET`]: clientSecret,
+      [`${own}_SCOPES`]: scopes,
       EGRESS_ALLOW_LOOPBACK: "true",
     } as Environment,
     close: () => provider.close(),

@@ -4,7 +4,7 @@
  * own account endpoint. Every token of the vendors is planted, and everything that a client
  * or a browser receives of the server is kept, to be searched for them.
  */
-import { type AccountId, startOpenIdProvider } from "@oauth-broker/simulators";
+import type { AccountId } from "@oauth-broker/simulators";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { decodeJwt } from "jose";
 import { hasSeveralVendors, openLinks, runTokenStore } from "../../../packages/mcp-auth/src/cli/operator.ts";
@@ -14,7 +14,7 @@ import { basic } from "../broker/platform.ts";
 import { freePort } from "../free-port.ts";
 import { serveInProcess } from "../mcp/in-process.ts";
 import type { Environment } from "../mcp/process.ts";
-import { gitHubVariables, OUR_CLIENT } from "../mcp/vendor.ts";
+import { gitHubVariables, OUR_CLIENT, startOpenIdVendor } from "../mcp/vendor.ts";
 import { findSecrets, plantSecret, random } from "../secrets.ts";
 import { type Ended, temporaryFolder } from "../service-process.ts";
 import { defineServer } from "./definition.ts";
@@ -34,13 +34,10 @@ export async function startSeveralVendors({
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
   const addresses = [url, ...(await fronts(port))];
-  const clientSecret = random("client secret at the vendor");
   const issued: Record<OpenIdName, Record<string, unknown>[]> = { home: [], chat: [] };
-  const variables: Record<string, string> = {};
   const openId = async (name: OpenIdName, host: "127.0.0.1" | "localhost", scopes: string) => {
     const redirectUris = addresses.flatMap((at) => [`${at}/callback`, `${at}/vendors/${name}/callback`]);
-    const client = { clientId: OUR_CLIENT, clientSecret, redirectUris, clientName: "Several vendors" };
-    const provider = await startOpenIdProvider({ clients: [client], host });
+    const vendor = await startOpenIdVendor({ redirectUris, host, prefix: `VENDOR_${name.toUpperCase()}`, scopes });
     const rewrite = (answer: Record<string, unknown>): Record<string, unknown> => {
       issued[name].push(answer);
       for (const [member, value] of Object.entries(answer)) {
@@ -49,16 +46,12 @@ export async function startSeveralVendors({
       return answer;
     };
     for (let count = 0; count < MOST_TOKEN_ANSWERS; count += 1)
-      provider.faults.next("/token", { kind: "rewrite", rewrite });
-    const prefix = `VENDOR_${name.toUpperCase()}`;
-    variables[`${prefix}_ISSUER`] = provider.issuer;
-    variables[`${prefix}_SCOPES`] = scopes;
-    variables[`${prefix}_CLIENT_ID`] = OUR_CLIENT;
-    variables[`${prefix}_CLIENT_SECRET`] = clientSecret;
-    return provider;
+      vendor.provider.faults.next("/token", { kind: "rewrite", rewrite });
+    return vendor;
   };
   const home = await openId("home", "127.0.0.1", "openid profile email");
   const chat = await openId("chat", "localhost", "openid profile offline_access api:read api:write");
+  const clientSecret = random("client secret at the vendor");
   const github = await startGitHub();
   github.addClient({ clientId: OUR_CLIENT, clientSecret, redirectUris: [`${url}/vendors/github/callback`] });
   const environment: Environment = {
@@ -66,11 +59,11 @@ export async function startSeveralVendors({
     DEPLOYMENT_URL: url,
     PORT: port,
     VENDORS: "home,chat,github",
-    ...variables,
+    ...home.env,
+    ...chat.env,
     ...gitHubVariables(github, clientSecret, "VENDOR_GITHUB"),
     VENDOR_GITHUB_SCOPES: "read:user repo",
     OAUTH_DYNAMIC_REGISTRATION: "open",
-    EGRESS_ALLOW_LOOPBACK: "true",
     LIMITS_REQUESTS_PER_MINUTE: "0",
     LIMITS_REGISTRATIONS_PER_MINUTE: "0",
     ...env,
@@ -122,11 +115,11 @@ export async function startSeveralVendors({
       if (vendor === "github") return github.disconnect(user, OUR_CLIENT);
       for (const { access_token: token, id_token: idToken } of issued.chat) {
         if (typeof idToken !== "string" || decodeJwt(idToken).sub !== user) continue;
-        const headers = { authorization: basic(OUR_CLIENT, clientSecret) };
+        const headers = { authorization: basic(OUR_CLIENT, chat.clientSecret) };
         const body = new URLSearchParams({ token: String(token) });
         // Revoking any token of a grant ends all of them.
         // oxlint-disable-next-line no-await-in-loop -- there are one or two
-        await fetch(`${chat.issuer}/token/revocation`, { method: "POST", headers, body });
+        await fetch(`${chat.provider.issuer}/token/revocation`, { method: "POST", headers, body });
       }
     },
     /** Stops the server, and starts it again with these changes. */
