@@ -3,12 +3,30 @@
  * a server error, and none bypasses the token check. Each way in which a request can be wrong is in
  * the tests beside the endpoint's code.
  */
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { postWhoami } from "../../support/mcp/client.ts";
-import { sharedHostedServer } from "../../support/mcp/hosted-harness.ts";
+import { serveTemplate } from "../../support/mcp/in-process.ts";
+import { createMcpPlatform } from "../../support/mcp/platform.ts";
+import { hostedEnvironment } from "../../support/mcp/process.ts";
+import { plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { shared } from "../../support/shared.ts";
 import { exchange } from "../../support/raw-http.ts";
 
-const harness = sharedHostedServer();
+const harness = shared(async () => {
+  const vendor = await startGitHubVendor();
+  const server = await serveTemplate({ ...(await hostedEnvironment()), ...vendor.env });
+  const platform = await createMcpPlatform(server.url);
+  const close = async (): Promise<void> => {
+    plantAll("live vendor token", vendor.github.liveTokens());
+    await server.stop();
+    await vendor.close();
+  };
+  return { vendor, server, platform, tokens: await platform.connect(), close };
+});
+afterEach(async () => {
+  expect((await postWhoami(harness.server.mcp, harness.tokens.accessToken)).status).toBe(200);
+});
+
 const form = "Content-Type: application/x-www-form-urlencoded";
 const json = "Content-Type: application/json";
 const port = (): number => Number(new URL(harness.server.url).port);

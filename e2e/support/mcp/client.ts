@@ -42,7 +42,7 @@ const whoami = (token: string) => rawRequest(token, ...legacyCall("whoami"));
 export async function postWhoamiAt(port: string, { url }: { readonly url: string }, token: string) {
   // The global fetch cannot set the Host.
   const { headers, body } = whoami(token);
-  const call = { method: "POST", headers: { ...headers, host: new URL(url).host }, body: String(body) };
+  const call = { method: "POST", headers: { ...headers, host: new URL(url).host }, body: body as string };
   const answer = await request(`http://127.0.0.1:${port}/mcp`, call);
   return { status: answer.statusCode, text: await answer.body.text() };
 }
