@@ -117,13 +117,8 @@ export async function startSandbox(config: Config, clientFile: string, log: Log)
   };
 }
 
-function connectorTo({
-  id,
-  name,
-  about,
-  request: { scope, ...request },
-  placeholders = [],
-}: VendorOffer): NewConnector {
+function connectorTo({ id, name, about, placeholders = [], ...offer }: VendorOffer): NewConnector {
+  const { scope, ...request } = offer.request;
   return {
     id,
     name,
@@ -168,10 +163,9 @@ function configuredVendors(
   if (built.vendors.size < vendors.length || built.problems.length > 0) {
     throw configError("the sandbox's vendors", built.problems);
   }
-  const moved = vendors.map(
-    ({ offer, entry }) => [offer.id, withOwnChecks(offer.id, entry, built.vendors, known)] as const,
+  return new Map(
+    [...built.vendors].map(([id, config]) => [id, withOwnChecks(config, section[id] ?? {}, known.get(id))] as const),
   );
-  return new Map(moved);
 }
 
 /**
@@ -179,14 +173,11 @@ function configuredVendors(
  * the same paths. A file cannot say them: it knows the standard's.
  */
 function withOwnChecks(
-  id: string,
+  config: VendorConfig,
   entry: SandboxVendor["entry"],
-  built: ReadonlyMap<string, VendorConfig>,
-  known: ReadonlyMap<string, VendorConfig>,
+  known: VendorConfig | undefined,
 ): VendorConfig {
-  const config = built.get(id);
-  if (config === undefined) throw new TypeError(`the sandbox has no ${id}`);
-  const { tokenCheck, account, introspectionEndpoint } = known.get(id)?.vendor ?? {};
+  const { tokenCheck, account, introspectionEndpoint } = known?.vendor ?? {};
   const { origin } = new URL(String(entry["token_endpoint"] ?? entry["issuer"]));
   const here = (endpoint: string): string => endpoint.replace(/^https:\/\/[^/]+/, origin);
   const isOwn = entry["introspection_endpoint"] !== undefined || introspectionEndpoint === undefined;

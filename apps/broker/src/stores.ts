@@ -41,7 +41,7 @@ export async function openStores(
     keyset: storage,
     floor: createRevisionFloor({ minimum: config.keysMinRevision, file: floorFileOf(config) }),
     close: async () => {
-      close();
+      close?.();
       await records.close();
     },
   };
@@ -81,34 +81,24 @@ function placeOf({ baseUrl, store }: Places): KeysetPlace {
 async function openKeyset(
   config: Places,
   records: RecordStore,
-): Promise<{ readonly storage: KeysetStorage; close(): void }> {
-  const { keys } = config;
+): Promise<{ readonly storage: KeysetStorage; close?(): void }> {
+  const { baseUrl, store, keys } = config;
+  const place = placeOf(config);
   if (keys.kind === "kms") {
     const { kmsKeyWrapper } = await import("@oauth-broker/token-store/kms");
     const wrapper = kmsKeyWrapper({ keyId: keys.keyArn });
     const otherwise =
       "a key that is not one of this account's KMS keys: give `keys` the key that belongs to this store";
-    const storage = recordKeysetStorage({ records, place: placeOf(config), wrapper, otherwise });
-    return { storage, close: () => wrapper.close() };
+    return { storage: recordKeysetStorage({ records, place, wrapper, otherwise }), close: () => wrapper.close() };
   }
-  return { storage: localKeysetStorage({ ...config, keys }, records), close: () => undefined };
-}
-
-function localKeysetStorage(
-  config: Places & { readonly keys: Exclude<Config["keys"], { kind: "kms" }> },
-  records: RecordStore,
-): KeysetStorage {
-  const { baseUrl, store, keys } = config;
   // A table is shared with other machines: a key file created here would open none of their
   // keysets.
-  if (keys.kind === "file") return fileKeysetStorage({ path: keys.path, baseUrl, create: store.kind !== "dynamodb" });
-  if (store.kind === "memory") return memoryKeysetStorage();
+  const create = store.kind !== "dynamodb";
+  if (keys.kind === "file") return { storage: fileKeysetStorage({ path: keys.path, baseUrl, create }) };
+  if (store.kind === "memory") return { storage: memoryKeysetStorage() };
   if (store.kind === "dynamodb") throw new TypeError("a table has no key file beside it: config/store-and-keys.ts");
   // The key file is beside the database: a copy of one without the other opens nothing.
-  return recordKeysetStorage({
-    records,
-    place: placeOf(config),
-    wrapper: localKeyWrapper({ path: `${store.path}.key` }),
-    otherwise: "another key file: restore the key file that belongs to this store",
-  });
+  const wrapper = localKeyWrapper({ path: `${store.path}.key` });
+  const otherwise = "another key file: restore the key file that belongs to this store";
+  return { storage: recordKeysetStorage({ records, place, wrapper, otherwise }) };
 }

@@ -159,13 +159,15 @@ async function statesOfBroker(): Promise<readonly PageState[]> {
     issuer: "https://broker.example",
   });
   const owned = { ...testClient("platform"), name: "Platform", ownerName: "Acme" };
-  const page = { vendorName: "Vendor", redirectUri: "https://platform.example/cb", requestUri: "u", csrf: "c" };
-  const shown = { ...page, client: owned, scope: SCOPES, scopeMeanings: { read: "Read your notes" }, flowId: "f" };
+  const flow = { redirectUri: "https://platform.example/cb", scope: SCOPES };
+  const vendor = { name: "Vendor", scopeMeanings: { read: "Read your notes" } };
+  const shown = { client: owned, vendor, flow, requestUri: "u", csrf: "c", flowId: "f" };
+  const unowned = { client: testClient("platform"), flow: { ...flow, scope: [] } };
   const catalogued = { ...testVendor(), credentials: [], verification: { status: "two-sources" } as never };
   const wayBack = async () => ({ href: "https://app.example/", label: "Back to the application" });
   return [
     state("ownerPage", "with an organization", ownerPage(shown, {}).body),
-    state("ownerPage", "without one", ownerPage({ ...shown, client: testClient("platform"), scope: [] }, {}).body),
+    state("ownerPage", "without one", ownerPage({ ...shown, ...unowned }, {}).body),
     state("homePage", "without a vendor", homePage(vendors(), undefined)),
     state("homePage", "in the sandbox", homePage(vendors(testVendor()), "https://broker.example/sandbox")),
     state("homePage", "with a catalogue", homePage(vendors(catalogued), undefined)),

@@ -6,6 +6,7 @@
  */
 import { type Clock, type EpochSeconds, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
 import { errorFields, jsonText, type Log, type LogDestination } from "@oauth-broker/service";
+import type { Trace } from "@oauth-broker/service/http";
 import type { Config } from "../config.ts";
 import { type Head, newChain, nextLine } from "./chain.ts";
 import { type AuditSink, openAuditFile } from "./file.ts";
@@ -22,16 +23,10 @@ type AuditEvent =
   | "refused"
   | "keys_rotated";
 
-/** What a line may say in addition to its event. A `Trace` has most of it; what else it has is not read. */
-interface AuditFields {
+/** What a line may say in addition to its event; what else a `Trace` has is not read. */
+interface AuditFields extends Trace {
   /** An error code; absent: `ok`. */
   readonly outcome?: string;
-  readonly clientId?: string;
-  readonly vendor?: string;
-  readonly credentialsId?: string;
-  readonly flowId?: string;
-  readonly traceId?: string;
-  readonly reason?: string;
   readonly kid?: string;
 }
 

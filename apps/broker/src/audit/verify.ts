@@ -65,7 +65,8 @@ export async function verifyAudit(
     if (problems.length < MOST_PROBLEMS) problems.push(problem);
   };
   const chains = new Map<string, Chain>();
-  const recent = createRecent();
+  /** The hashes of the last lines, regardless of their chain. */
+  const recent: string[] = [];
   const notFound = new Set(wanted);
   let gaps: Gap[] = [];
   let [lines, otherLines] = [0, 0];
@@ -86,7 +87,7 @@ export async function verifyAudit(
   const begin = ({ chain, seq, prev }: ReadLine, at: number): void => {
     if (seq > 1) addGap({ chain, from: 1, to: seq - 1, at: 0 });
     else if (prev !== NO_LINE && lines === 0) continues = prev;
-    else if (prev !== NO_LINE && !recent.has(prev)) {
+    else if (prev !== NO_LINE && !recent.includes(prev)) {
       report(`line ${at} begins a chain after a line that is not there: lines before it were removed or changed`);
     }
   };
@@ -127,7 +128,7 @@ export async function verifyAudit(
     else if (isNext) goOn(read, before, at);
     else outOfOrder(read, at);
     const hash = hashOf(line);
-    recent.add(hash);
+    if (recent.push(hash) > REMEMBERED) recent.shift();
     notFound.delete(hash);
     lines += 1;
     if (isNext) chains.set(read.chain, { seq: read.seq, last: hash, at });
@@ -168,20 +169,6 @@ function readLine(bytes: Buffer): ReadLine | undefined {
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** The hashes of the last lines, regardless of their chain. */
-function createRecent(): { has(hash: string): boolean; add(hash: string): void } {
-  const hashes = new Set<string>();
-  return {
-    has: (hash) => hashes.has(hash),
-    add: (hash) => {
-      hashes.add(hash);
-      if (hashes.size <= REMEMBERED) return;
-      const [oldest = ""] = hashes;
-      hashes.delete(oldest);
-    },
-  };
-}
 
 const NEWLINE = 0x0a;
 

@@ -16,6 +16,14 @@ export function configError(source: string, problems: readonly Problem[]): Confi
   return errorOf(problems, { service: "The broker", source, next });
 }
 
+/** Notes a problem at a path. */
+export type Say = (path: Path, problem: string, expected: string) => void;
+
+/** @param root what each path continues */
+export function sayIn(problems: Problem[], root: Path = []): Say {
+  return (path, problem, expected) => void problems.push({ path: formatPath([...root, ...path]), problem, expected });
+}
+
 /** Why a file cannot be read or used, as the end of a sentence. */
 export function faultOfFile(error: unknown, use: "read" | "used"): string {
   const { code } = error as NodeJS.ErrnoException;

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Environment, valueOf, withoutFileMarks } from "@oauth-broker/service/configuration";
-import { faultOfFile, formatPath, type Path, type Problem } from "./problems.ts";
+import { faultOfFile, formatPath, type Path, type Problem, type Say, sayIn } from "./problems.ts";
 import type { Tree } from "./source.ts";
 
 export interface ReferenceDeps {
@@ -26,7 +26,7 @@ const LARGEST_FILE_BYTES = 1024 * 1024;
  */
 export function resolveReferences(tree: Tree, problems: Problem[], deps: ReferenceDeps): Record<string, unknown> {
   const resolveIn = (value: unknown, path: Path): unknown => {
-    if (typeof value === "string") return resolveText(value, path, problems, deps);
+    if (typeof value === "string") return resolveText(value, path, sayIn(problems), deps);
     if (Array.isArray(value)) return value.map((item: unknown, index) => resolveIn(item, [...path, index]));
     if (typeof value !== "object" || value === null) return value;
     const copy: Record<string, unknown> = {};
@@ -45,28 +45,26 @@ export function resolveReferences(tree: Tree, problems: Problem[], deps: Referen
 /** In these fields `file:` names a file that the broker writes; it is not a reference. */
 const PLACES: ReadonlySet<string> = new Set(["keys", "audit"]);
 
-function resolveText(text: string, path: Path, problems: Problem[], deps: ReferenceDeps): string | undefined {
+function resolveText(text: string, path: Path, say: Say, deps: ReferenceDeps): string | undefined {
   const [, scheme, rest = ""] = /^(env|file):(.*)$/s.exec(text) ?? [];
-  if (scheme === "env") return fromEnvironment(rest, path, problems, deps);
-  if (scheme === "file" && !PLACES.has(formatPath(path))) return fromFile(rest, path, problems, deps);
+  if (scheme === "env") return fromEnvironment(rest, path, say, deps);
+  if (scheme === "file" && !PLACES.has(formatPath(path))) return fromFile(rest, path, say, deps);
   return text;
 }
 
-function fromEnvironment(name: string, path: Path, problems: Problem[], { env }: ReferenceDeps): string | undefined {
+function fromEnvironment(name: string, path: Path, say: Say, { env }: ReferenceDeps): string | undefined {
   const value = withoutFileMarks(valueOf(env, name) ?? "");
   if (value !== "") return value;
   const isName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name);
-  problems.push({
-    path: formatPath(path),
-    problem: isName
-      ? `refers to the environment variable ${name}, which is not set`
-      : "has no variable name after env:",
-    expected: "env:NAME of a variable that is set when the broker starts",
-  });
+  say(
+    path,
+    isName ? `refers to the environment variable ${name}, which is not set` : "has no variable name after env:",
+    "env:NAME of a variable that is set when the broker starts",
+  );
   return undefined;
 }
 
-function fromFile(name: string, path: Path, problems: Problem[], { directory }: ReferenceDeps): string | undefined {
+function fromFile(name: string, path: Path, say: Say, { directory }: ReferenceDeps): string | undefined {
   let fault: string;
   try {
     const content = readFileSync(resolve(directory, name), "utf8");
@@ -76,10 +74,7 @@ function fromFile(name: string, path: Path, problems: Problem[], { directory }: 
   } catch (error) {
     fault = faultOfFile(error, "read");
   }
-  problems.push({
-    path: formatPath(path),
-    problem: `refers to a file that ${fault}`,
-    expected: "file:PATH, relative to the configuration file, of a readable text file",
-  });
+  const expected = "file:PATH, relative to the configuration file, of a readable text file";
+  say(path, `refers to a file that ${fault}`, expected);
   return undefined;
 }

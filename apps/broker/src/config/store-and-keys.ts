@@ -9,7 +9,7 @@ import { isLoopbackName, type Parsed } from "@oauth-broker/service/configuration
 import { isRegionName, isTableName } from "@oauth-broker/token-store";
 import { formatPath, nearest, type Problem } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
-import type { KeysConfig, StoreConfig } from "../config-types.ts";
+import type { Config, KeysConfig, StoreConfig } from "../config-types.ts";
 
 const KEY_ARN = String.raw`arn:aws[a-z0-9-]{0,24}:kms:(?<region>[a-z0-9-]+):\d{12}:(?:key/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|alias/[A-Za-z0-9/_-]{1,250})`;
 
@@ -42,13 +42,7 @@ export function parseKeys(text: string): Parsed<KeysConfig> {
 }
 
 /** The file whose reader can open the keys: their own file, or the one beside the store. */
-export function keyFileOf({
-  store,
-  keys,
-}: {
-  readonly store: StoreConfig;
-  readonly keys: KeysConfig;
-}): string | undefined {
+export function keyFileOf({ store, keys }: Pick<Config, "store" | "keys">): string | undefined {
   if (keys.kind === "file") return keys.path;
   return keys.kind === "store" && store.kind === "sqlite" ? `${store.path}.key` : undefined;
 }
@@ -95,14 +89,8 @@ function parseTable(text: string): Parsed<StoreConfig> {
   const origin = endpoint === undefined ? undefined : parseEndpoint(endpoint);
   if (origin !== undefined && "problem" in origin) problems.push(origin.problem);
   if (problems.length > 0 || region === undefined) return { problem: problems.join("; ") };
-  return {
-    value: {
-      kind: "dynamodb",
-      table,
-      region,
-      ...(origin !== undefined && "value" in origin ? { endpoint: origin.value } : {}),
-    },
-  };
+  const at = origin !== undefined && "value" in origin ? { endpoint: origin.value } : {};
+  return { value: { kind: "dynamodb", table, region, ...at } };
 }
 
 function readParameters(query: string) {
@@ -111,24 +99,18 @@ function readParameters(query: string) {
   const unknown = names.filter((name) => !PARAMETERS.some((known) => known === name));
   const meant = unknown.map((name) => nearest(name, PARAMETERS));
   const [region, endpoint] = PARAMETERS.map((name) => found.get(name) ?? undefined);
-  return {
-    region,
-    endpoint,
-    problems: [
-      // Reports a misspelt region once, not also as missing.
-      ...(region === undefined && !meant.includes("region")
-        ? ["must name the region of the table: dynamodb:TABLE?region=eu-west-1"]
-        : []),
-      ...unknown.map((name, index) => {
-        const known =
-          meant[index] === undefined ? `there are ${PARAMETERS.join(" and ")}` : `did you mean ${meant[index]}?`;
-        return `has a parameter ${formatPath([name])}, which is not known: ${known}`;
-      }),
-      ...names
-        .filter((name) => found.getAll(name).length > 1)
-        .map((name) => `has ${formatPath([name])} more than once`),
-    ],
-  };
+  const problems: string[] = [];
+  // Reports a misspelt region once, not also as missing.
+  if (region === undefined && !meant.includes("region"))
+    problems.push("must name the region of the table: dynamodb:TABLE?region=eu-west-1");
+  for (const [index, name] of unknown.entries()) {
+    const known =
+      meant[index] === undefined ? `there are ${PARAMETERS.join(" and ")}` : `did you mean ${meant[index]}?`;
+    problems.push(`has a parameter ${formatPath([name])}, which is not known: ${known}`);
+  }
+  const repeated = names.filter((name) => found.getAll(name).length > 1);
+  problems.push(...repeated.map((name) => `has ${formatPath([name])} more than once`));
+  return { region, endpoint, problems };
 }
 
 /** The endpoint is an origin: the SDK adds the paths. */

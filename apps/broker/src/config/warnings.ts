@@ -8,7 +8,7 @@ import { isLoopbackName } from "@oauth-broker/service/configuration";
 import { addressOf, TOKEN_ENDPOINT_FIELDS, urlsThatEnd } from "@oauth-broker/oauth-core/registry";
 import { formatPath } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
-import type { AuditConfig, ClientConfig, KeysConfig, StoreConfig, VendorConfig } from "../config-types.ts";
+import type { ClientConfig, Config, VendorConfig } from "../config-types.ts";
 import { keyFileOf } from "./store-and-keys.ts";
 import { choosesDomain } from "./vendors/placeholders.ts";
 import {
@@ -24,7 +24,7 @@ import { vouchedSpecs } from "../vendor-choice/tenants.ts";
 
 export function deploymentWarnings(
   { base_url: baseUrl, egress, keys_min_revision: minimum }: ParsedConfiguration,
-  { store, keys, audit }: { store: StoreConfig; keys: KeysConfig; audit: AuditConfig },
+  { store, keys, audit }: Pick<Config, "store" | "keys" | "audit">,
 ): string[] {
   const keyFile = keyFileOf({ store, keys });
   const warnings = {

@@ -6,7 +6,7 @@
  * link preview costs nothing. Before it: par.ts. After it: the vendor sends the browser to the
  * callback.
  */
-import { defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import {
   type BindingCookie,
@@ -119,17 +119,10 @@ function askUser(
   parameters: Parameters,
   { issuer }: Pick<Deps, "issuer">,
 ): Answer {
-  const shown = {
-    client,
-    vendorName: vendor.name,
-    scope: flow.scope,
-    ...defined({ scopeMeanings: vendor.scopeMeanings }),
-    redirectUri: flow.redirectUri,
-    requestUri: parameters.require("request_uri"),
-    csrf: formToken(ownerForm(handle.flowId), cookie),
-    flowId: handle.flowId,
-  };
-  return ownerPage(shown, setBindingCookie(issuer, handle.flowId, cookie.value));
+  const { flowId } = handle;
+  const [requestUri, csrf] = [parameters.require("request_uri"), formToken(ownerForm(flowId), cookie)];
+  const headers = setBindingCookie(issuer, flowId, cookie.value);
+  return ownerPage({ client, vendor, flow, requestUri, csrf, flowId }, headers);
 }
 
 //= bar#XA-9
@@ -157,11 +150,8 @@ async function deny(
 ): Promise<Answer> {
   const { handle, to } = pending;
   await flows.decline(pending, trace);
-  const answer = errorRedirect(
-    new OAuthError("access_denied", "The user declined before leaving for the vendor"),
-    to,
-    trace,
-  );
+  const denied = new OAuthError("access_denied", "The user declined before leaving for the vendor");
+  const answer = errorRedirect(denied, to, trace);
   return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, handle.flowId) } };
 }
 

@@ -47,22 +47,16 @@ function accountOf({ iss, sub }: Connection): CheckedAccount | undefined {
   return sub === undefined ? undefined : { subject: sub, ...defined({ issuer: iss }) };
 }
 
-function checkAnswer({
-  active,
-  checkedBy,
-  scope,
-  missingScope,
-  expiresInSeconds,
-  account,
-}: AccessTokenCheck): JsonObject {
+function checkAnswer(found: AccessTokenCheck): JsonObject {
+  const { scope, missingScope, account } = found;
   return {
-    active,
+    active: found.active,
     ...defined({
       scope: scope && formatScope(scope),
       missing_scope: missingScope && formatScope(missingScope),
-      expires_in: expiresInSeconds,
+      expires_in: found.expiresInSeconds,
       account: account && { issuer: account.issuer ?? null, subject: account.subject },
     }),
-    checked_by: checkedBy,
+    checked_by: found.checkedBy,
   };
 }

@@ -3,7 +3,7 @@
  * members. `vendor_id_token`, not `id_token`: its issuer is the vendor, and a standard client would
  * rightly refuse it from the broker.
  */
-import type { JsonObject } from "@oauth-broker/oauth-core";
+import { defined, type JsonObject } from "@oauth-broker/oauth-core";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/service/http";
@@ -90,19 +90,19 @@ function tokenAnswer(
   connection: string,
   callbackData: Readonly<Record<string, string>> = {},
 ): TokenAnswer {
-  const { refreshExpiresInSeconds: refreshLifetime } = tokens;
+  const { scope = [] } = tokens;
   return {
     access_token: tokens.accessToken,
     token_type: tokens.tokenType,
-    ...(tokens.expiresInSeconds === undefined ? {} : { expires_in: tokens.expiresInSeconds }),
-    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
-    ...(refreshToken === undefined || refreshLifetime === undefined
-      ? {}
-      : { refresh_token_expires_in: refreshLifetime }),
-    // An empty string is not a scope (rfc6749#3.3 requires at least one token), and strict clients
-    // refuse it.
-    ...(tokens.scope === undefined || tokens.scope.length === 0 ? {} : { scope: formatScope(tokens.scope) }),
-    ...(tokens.idToken === undefined ? {} : { vendor_id_token: tokens.idToken.raw }),
+    ...defined({
+      expires_in: tokens.expiresInSeconds,
+      refresh_token: refreshToken,
+      refresh_token_expires_in: refreshToken === undefined ? undefined : tokens.refreshExpiresInSeconds,
+      // An empty string is not a scope (rfc6749#3.3 requires at least one token), and strict clients
+      // refuse it.
+      scope: scope.length === 0 ? undefined : formatScope(scope),
+      vendor_id_token: tokens.idToken?.raw,
+    }),
     vendor,
     connection,
     vendor_data: { ...callbackData, ...tokens.vendorData },

@@ -16,7 +16,7 @@ import {
   type RecordKey,
   type RecordStore,
 } from "@oauth-broker/oauth-core";
-import { open, seal, TokenStoreError } from "@oauth-broker/token-store";
+import { canonicalJson, open, seal, TokenStoreError } from "@oauth-broker/token-store";
 import { keysUnavailable } from "./keys-unavailable.ts";
 import { bindingOf, isSamePlace, type KeysetPlace, nameOf, requireSameBaseUrl, UNBOUND } from "./keyset-binding.ts";
 
@@ -81,9 +81,8 @@ export function recordKeysetStorage({
       const record = await records.get(KEY);
       if (record === undefined) return undefined;
       const tag = record.stage;
-      const sealedKeyset = sealedKeysetOf(record.data);
-      const { revision, wrapped, sealed, belongsTo } = sealedKeyset;
-      const id = idOf(tag, sealedKeyset);
+      const { revision, wrapped, sealed, belongsTo } = sealedKeysetOf(record.data);
+      const id = idOf(tag, record.data);
       if (known?.id !== id) {
         const { context, fields } = belongsTo === undefined ? UNBOUND : bindingOf(adopt ? belongsTo : place, revision);
         const text = await wrapper
@@ -110,7 +109,7 @@ export function recordKeysetStorage({
         over === undefined
           ? (await records.create({ key: KEY, stage, data, expiresAt: NEVER })) === "created"
           : (await records.advance(KEY, { stage: over.tag, expect: {} }, { stage, set: data })).outcome === "moved";
-      if (isOurs) known = { id: idOf(stage, sealedKeysetOf(data)), text };
+      if (isOurs) known = { id: idOf(stage, data), text };
       return isOurs;
     },
     requireKey: async () => {
@@ -143,8 +142,8 @@ function isRevision(value: unknown): value is number {
 }
 
 /** The whole record: any change to it makes the cached content invalid. */
-function idOf(tag: string, { revision, wrapped, sealed, belongsTo }: SealedKeyset): string {
-  return JSON.stringify([tag, revision, wrapped, sealed, belongsTo]);
+function idOf(tag: string, data: JsonObject): string {
+  return canonicalJson([tag, data]);
 }
 
 /** Keeps the error of an outage. Every other error that keeps the keys closed says what to do. */

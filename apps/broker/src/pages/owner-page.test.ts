@@ -5,16 +5,17 @@ import { ownerPage } from "./owner-page.ts";
 
 const shown = {
   client: testClient("platform"),
-  vendorName: "Acme",
-  scope: ["read", "constructor", "<odd>"],
-  redirectUri: "https://platform.example/cb",
+  vendor: { name: "Acme" },
+  flow: { scope: ["read", "constructor", "<odd>"], redirectUri: "https://platform.example/cb" },
   requestUri: "urn:x",
   csrf: "c",
   flowId: "f",
 };
 
 it("bar#AS-10 says what the entry knows of a scope beside it, and of others nothing", () => {
-  const page = String(ownerPage({ ...shown, scopeMeanings: { read: "Read <your> notes" } }, {}).body);
+  const page = String(
+    ownerPage({ ...shown, vendor: { name: "Acme", scopeMeanings: { read: "Read <your> notes" } } }, {}).body,
+  );
   expect(page).toContain(
     "Read &lt;your&gt; notes <code>read</code><br><code>constructor</code><br><code>&lt;odd&gt;</code>",
   );

@@ -4,17 +4,15 @@
  * tokens. A plain form without script. flows/authorize.ts shows it and reads its answer.
  */
 import { type Answer, formPageAnswer } from "@oauth-broker/oauth-core/http";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig } from "../config.ts";
 import { fact, hidden, html, type Markup, page, STYLE_HASH } from "@oauth-broker/service/page";
 
 export interface OwnerPage {
   readonly client: ClientConfig;
-  readonly vendorName: string;
-  readonly scope: readonly string[];
-  /** As the vendor's entry says it. */
-  readonly scopeMeanings?: Readonly<Record<string, string>>;
-  /** The host the user returns to, from the client's registered redirect URIs. */
-  readonly redirectUri: string;
+  readonly vendor: Pick<Vendor, "name" | "scopeMeanings">;
+  /** Its redirect URI is one that the client has registered. */
+  readonly flow: { readonly scope: readonly string[]; readonly redirectUri: string };
   readonly requestUri: string;
   readonly csrf: string;
   readonly flowId: string;
@@ -34,18 +32,18 @@ function scopeList(scope: readonly string[], meanings: Readonly<Record<string, s
 }
 
 export function ownerPage(shown: OwnerPage, headers: Record<string, string>): Answer {
-  const { client, scope, scopeMeanings = {}, flowId } = shown;
+  const { client, flow, flowId } = shown;
+  const { name: vendor, scopeMeanings = {} } = shown.vendor;
   const application = client.name ?? client.clientId;
   const owner = client.ownerName ?? client.owner;
-  const vendor = shown.vendorName;
   const asks = owner === undefined ? application : `${application} of ${owner}`;
   const content = html`<p>${asks} asks to use your account at ${vendor}. Continue only if you came from there and want this.</p>
 <dl>
 ${fact("Application", application)}
 ${owner === undefined ? undefined : fact("Organization", owner)}
 ${fact("Vendor", vendor)}
-${scope.length === 0 ? undefined : fact("Permissions", scopeList(scope, scopeMeanings))}
-${fact("Leads back to", new URL(shown.redirectUri).host)}
+${flow.scope.length === 0 ? undefined : fact("Permissions", scopeList(flow.scope, scopeMeanings))}
+${fact("Leads back to", new URL(flow.redirectUri).host)}
 </dl>
 <p>${vendor} knows this service, which several organizations use, and may not name ${application} itself.</p>
 <form method="post" action="/v1/authorize">

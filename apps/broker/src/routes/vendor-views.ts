@@ -62,12 +62,7 @@ export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefi
 
 export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefined): View {
   const { placeholders, verification, sunsets, setupNote } = entry;
-  const ending = sunsets?.map(({ endsOn, what, urls, source }) => ({
-    ends_on: endsOn,
-    what,
-    ...defined({ urls }),
-    source,
-  }));
+  const ending = sunsets?.map(({ endsOn, ...sunset }) => ({ ends_on: endsOn, ...sunset }));
   const summary = {
     ...vendorSummary(entry, client),
     placeholders,
@@ -76,36 +71,31 @@ export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefi
   };
   if (verification === undefined) return summary;
   const { checkedOn, checks, endpoints, quirks, recalled, sources } = verification;
+  const disagreements = endpoints === undefined ? undefined : (endpoints.disagreements ?? []);
   return {
     ...summary,
     checked_on: checkedOn,
-    ...(checks === undefined ? {} : wireChecks(Object.entries(checks))),
-    ...(endpoints === undefined
-      ? {}
-      : {
-          confidence: endpoints.confidence,
-          agreeing_sources: endpoints.agreeing,
-          disagreements: endpoints.disagreements ?? [],
-          ...defined({ superseded: endpoints.superseded }),
-        }),
-    ...defined({ quirks, recalled }),
+    ...wireChecks(Object.entries(checks ?? {})),
+    ...defined({
+      confidence: endpoints?.confidence,
+      agreeing_sources: endpoints?.agreeing,
+      disagreements,
+      superseded: endpoints?.superseded,
+      quirks,
+      recalled,
+    }),
     sources,
   };
 }
 
 /** Facts by their names in the configuration (`userinfo_endpoint`): the endpoints, then the others. */
 function wireChecks(checks: readonly (readonly [string, FactCheck])[]): View {
-  const wire = checks.map(([name, { checkedOn, source }]): [string, View] => [
-    wireName(name),
-    { checked_on: checkedOn, source },
-  ]);
-  const isEndpoint = ([name]: [string, View]): boolean => name.endsWith("_endpoint");
-  const group = (entries: [string, View][]): View | undefined =>
-    entries.length === 0 ? undefined : Object.fromEntries(entries);
-  return defined({
-    endpoint_checks: group(wire.filter(isEndpoint)),
-    fact_checks: group(wire.filter((check) => !isEndpoint(check))),
-  });
+  const wire: View = { endpoint_checks: undefined, fact_checks: undefined };
+  for (const [name, { checkedOn, source }] of checks) {
+    const group = wireName(name).endsWith("_endpoint") ? "endpoint_checks" : "fact_checks";
+    wire[group] = { ...(wire[group] as View | undefined), [wireName(name)]: { checked_on: checkedOn, source } };
+  }
+  return defined(wire);
 }
 
 /** Shows the registry's reasons also when an operator turned the entry on. */

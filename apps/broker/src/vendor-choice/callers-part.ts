@@ -31,7 +31,13 @@ const WHY = {
     "The metadata of this issuer names an endpoint elsewhere, which needs credentials of your own: vendor_client_id",
 } as const satisfies Record<CallersPart, string>;
 
+const PROXIED =
+  "This broker reaches vendors through a proxy, and only those in its configuration, at the endpoints stated there";
+
 /**
+ * The operator's credentials are only for what the operator's file or the registry states. A proxy
+ * resolves names, so that no address of a name can be checked: what a request names is not reached.
+ *
  * @param isOurs the credentials are the operator's
  * @param requireReachable a flow begins, and its vendor has to be in reach
  * @throws OAuthError unauthorized_client
@@ -40,36 +46,10 @@ export function requireAllowedPart(
   callersPart: CallersPart | undefined,
   { isOurs, requireReachable = false }: { readonly isOurs: boolean; readonly requireReachable?: boolean | undefined },
 ): void {
-  if (isOurs) requireOwnCredentials(callersPart);
-  if (requireReachable) requireNoProxy(callersPart);
-}
-
-/**
- * The operator's credentials are only for what the operator's file or the registry states. Asked
- * before anything is sent, and again after discovery.
- *
- * @throws OAuthError unauthorized_client
- */
-//= bar#XA-2
-function requireOwnCredentials(callersPart: CallersPart | undefined): void {
-  if (callersPart !== undefined) throw overrideNotAllowed(WHY[callersPart]);
-}
-
-/**
- * The proxy resolves names, so that no address of a name can be checked: what a request names is
- * not reached.
- *
- * @throws OAuthError unauthorized_client
- */
-//= bar#EG-11
-function requireNoProxy(callersPart: CallersPart | undefined): void {
-  //= bar#EG-11
   if (callersPart === undefined) return;
-  throw overrideNotAllowed(
-    "This broker reaches vendors through a proxy, and only those in its configuration, at the endpoints stated there",
-  );
-}
-
-function overrideNotAllowed(description: string): OAuthError {
-  return new OAuthError("unauthorized_client", description, { reason: "override_not_allowed" });
+  const refusal = { reason: "override_not_allowed" };
+  //= bar#XA-2
+  if (isOurs) throw new OAuthError("unauthorized_client", WHY[callersPart], refusal);
+  //= bar#EG-11
+  if (requireReachable) throw new OAuthError("unauthorized_client", PROXIED, refusal);
 }

@@ -143,14 +143,13 @@ export interface AuthorizationParameters extends AskedParameters {
   readonly scope: readonly string[];
 }
 
+const ASKED = ["scope", "login_hint", "prompt", "resource", "vendor_params"] as const;
+
 /** @throws OAuthError invalid_request, invalid_scope */
 export function readAskedParameters(parameters: Parameters): AskedParameters {
-  const scope = parameters.get("scope");
-  const loginHint = parameters.get("login_hint");
-  const prompt = parameters.get("prompt");
-  const resource = parameters.get("resource");
-  const vendorParams = parameters.get("vendor_params");
-  requireShort([scope, loginHint, prompt, resource, vendorParams]);
+  const values = ASKED.map((name) => parameters.get(name));
+  requireShort(values);
+  const [scope, loginHint, prompt, resource, vendorParams] = values;
   return defined({
     scope: scope === undefined ? undefined : parseScope(scope),
     loginHint,

@@ -38,13 +38,9 @@ export interface TrustedVendor {
 export async function resolveTrusted(
   endpoints: VendorEndpoints,
   credentials: VendorCredentials,
-  {
-    vendorClient: trusted,
-    tenantVendorClient: ofTenants,
-    untrustedVendorClient: untrusted,
-    isProxied,
-  }: Pick<Deps, "vendorClient" | "tenantVendorClient" | "untrustedVendorClient" | "isProxied">,
+  deps: Pick<Deps, "vendorClient" | "tenantVendorClient" | "untrustedVendorClient" | "isProxied">,
 ): Promise<TrustedVendor> {
+  const { vendorClient: trusted, tenantVendorClient: ofTenants, untrustedVendorClient: untrusted, isProxied } = deps;
   const { target, base, overrides, isVouchedFor, fillsDomain } = endpoints;
   const ofRequest = fillsDomain || target.vendor === CUSTOM_VENDOR ? untrusted : ofTenants;
   const baseClient = isVouchedFor ? trusted : ofRequest;

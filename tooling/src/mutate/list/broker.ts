@@ -206,7 +206,7 @@ export const BROKER_DEFENCES: Defences = {
   },
   "vendor-choice/callers-part.ts": {
     "flows/manual-mode, tier: Credentials of the operator are never sent to an endpoint of the caller":
-      'if (callersPart !== undefined{+ && callersPart !== "endpoint"+}) throw overrideNotAllowed',
+      'if (isOurs{+ && callersPart !== "endpoint"+}) throw new',
   },
   "vendor-choice/choose.ts": {
     "A kept choice is not used for a request that names endpoints or placeholders":

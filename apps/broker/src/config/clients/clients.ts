@@ -2,7 +2,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { buildKeys, checkKeyUses } from "./key-uses.ts";
 import type { ParsedClient } from "../schema/client.ts";
-import { formatPath, nearest, type Path, type Problem } from "../problems.ts";
+import { formatPath, nearest, type Path, type Problem, type Say, sayIn } from "../problems.ts";
 import type { ParsedOwner } from "../schema/configuration.ts";
 import type { Tree } from "../source.ts";
 import type { ClientConfig, OwnerConfig } from "../../config-types.ts";
@@ -20,9 +20,7 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
   const clients = entriesOf(tree["clients"]);
   const ownerIds = new Set(owners.map(({ id }) => id));
   const problems = [...duplicates(owners, "owners", "id"), ...duplicates(clients, "clients", "client_id")];
-  const say = (path: Path, problem: string, expected: string): void => {
-    problems.push({ path: formatPath(path), problem, expected });
-  };
+  const say = sayIn(problems);
   const checkVendors = (path: Path, ids: Iterable<unknown>): void => {
     for (const [index, id] of [...ids].entries()) {
       if (typeof id !== "string" || vendorIds.has(id)) continue;
@@ -40,7 +38,7 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
     if (client === NO_MAPPING) continue;
     const path = ["clients", index];
     checkWays(path, client, say);
-    for (const { field, problem, expected } of checkKeyUses(client)) say([...path, field], problem, expected);
+    checkKeyUses(client, sayIn(problems, path));
     const { owner, vendors } = client;
     if (typeof owner === "string" && !ownerIds.has(owner))
       say([...path, "owner"], "is not one of the owners", "the id of an entry under owners");
@@ -60,11 +58,7 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
 }
 
 /** A client has exactly one way to authenticate. Keys beside a secret are for encryption. */
-function checkWays(
-  path: Path,
-  client: Readonly<Record<string, unknown>>,
-  say: (path: Path, problem: string, expected: string) => void,
-): void {
+function checkWays(path: Path, client: Readonly<Record<string, unknown>>, say: Say): void {
   const ways = ["client_secret", "jwks", "jwks_uri"].filter((name) => Object.hasOwn(client, name));
   const encrypts = Object.hasOwn(client, "token_encrypted_response_alg");
   if (ways.length === 1 || (encrypts && ways.length === 2 && ways[0] === "client_secret")) return;

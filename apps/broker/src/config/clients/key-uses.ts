@@ -11,18 +11,12 @@ import {
   RESPONSE_ENCRYPTION_ALGS,
   type ResponseEncryptionAlg,
 } from "@oauth-broker/oauth-core/server";
+import type { Say } from "../problems.ts";
 import { checkPublicKeys, readKeySet } from "../schema/public-keys.ts";
-import { DEFAULT_ENC, type ParsedClient } from "../schema/client.ts";
+import { type ClientKeys, DEFAULT_ENC, type ParsedClient } from "../schema/client.ts";
 import type { ClientConfig } from "../../config-types.ts";
 
-type KeySet = Parameters<typeof usableKeys>[0];
 type Key = ReturnType<typeof usableKeys>[number];
-
-export interface FieldProblem {
-  readonly field: string;
-  readonly problem: string;
-  readonly expected: string;
-}
 
 const KEY_OF_ALG: Readonly<Record<ResponseEncryptionAlg, string>> = {
   "ECDH-ES": "an EC key on P-256, P-384 or P-521, or OKP on X25519, with use enc",
@@ -34,48 +28,32 @@ const KEY_OF_ALG: Readonly<Record<ResponseEncryptionAlg, string>> = {
  * @param client one entry of `clients` as written, with references resolved; the schema reports
  *   problems within one field
  */
-export function checkKeyUses(client: Readonly<Record<string, unknown>>): FieldProblem[] {
+export function checkKeyUses(client: Readonly<Record<string, unknown>>, say: Say): void {
   const has = (name: string): boolean => Object.hasOwn(client, name);
   const alg = RESPONSE_ENCRYPTION_ALGS.find((one) => one === client["token_encrypted_response_alg"]);
   const set = readKeySet(client["jwks"]);
-  const problems: FieldProblem[] = [];
   if (has("token_encrypted_response_enc") && !has("token_encrypted_response_alg")) {
-    problems.push({
-      field: "token_encrypted_response_enc",
-      problem: "encrypts nothing without token_encrypted_response_alg",
-      expected: `token_encrypted_response_alg as well: one of ${RESPONSE_ENCRYPTION_ALGS.join(", ")}`,
-    });
+    const expected = `token_encrypted_response_alg as well: one of ${RESPONSE_ENCRYPTION_ALGS.join(", ")}`;
+    say(["token_encrypted_response_enc"], "encrypts nothing without token_encrypted_response_alg", expected);
   }
   if (has("token_encrypted_response_alg") && !has("jwks") && !has("jwks_uri")) {
-    problems.push({
-      field: "token_encrypted_response_alg",
-      problem: "needs a key of the client",
-      expected: `jwks or jwks_uri, beside client_secret too${alg === undefined ? "" : `, with ${KEY_OF_ALG[alg]}`}`,
-    });
+    const expected = `jwks or jwks_uri, beside client_secret too${alg === undefined ? "" : `, with ${KEY_OF_ALG[alg]}`}`;
+    say(["token_encrypted_response_alg"], "needs a key of the client", expected);
   }
-  if (!has("jwks") || checkPublicKeys(set) !== undefined) return problems;
-  const keys = asKeySet(set);
+  if (!has("jwks") || checkPublicKeys(set) !== undefined) return;
+  const keys = set as ClientKeys;
   const signs = !has("client_secret");
   if (alg !== undefined && findEncryptionKey(usableKeys(keys, "enc"), alg, signs) === undefined) {
-    problems.push({ field: "jwks", problem: `has no key for ${alg}`, expected: KEY_OF_ALG[alg] });
+    say(["jwks"], `has no key for ${alg}`, KEY_OF_ALG[alg]);
   }
   if (signs && signingKeys(keys).length === 0) {
-    problems.push({
-      field: "jwks",
-      problem: "has no key for private_key_jwt",
-      expected: "a key whose use is sig or absent, or client_secret beside the keys for encryption",
-    });
+    const expected = "a key whose use is sig or absent, or client_secret beside the keys for encryption";
+    say(["jwks"], "has no key for private_key_jwt", expected);
   }
-  return problems;
-}
-
-/** `checkPublicKeys` has validated it. */
-function asKeySet(value: unknown): KeySet {
-  return value as KeySet;
 }
 
 /** A key whose `alg` is an encryption algorithm verifies nothing. */
-function signingKeys(set: KeySet): Key[] {
+function signingKeys(set: ClientKeys): Key[] {
   return usableKeys(set).filter(({ alg }) => alg === undefined || !ENCRYPTS.test(alg));
 }
 
@@ -90,7 +68,7 @@ export function buildKeys(parsed: ParsedClient): Pick<ClientConfig, "jwks" | "jw
   const signs = parsed.client_secret === undefined;
   const encryptedResponse = alg === undefined ? undefined : buildEncryption(parsed, alg, signs);
   return {
-    ...(signs && jwks !== undefined ? { jwks: { keys: signingKeys(asKeySet(jwks)) } } : {}),
+    ...(signs && jwks !== undefined ? { jwks: { keys: signingKeys(jwks) } } : {}),
     ...(signs && jwksUri !== undefined ? { jwksUri } : {}),
     ...defined({ encryptedResponse }),
   };
@@ -102,6 +80,6 @@ function buildEncryption(
   alsoSigns: boolean,
 ): EncryptedResponse | undefined {
   if (jwksUri !== undefined) return { alg, enc, jwksUri, alsoSigns };
-  const key = findEncryptionKey(usableKeys(asKeySet(jwks), "enc"), alg, alsoSigns);
+  const key = jwks && findEncryptionKey(usableKeys(jwks, "enc"), alg, alsoSigns);
   return key === undefined ? undefined : { alg, enc, key };
 }

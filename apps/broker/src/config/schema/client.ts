@@ -2,8 +2,8 @@
  * One entry of `clients`: a backend, how it authenticates, and its redirect URIs.
  */
 import { createHash } from "node:crypto";
+import type { usableKeys } from "@oauth-broker/oauth-core/client";
 import {
-  type Client,
   type EncryptedResponse,
   checkRedirectUri,
   RESPONSE_ENCRYPTION_ALGS,
@@ -29,7 +29,8 @@ import { endpoint, type UrlRules } from "./endpoint.ts";
 /** The content encryption of encrypted answers when the client's entry names none. */
 export const DEFAULT_ENC: EncryptedResponse["enc"] = "A256GCM";
 
-type ClientKeys = NonNullable<Client["jwks"]>;
+/** The keys of a client, as `checkPublicKeys` has accepted them. */
+export type ClientKeys = Parameters<typeof usableKeys>[0];
 
 /** A client secret as the configuration keeps it: its digest and its length. */
 interface HashedSecret {

@@ -114,9 +114,9 @@ export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, leas
 }
 
 /** @param each of one of them */
-export function vendorIds(description: string, each: string, example?: string) {
+export function vendorIds(description: string, each: string) {
   const item = text({ type: "vendor id", description: each, example: "google-workspace" }, checkVendorId);
-  return listOf(item, { type: "list of vendor ids", description, ...(example !== undefined && { example }) });
+  return listOf(item, { type: "list of vendor ids", description });
 }
 
 /** @param each of one of them */

@@ -140,6 +140,8 @@ export const placeholderSchema = section({
   ).optional(),
 });
 
+export type ParsedPlaceholder = z.infer<typeof placeholderSchema>;
+
 function checkPattern(value: string): string | undefined {
   try {
     void new RegExp(`^(?:${value})$`);

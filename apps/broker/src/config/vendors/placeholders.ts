@@ -12,26 +12,21 @@ import {
 } from "@oauth-broker/oauth-core/protocol";
 import { addressOf, fieldOf, type Vendor, wireName } from "@oauth-broker/oauth-core/registry";
 import { problemOfThrown } from "@oauth-broker/service/configuration";
+import type { Say } from "../problems.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
+import type { ParsedPlaceholder } from "../schema/vendor-parts.ts";
 import { FILE_FIELDS, type FileField, writtenFields } from "../schema/vendor-fields.ts";
 
 /** The fields that are an address with placeholders, or have one. */
 const ADDRESSES = FILE_FIELDS.filter((name) => fieldOf(name).is === "url" || fieldOf(name).is === "object");
 
-interface PlaceholderProblem {
-  /** A path below the vendor. */
-  readonly field: readonly string[];
-  readonly problem: string;
-  readonly expected: string;
+function placeholderSpecs({ placeholders = {} }: ParsedVendor): PlaceholderSpecs {
+  return Object.fromEntries(Object.entries(placeholders).map(([name, spec]) => [name, defined(spec)]));
 }
 
-function placeholderSpecs({ placeholders = {} }: ParsedVendor): PlaceholderSpecs {
-  return Object.fromEntries(
-    Object.entries(placeholders).map(([name, { pattern, values, default: standard, kind, suffix }]) => [
-      name,
-      defined({ pattern, values, default: standard, kind, suffix }) satisfies PlaceholderSpec,
-    ]),
-  );
+/** The values that an operator names, the default among them. */
+export function namedValues({ values = [], default: usual }: ParsedPlaceholder): readonly string[] {
+  return usual === undefined ? values : [...values, usual];
 }
 
 /**
@@ -54,57 +49,51 @@ export function isMoved({ authorization_endpoint: authorization, token_endpoint:
   return authorization !== undefined && token !== undefined;
 }
 
-/** The operator's values that leave what the registry pins. */
-export function pinProblems(parsed: ParsedVendor, known: PlaceholderSpecs = {}): PlaceholderProblem[] {
-  if (isMoved(parsed)) return [];
-  return Object.entries(placeholderSpecs(parsed)).flatMap(([name, { values = [], default: usual }]) => {
+/**
+ * Finds the operator's values that leave what the registry pins.
+ * @param say takes a path below the vendor
+ */
+export function checkPins(parsed: ParsedVendor, known: PlaceholderSpecs = {}, say: Say): void {
+  if (isMoved(parsed)) return;
+  for (const [name, spec] of Object.entries(parsed.placeholders ?? {})) {
     const { [name]: pinned } = known;
-    const given = usual === undefined ? values : [...values, usual];
+    const given = namedValues(spec);
     const leaves =
       pinned?.follows !== undefined ||
       given.some((value) => pinned?.values?.includes(value) === false) ||
       (pinned?.suffix !== undefined && pinned.kind === "host" && given.some((value) => !endsIn(value, pinned)));
-    if (!leaves) return [];
-    const problem = "contradicts the registry, which pins the hosts of this vendor";
+    if (!leaves) continue;
     const expected = "values that the registry's entry allows, or an authorization_endpoint and a token_endpoint";
-    return [{ field: ["placeholders", name], problem, expected }];
-  });
+    say(["placeholders", name], "contradicts the registry, which pins the hosts of this vendor", expected);
+  }
 }
 
 function endsIn(value: string, { suffix = [] }: PlaceholderSpec): boolean {
   return suffix.some((end) => value.endsWith(end));
 }
 
-/** @param specs those of the registry and of the operator */
-export function placeholderProblems(
-  parsed: ParsedVendor,
-  specs: PlaceholderSpecs,
-  vendor: Vendor,
-): PlaceholderProblem[] {
+/**
+ * @param specs those of the registry and of the operator
+ * @param say as in checkPins
+ */
+export function checkPlaceholders(parsed: ParsedVendor, specs: PlaceholderSpecs, vendor: Vendor, say: Say): void {
   const written = writtenFields(parsed);
-  const undeclared = ADDRESSES.flatMap((field): PlaceholderProblem[] => {
+  for (const field of ADDRESSES) {
     const template = addressOf(written, field) ?? "";
     const name = placeholderNames(withoutDialect(field, template, vendor)).find((one) => !Object.hasOwn(specs, one));
-    if (name === undefined) return [];
-    const problem = `uses {${name}}, which is not declared under placeholders`;
+    if (name === undefined) continue;
     const path = typeof written[field] === "object" ? [wireName(field), "endpoint"] : [wireName(field)];
-    return [{ field: path, problem, expected: "an entry under placeholders for each {name} in it" }];
-  });
-  const misfits = Object.entries(placeholderSpecs(parsed)).flatMap(([name, spec]): PlaceholderProblem[] => {
+    const problem = `uses {${name}}, which is not declared under placeholders`;
+    say(path, problem, "an entry under placeholders for each {name} in it");
+  }
+  for (const [name, spec] of Object.entries(parsed.placeholders ?? {})) {
     const fits = (value: string): boolean =>
       problemOfThrown(() => void expandTemplate(`https://x.example/?x={${name}}`, { [name]: value }, specs)) ===
       undefined;
-    if ([...(spec.values ?? []), ...(spec.default === undefined ? [] : [spec.default])].every(fits)) return [];
+    if (namedValues(spec).every(fits)) continue;
     const problem = "has a default or a value that does not fit its own pattern, values and kind";
-    return [
-      {
-        field: ["placeholders", name],
-        problem,
-        expected: "values that match pattern and kind, and a default among them",
-      },
-    ];
-  });
-  return [...undeclared, ...misfits];
+    say(["placeholders", name], problem, "values that match pattern and kind, and a default among them");
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import { type ClientsOf, tenantPlaceholders, usualClientsOf, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { isListed } from "@oauth-broker/oauth-core/protocol";
 import type { ParsedVendor } from "../schema/vendor.ts";
+import { namedValues } from "./placeholders.ts";
 import type { ConfiguredCredentials, VendorConfig, VendorTemplate } from "../../config-types.ts";
 
 export interface Tenancy extends Pick<VendorConfig, "placeholders" | "tenants"> {
@@ -22,10 +23,8 @@ export function tenancyOf(
   parsed: ParsedVendor,
   vendor: Vendor,
   specs: PlaceholderSpecs,
-  {
-    known,
-    credentials,
-  }: { readonly known: VendorTemplate | undefined; readonly credentials: readonly ConfiguredCredentials[] },
+  credentials: readonly ConfiguredCredentials[],
+  known: VendorTemplate | undefined,
 ): Tenancy {
   const stated = known?.placeholders ?? specs;
   const explicit = parsed.clients_of ?? known?.clientsOf;
@@ -59,7 +58,6 @@ function tenantsOf(
   parsed: ParsedVendor,
   credentials: readonly ConfiguredCredentials[],
 ): readonly string[] {
-  const { values = [], default: usual } = parsed.placeholders?.[name] ?? {};
-  const own = usual === undefined ? values : [...values, usual];
+  const own = namedValues(parsed.placeholders?.[name] ?? {});
   return [...new Set(own.length > 0 ? own : credentials.flatMap(({ tenants = {} }) => tenants[name] ?? []))];
 }

@@ -12,11 +12,11 @@ import {
   withOperatorsFields,
 } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "@oauth-broker/service/configuration";
-import { formatPath, type Problem } from "../problems.ts";
+import { formatPath, type Problem, sayIn } from "../problems.ts";
 import type { Tree } from "../source.ts";
 import { CUSTOM_VENDOR } from "../../vendor-choice/request.ts";
 import type { VendorConfig, VendorTemplate } from "../../config-types.ts";
-import { choosesDomain, isMoved, pinProblems, placeholderProblems, withRegistry } from "./placeholders.ts";
+import { checkPins, checkPlaceholders, choosesDomain, isMoved, withRegistry } from "./placeholders.ts";
 import { tenancyOf } from "./tenants.ts";
 import { buildCredentials, credentialProblems } from "./credentials.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
@@ -96,9 +96,7 @@ export function buildVendor(
     );
   }
   const credentials = buildCredentials(id, parsed.credentials, { env, problems });
-  const say = (field: readonly (string | number)[], problem: string, expected: string): void => {
-    problems.push({ path: formatPath(["vendors", id, ...field]), problem, expected });
-  };
+  const say = sayIn(problems, ["vendors", id]);
 
   for (const [name, value] of Object.entries(parsed.authorization_params ?? {})) {
     if (name === "response_mode" && !RESPONSE_MODES.some((mode) => mode === value)) {
@@ -123,15 +121,9 @@ export function buildVendor(
   }
   problems.push(...credentialProblems(vendor, credentials, parsed.credentials, warnings));
   const placeholders = withRegistry(parsed, known?.placeholders);
-  const ofPlaceholders = [
-    ...pinProblems(parsed, known?.placeholders),
-    ...placeholderProblems(parsed, placeholders, vendor),
-  ];
-  for (const { field, problem, expected } of ofPlaceholders) say(field, problem, expected);
-  const tenancy = tenancyOf(parsed, vendor, placeholders, {
-    known: isMoved(parsed) ? undefined : known,
-    credentials,
-  });
+  checkPins(parsed, known?.placeholders, say);
+  checkPlaceholders(parsed, placeholders, vendor, say);
+  const tenancy = tenancyOf(parsed, vendor, placeholders, credentials, isMoved(parsed) ? undefined : known);
   for (const [index, name] of tenancy.misfits) {
     say(
       ["credentials", index, "placeholders", name],
