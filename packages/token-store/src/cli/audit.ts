@@ -5,7 +5,7 @@
 import type { AuditOptions } from "./arguments.ts";
 import { auditAdvice } from "./advice.ts";
 import { inspect } from "./row-kinds.ts";
-import type { Result } from "./report.ts";
+import { type Result, STOPPED } from "./report.ts";
 import { survey } from "./survey.ts";
 import { type CommandDeps, paceOf } from "./walk.ts";
 
@@ -43,9 +43,7 @@ export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDe
     deps,
   );
   const result = { command: "audit", table: rows.table } as const;
-  if (tally === undefined) {
-    return { ...result, ending: "interrupted", counts: {}, next: ["Nothing was changed: run it again."] };
-  }
+  if (tally === undefined) return { ...result, ...STOPPED };
   const counts = { ...tally.total(), ...(verify ? verified : {}) };
   const isWrong = verified.differs + verified.unreadable > 0;
   const ending = counts.plaintext_only > 0 ? "plaintext_left" : isWrong ? "unreadable_found" : "done";

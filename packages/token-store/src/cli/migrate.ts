@@ -9,8 +9,8 @@ import { migrateAdvice } from "./advice.ts";
 import type { MigrateOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { issuerAdvice, type RefusedIssuers, refusedIssuers, type Samples, sampleSealed } from "./issuers/check.ts";
-import { type Outcome, readRecord, runPasses, type Visitor } from "./passes.ts";
-import type { Result } from "./report.ts";
+import { IN_USE, type Outcome, readRecord, REFUSED, runPasses, UNKNOWN_ISSUER, type Visitor } from "./passes.ts";
+import { type Result, STOPPED } from "./report.ts";
 import { inspect, keyOf, type KnownRow } from "./row-kinds.ts";
 import { survey, type Tally } from "./survey.ts";
 import { type CommandDeps, type Pace, paceOf } from "./walk.ts";
@@ -32,9 +32,7 @@ export async function migrate(options: Options, deps: Deps & { readonly checkpoi
   let first: Standing | undefined = await checkpoint.load();
   if (first === undefined) {
     const counted = await count(options, pace, deps);
-    if (counted === undefined) {
-      return { ...result, ending: "interrupted", counts: {}, next: ["Nothing was changed: run it again."] };
-    }
+    if (counted === undefined) return { ...result, ...STOPPED };
     const refused = await refusedOf(counted, options, pace, deps);
     const counts = counted.tally.total();
     if (isAllRefused(refused, counted, options)) {
@@ -133,12 +131,7 @@ const SEALED: Outcome = { name: "sealed", where: "counts", again: true };
 const COPY_TAKEN: Outcome = { name: "copies_taken", where: "counts", again: false };
 const REWRAPPED: Outcome = { name: "rewrapped", where: "counts", again: false };
 const UNREADABLE: Outcome = { name: "unreadable", where: "counts", again: false };
-/** Plaintext only, and stays so. */
-const UNKNOWN_ISSUER: Outcome = { name: "unknown_issuer", where: "left", again: false };
 const ISSUER_REFUSED: Outcome = { name: "issuer_refused", where: "left", again: false };
-const REFUSED: Outcome = { name: "refused", where: "left", again: false };
-/** Not written, because the row changed at every attempt. */
-const IN_USE: Outcome = { name: "in_use", where: "left", again: true };
 
 /**
  * What migrate does with a row. TokenRecords makes every write: conditional on the row as it was

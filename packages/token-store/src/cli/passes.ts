@@ -23,6 +23,13 @@ export interface Outcome {
   readonly again: boolean;
 }
 
+/** Of every command that writes. A row of an unknown issuer stays as it is. */
+export const UNKNOWN_ISSUER: Outcome = { name: "unknown_issuer", where: "left", again: false };
+/** Not written, because the row changed at every attempt. */
+export const IN_USE: Outcome = { name: "in_use", where: "left", again: true };
+/** Not written, because a token is too long. */
+export const REFUSED: Outcome = { name: "refused", where: "left", again: false };
+
 export interface Visitor {
   /** @returns undefined when nothing was to do and nothing is reported */
   visit(row: Row, known: KnownRow, pass: number): Promise<Outcome | undefined>;

@@ -33,6 +33,9 @@ export interface Result {
   readonly next: readonly string[];
 }
 
+/** A command that was stopped while it only counted. */
+export const STOPPED = { ending: "interrupted", counts: {}, next: ["Nothing was changed: run it again."] } as const;
+
 const BAR_WIDTH = 24;
 const DRAW_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;

@@ -14,8 +14,8 @@ import type { TokenKey } from "../tokens/tokens.ts";
 import { rows as countOf, stripAdvice } from "./advice.ts";
 import type { WriteOptions } from "./arguments.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
-import { type Outcome, readRecord, runPasses, type Visitor } from "./passes.ts";
-import type { Result } from "./report.ts";
+import { IN_USE, type Outcome, readRecord, REFUSED, runPasses, UNKNOWN_ISSUER, type Visitor } from "./passes.ts";
+import { type Result, STOPPED } from "./report.ts";
 import { inspect, keyOf, type KnownRow, knownRow } from "./row-kinds.ts";
 import { survey } from "./survey.ts";
 import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
@@ -45,9 +45,7 @@ export async function strip(
   let first: Standing | undefined = await checkpoint.load();
   if (first === undefined) {
     const tally = await survey({ command: "strip" }, pace, deps);
-    if (tally === undefined) {
-      return { ...result, ending: "interrupted", counts: {}, next: ["Nothing was changed: run it again."] };
-    }
+    if (tally === undefined) return { ...result, ...STOPPED };
     const counts = tally.total();
     if (counts.plaintext_only > 0) {
       const next = [`Plaintext only: ${countOf(counts.plaintext_only)}. Run '${program.name} migrate' first.`];
@@ -106,11 +104,8 @@ const MAX_TRIES = 3;
 const STRIPPED: Outcome = { name: "stripped", where: "counts", again: true };
 const EXPIRED_DELETED: Outcome = { name: "expired_deleted", where: "counts", again: true };
 const COPY_DIFFERS: Outcome = { name: "copy_differs", where: "left", again: false };
-const IN_USE: Outcome = { name: "in_use", where: "left", again: true };
 const PLAINTEXT_ONLY: Outcome = { name: "plaintext_only", where: "left", again: false };
-const UNKNOWN_ISSUER: Outcome = { name: "unknown_issuer", where: "left", again: false };
 const UNREADABLE: Outcome = { name: "unreadable", where: "left", again: false };
-const REFUSED: Outcome = { name: "refused", where: "left", again: false };
 const NO_ACCESS_TOKEN: Outcome = { name: "no_access_token", where: "left", again: false };
 
 /**

@@ -43,7 +43,6 @@ export interface KeptKeys {
   close(): void;
 }
 
-/** The age and the uses are the maximum, also by configuration (docs/token-encryption.md). */
 export const KEPT_KEY_LIMITS = {
   maxAgeSeconds: 300,
   /** Sealing and opening together. */

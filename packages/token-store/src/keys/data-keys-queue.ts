@@ -16,28 +16,25 @@ export type CallQueue = <T>(call: () => Promise<T>) => Promise<T>;
  * First come, first served.
  *
  * @param maxConcurrency calls at once
- * @param timeoutMs until the turn of a call comes
  * @returns runs a call when its turn comes. Rejects with OAuthError temporarily_unavailable, reason
  *   `kms_unavailable`, without calling when the queue is full, or when its turn does not come in
  *   time
  */
-export function callQueue(maxConcurrency: number, timeoutMs: number, timer: Timer): CallQueue {
+export function callQueue(maxConcurrency: number, timer: Timer): CallQueue {
   const turns = createTurns({
     most: maxConcurrency,
     mostWaiting: MAX_WAITING,
     timer,
     refusal: (why) =>
-      why === "full"
-        ? kmsUnavailable(`${MAX_WAITING} calls to the key service are waiting already`)
-        : tooLate(timeoutMs),
+      why === "full" ? kmsUnavailable(`${MAX_WAITING} calls to the key service are waiting already`) : tooLate(),
   });
-  return (call) => turns.run("", { timeoutMs }, call);
+  return (call) => turns.run("", { timeoutMs: DATA_KEY_TIMEOUT_MS }, call);
 }
 
 /** Waits for a call that other callers may share; the call goes on when this caller gives up. */
-export async function withTimeLimit<T>(call: Promise<T>, timeoutMs: number, timer: Timer): Promise<T> {
+export async function withTimeLimit<T>(call: Promise<T>, timer: Timer): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const stop = timer.after(timeoutMs, () => late.reject(tooLate(timeoutMs)));
+  const stop = timer.after(DATA_KEY_TIMEOUT_MS, () => late.reject(tooLate()));
   try {
     return await Promise.race([call, late.promise]);
   } finally {
@@ -45,6 +42,8 @@ export async function withTimeLimit<T>(call: Promise<T>, timeoutMs: number, time
   }
 }
 
-function tooLate(timeoutMs: number): Error {
-  return kmsUnavailable(`no data key within ${timeoutMs} ms: the key service is slow, or asked for too many at once`);
+function tooLate(): Error {
+  return kmsUnavailable(
+    `no data key within ${DATA_KEY_TIMEOUT_MS} ms: the key service is slow, or asked for too many at once`,
+  );
 }

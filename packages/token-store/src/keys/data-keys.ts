@@ -5,7 +5,7 @@
  */
 import type { Clock, KeyContext, KeyWrapper, Timer } from "@oauth-broker/oauth-core";
 import { type DataKey, KEPT_KEY_LIMITS, type KeptKey, keptKeys } from "./data-keys-kept.ts";
-import { DATA_KEY_TIMEOUT_MS, callQueue, withTimeLimit } from "./data-keys-queue.ts";
+import { callQueue, withTimeLimit } from "./data-keys-queue.ts";
 
 export interface DataKeys {
   /**
@@ -34,34 +34,21 @@ export interface DataKeysOptions {
   readonly context: KeyContext;
   readonly now: Clock;
   readonly timer: Timer;
-  readonly limits?: Partial<DataKeyLimits>;
-  /** How long a caller waits for a data key. Default `DATA_KEY_TIMEOUT_MS`. */
-  readonly timeoutMs?: number;
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
-/** The age and the uses are the maximum; the concurrency is that of calls to the key service. */
-const DEFAULTS = { ...KEPT_KEY_LIMITS, maxConcurrency: 20 };
-
-export type DataKeyLimits = Readonly<typeof DEFAULTS>;
+/** The concurrency is that of calls to the key service. */
+const LIMITS = { ...KEPT_KEY_LIMITS, maxConcurrency: 20 };
 
 /**
  * Data keys for one context. A key in memory needs no call; otherwise all callers that need the
  * same share a call. A failure is not remembered. After the root moved, rows are sealed under the
  * new root when the current key is spent, `maxAgeSeconds` later at most.
- *
- * @throws TypeError for limits above the maximum, or below 1
  */
-export function createDataKeys({
-  keys,
-  context,
-  now,
-  timer,
-  limits = {},
-  timeoutMs = DATA_KEY_TIMEOUT_MS,
-}: DataKeysOptions): DataKeys {
-  const { maxConcurrency, ...bounds } = checked({ ...DEFAULTS, ...limits });
+export function createDataKeys({ keys, context, now, timer, limits }: DataKeysOptions): DataKeys {
+  const { maxConcurrency, ...bounds } = { ...LIMITS, ...limits };
   const kept = keptKeys(bounds, { now, timer });
-  const queued = callQueue(maxConcurrency, timeoutMs, timer);
+  const queued = callQueue(maxConcurrency, timer);
   let current: KeptKey | undefined;
   let making: Promise<KeptKey> | undefined;
   const opening = new Map<string, Promise<KeptKey>>();
@@ -100,7 +87,7 @@ export function createDataKeys({
     for (;;) {
       // Each round ends here or finds a whole key used up by other callers.
       // oxlint-disable-next-line no-await-in-loop
-      const key = await withTimeLimit(call(), timeoutMs, timer);
+      const key = await withTimeLimit(call(), timer);
       if (key.uses + uses <= bounds.maxUses) {
         key.uses += uses;
         return key;
@@ -121,17 +108,4 @@ export function createDataKeys({
     isStale: (wrapped) => keys.isStale?.(wrapped) ?? false,
     close: () => kept.close(),
   };
-}
-
-function checked(limits: DataKeyLimits): DataKeyLimits {
-  const { MAX_SAFE_INTEGER: unlimited } = Number;
-  const most: DataKeyLimits = { ...DEFAULTS, maxEntries: unlimited, maxConcurrency: unlimited };
-  for (const name of Object.keys(most) as (keyof DataKeyLimits)[]) {
-    const value = limits[name];
-    //= bar#TS-13
-    if (!Number.isInteger(value) || value < 1 || value > most[name]) {
-      throw new TypeError(`${name} is a whole number from 1 to ${most[name]}`);
-    }
-  }
-  return limits;
 }

@@ -18,7 +18,7 @@ import {
   WRAPPED_FORMAT,
   type WrappedKey,
 } from "./kms-wrapped.ts";
-import { kmsError, kmsUnavailable } from "./kms-errors.ts";
+import { kmsError, type KmsOperation, kmsUnavailable } from "./kms-errors.ts";
 import {
   isOwnedBy,
   isSameKey,
@@ -85,11 +85,8 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
     atStart = false,
   ): Promise<Pick<WrappedKey, "key" | "blob"> & { readonly dataKey: Buffer }> => {
     const command = new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: "AES_256", EncryptionContext: { ...context } });
-    const answer = await withinDeadline(deadlineMs, (abortSignal) => client.send(command, { abortSignal })).catch(
-      (error: unknown) => {
-        throw kmsError(error, "GenerateDataKey", keyId, { atStart });
-      },
-    );
+    const asked = ["GenerateDataKey", keyId, { atStart }] as const;
+    const answer = await withinDeadline(deadlineMs, asked, (abortSignal) => client.send(command, { abortSignal }));
     const dataKey = takeKey(answer.Plaintext);
     const key = parseKeyArn(answer.KeyId ?? "");
     const blob = Buffer.from(answer.CiphertextBlob ?? []);
@@ -134,11 +131,8 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
       requireTrustedKey(key, owner ?? (await learnOwner(context)));
       const pinned = keyArnIn(region, key);
       const command = new DecryptCommand({ KeyId: pinned, CiphertextBlob: blob, EncryptionContext: { ...context } });
-      const answer = await withinDeadline(deadlineMs, (abortSignal) => client.send(command, { abortSignal })).catch(
-        (error: unknown) => {
-          throw kmsError(error, "Decrypt", pinned);
-        },
-      );
+      const asked = ["Decrypt", pinned] as const;
+      const answer = await withinDeadline(deadlineMs, asked, (abortSignal) => client.send(command, { abortSignal }));
       const dataKey = takeKey(answer.Plaintext);
       if (dataKey === undefined || answer.KeyId !== pinned) throw new TokenStoreError("unreadable");
       requireBinding(binding, bindingOf(dataKey, { format: WRAPPED_FORMAT, arn: key.arn, blob, context }));
@@ -181,12 +175,18 @@ function openClient(region: string, endpoint: string | undefined): KMSClient {
 }
 
 /** The race in addition to the signal: the search for credentials ignores the signal. */
-async function withinDeadline<T>(deadlineMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withinDeadline<T>(
+  deadlineMs: number,
+  asked: readonly [KmsOperation, key: string, options?: { readonly atStart: boolean }],
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const signal = AbortSignal.timeout(deadlineMs);
   const passed = Promise.withResolvers<never>();
   // Before the call, so that the error is the one of the deadline.
   signal.addEventListener("abort", () => passed.reject(signal.reason));
-  return Promise.race([call(signal), passed.promise]);
+  return Promise.race([call(signal), passed.promise]).catch((error: unknown) => {
+    throw kmsError(error, ...asked);
+  });
 }
 
 /**

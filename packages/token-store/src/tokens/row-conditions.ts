@@ -2,6 +2,7 @@
  * Row conditions for row-records.ts: what a write expects of a row, and the row after it. Pure.
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
+import { changedAttributes } from "../storage/row-rules.ts";
 import type { Attributes, Expected, Row, RowChange } from "../storage/token-rows.ts";
 import type { ModeName } from "./token-attributes.ts";
 
@@ -13,9 +14,8 @@ export function expectAsRead(attributes: Attributes, names: readonly string[]): 
 }
 
 /** The row after the change. */
-export function applied({ key, attributes }: Row, { set, remove = [] }: RowChange): Row {
-  const kept = Object.entries(attributes).filter(([name]) => !remove.includes(name));
-  return { key, attributes: { ...Object.fromEntries(kept), ...set } };
+export function applied({ key, attributes }: Row, change: RowChange): Row {
+  return { key, attributes: changedAttributes(attributes, change) };
 }
 
 /** The time-to-live deletes late, up to days: a row past it counts as absent. */

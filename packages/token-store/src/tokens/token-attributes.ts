@@ -33,10 +33,12 @@ export const COPY_ATTRIBUTES = [
 
 export const SEALED_FIELDS = ["access_token", "refresh_token", "id_token", "details", "previous"] as const;
 export type SealedField = (typeof SEALED_FIELDS)[number];
+export type SealedTexts = Readonly<Partial<Record<SealedField, string>>>;
 
 export const LEASE_ATTRIBUTES = ["lease_owner", "lease_until", "lease_attempt"] as const;
 
 export const sealedName = (field: SealedField): string => `sealed_${field}`;
+export const SEALED_NAMES = SEALED_FIELDS.map(sealedName);
 
 const USER = "USER#";
 const VENDOR = "VENDOR#";
@@ -74,21 +76,26 @@ export interface SealedHalf {
 }
 
 /**
+ * Any attribute of the sealed half makes it a sealed row: one that lost a part must fail, and not
+ * pass as a plaintext row.
+ */
+//= bar#TS-7
+export function isSealed(attributes: Attributes): boolean {
+  return Object.hasOwn(attributes, "data_key") || SEALED_NAMES.some((name) => Object.hasOwn(attributes, name));
+}
+
+/**
  * @returns undefined when the row has no sealed half.
  * @throws TokenStoreError format_unknown, unreadable
  */
 export function sealedHalfOf(attributes: Attributes): SealedHalf | undefined {
+  if (!isSealed(attributes)) return undefined;
   const fields = new Map<SealedField, string>();
   for (const field of SEALED_FIELDS) {
     const value = attributes[sealedName(field)];
     if (typeof value === "string") fields.set(field, value);
   }
   const { data_key: wrapped, format, version, mode } = attributes;
-  // Any attribute of the sealed half makes it a sealed row: one that lost a part must fail, and not
-  // pass as a plaintext row.
-  //= bar#TS-7
-  const isSealed = fields.size > 0 || wrapped !== undefined;
-  if (!isSealed) return undefined;
   if (typeof format === "number" && format > ROW_FORMAT) throw new TokenStoreError("format_unknown");
   const isMode = mode === "bridge" || mode === "encrypted";
   if (typeof wrapped !== "string" || typeof version !== "number" || format !== ROW_FORMAT || !isMode) {
@@ -147,7 +154,7 @@ export function isSameCopy(a: TokenSet, b: TokenSet): boolean {
  *
  * @throws TokenStoreError too_large, input_invalid
  */
-export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
+export function textsOf(tokens: TokenSet): SealedTexts {
   const { tokenType, scope = "", expiresAt = 0, refreshExpiresAt = 0, vendorData, link } = tokens;
   const isWhole =
     [expiresAt, refreshExpiresAt].every(Number.isSafeInteger) &&
@@ -165,11 +172,13 @@ export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
     vendorData: vendorData?.reveal(),
     link: link === undefined ? undefined : detailsText(link),
   });
-  const texts = new Map<SealedField, string>([["access_token", tokens.accessToken.reveal()]]);
-  if (tokens.refreshToken !== undefined) texts.set("refresh_token", tokens.refreshToken.reveal());
-  if (tokens.idToken !== undefined) texts.set("id_token", tokens.idToken.reveal());
-  texts.set("details", details);
-  for (const [field, value] of texts) requireToken(value, field);
+  const texts = defined({
+    access_token: tokens.accessToken.reveal(),
+    refresh_token: tokens.refreshToken?.reveal(),
+    id_token: tokens.idToken?.reveal(),
+    details,
+  });
+  Object.entries(texts).forEach(([field, value]) => requireToken(value, field));
   return texts;
 }
 
@@ -178,8 +187,8 @@ export function textsOf(tokens: TokenSet): ReadonlyMap<SealedField, string> {
  *
  * @throws TokenStoreError unreadable when a field is missing or is not what we wrote
  */
-export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
-  const [accessToken, details] = [texts.get("access_token"), texts.get("details")];
+export function tokensOf(texts: SealedTexts): TokenSet {
+  const { access_token: accessToken, details } = texts;
   if (accessToken === undefined || details === undefined) {
     throw new TokenStoreError("unreadable", { detail: "a part of the sealed row is missing" });
   }
@@ -196,8 +205,8 @@ export function tokensOf(texts: ReadonlyMap<SealedField, string>): TokenSet {
     accessToken: new Secret(accessToken),
     tokenType,
     ...defined({
-      refreshToken: Secret.of(texts.get("refresh_token")),
-      idToken: Secret.of(texts.get("id_token")),
+      refreshToken: Secret.of(texts.refresh_token),
+      idToken: Secret.of(texts.id_token),
       scope,
       expiresAt,
       refreshExpiresAt,
@@ -225,7 +234,7 @@ function requireName(name: string, what: string, longest: number): void {
   if (!fits) throw new TokenStoreError("input_invalid", { detail: `a ${what} of 1 to ${longest} bytes is needed` });
 }
 
-function requireToken(value: string, field: SealedField): void {
+function requireToken(value: string, field: string): void {
   if (value === "" || !value.isWellFormed())
     throw new TokenStoreError("input_invalid", { detail: `an empty ${field}` });
   if (Buffer.byteLength(value) > LONGEST_TOKEN_BYTES) {

@@ -2,7 +2,7 @@
  * Seals the fields of a token row and opens them, each bound to its place: environment, table,
  * keys, field, issuer, version and mark, and with several vendors the sign-in. A value moved to any other place does not open (bar TS-3).
  */
-import { type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
 import { envelopesUnder } from "../crypto/envelope.ts";
 import type { Attributes, RowKey } from "../storage/token-rows.ts";
@@ -12,6 +12,7 @@ import {
   type SealedField,
   type SealedHalf,
   sealedName,
+  type SealedTexts,
   textsOf,
   tokensOf,
 } from "./token-attributes.ts";
@@ -44,15 +45,12 @@ export async function sealHalf(
   place: Place,
   { dataKeys }: { readonly dataKeys: DataKeys },
 ): Promise<Attributes> {
-  const texts = new Map(textsOf(tokens));
-  if (previous !== undefined) {
-    const { refreshToken, until } = previous;
-    texts.set("previous", JSON.stringify({ refreshToken: refreshToken.reveal(), until }));
-  }
-  const { dataKey, wrapped } = await dataKeys.toSeal(texts.size);
+  const kept = previous && JSON.stringify({ refreshToken: previous.refreshToken.reveal(), until: previous.until });
+  const texts = Object.entries({ ...textsOf(tokens), ...defined({ previous: kept }) }) as [SealedField, string][];
+  const { dataKey, wrapped } = await dataKeys.toSeal(texts.length);
   // At once, before any other await: the cache owns the key.
   const { seal } = envelopesUnder(dataKey);
-  const sealed = [...texts].map(([field, text]) => [sealedName(field), seal(text, contextOf(place, field, row))]);
+  const sealed = texts.map(([field, text]) => [sealedName(field), seal(text, contextOf(place, field, row))]);
   return {
     ...(Object.fromEntries(sealed) as Record<string, string>),
     data_key: wrapped,
@@ -72,12 +70,10 @@ export async function openHalf(
   { dataKeys }: { readonly dataKeys: DataKeys },
 ): Promise<{ readonly tokens: TokenSet; readonly previous?: Previous }> {
   const { open } = envelopesUnder(await dataKeys.toOpen(half.wrapped, half.fields.size));
-  const texts = new Map<SealedField, string>();
-  for (const [field, value] of half.fields) {
-    texts.set(field, open(value, contextOf(place, field, half)).toString("utf8"));
-  }
-  const tokens = tokensOf(texts);
-  const kept = texts.get("previous");
+  const texts: SealedTexts = Object.fromEntries(
+    Array.from(half.fields, ([field, value]) => [field, open(value, contextOf(place, field, half)).toString("utf8")]),
+  );
+  const [tokens, kept] = [tokensOf(texts), texts.previous];
   if (kept === undefined) return { tokens };
   const { refreshToken, until } = JSON.parse(kept) as { readonly refreshToken: string; readonly until: EpochSeconds };
   return { tokens, previous: { refreshToken: new Secret(refreshToken), until } };

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { createLockQueue } from "./lock-queue.ts";
-import { APPLICATION_ID, type Durability, openDatabase } from "./file.ts";
+import { APPLICATION_ID, type Durability, inTransaction, openDatabase } from "./file.ts";
 import { storeUnavailable } from "../../errors.ts";
 import { fromSqliteError, isBusy } from "./errors.ts";
 
@@ -37,10 +37,6 @@ export interface SqliteEngine<Statements> {
    * holds that.
    */
   transact<T>(operation: (statements: Statements) => T): Promise<T>;
-  /**
-   * For statements that cannot run in a transaction; repeated while another process holds the lock.
-   */
-  maintain<T>(operation: (db: DatabaseSync) => T): Promise<T>;
   /** Proves that the file is still the one that was opened, and that it can be written. */
   ping(): Promise<void>;
   /** The open connection's statements; undefined when it is closed. Opens nothing. */
@@ -122,7 +118,6 @@ export function createSqliteEngine<Statements>(
     deadline: queue.deadline,
     transact: async (operation) =>
       queue.run(() => use(({ db, statements }) => inTransaction(db, () => operation(statements)))),
-    maintain: async (operation) => queue.run(() => use(({ db }) => operation(db))),
     ping: async () =>
       queue.run(() =>
         use(({ db, inodes }) => {
@@ -140,18 +135,6 @@ export function createSqliteEngine<Statements>(
       drop();
     },
   };
-}
-
-function inTransaction<T>(db: DatabaseSync, operation: () => T): T {
-  db.exec("begin immediate");
-  try {
-    const result = operation();
-    db.exec("commit");
-    return result;
-  } catch (error) {
-    if (db.isTransaction) db.exec("rollback");
-    throw error;
-  }
 }
 
 /** One statement that fails is undone alone, unless SQLite has rolled everything back (a full disk). */

@@ -55,7 +55,8 @@ export function openDatabase(path: string, durability: Durability): DatabaseSync
   makePrivateFile(path);
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    if (!isOurs(db, path)) makeSchema(db, path);
+    // Another process may be creating the schema at the same time.
+    if (!isOurs(db, path)) inTransaction(db, () => isOurs(db, path) || db.exec(SCHEMA));
     const mode = db.prepare("pragma journal_mode = wal").get()?.["journal_mode"];
     if (mode !== "wal") throw new Error(`this file system allows no write-ahead log (journal mode ${String(mode)})`);
     // The last is a read, which makes the log.
@@ -80,12 +81,13 @@ function makePrivateFile(path: string): void {
   }
 }
 
-/** Under the write lock, because another process may be creating the schema at the same time. */
-function makeSchema(db: DatabaseSync, path: string): void {
+/** Under the write lock, which is held from its start. */
+export function inTransaction<T>(db: DatabaseSync, operation: () => T): T {
   db.exec("begin immediate");
   try {
-    if (!isOurs(db, path)) db.exec(SCHEMA);
+    const result = operation();
     db.exec("commit");
+    return result;
   } catch (error) {
     if (db.isTransaction) db.exec("rollback");
     throw error;
@@ -106,8 +108,7 @@ function isOurs(db: DatabaseSync, path: string): boolean {
       detail: `${path} has format ${format}, this release knows ${FORMAT}; a newer release wrote it`,
     });
   }
-  // Outside the write lock another process may have finished between the reads; makeSchema checks
-  // again inside it.
+  // Outside the write lock another process may have finished between the reads.
   if (db.isTransaction && (application !== 0 || format !== 0 || number("select count(*) from sqlite_schema") !== 0)) {
     throw new TokenStoreError("store_foreign", { detail: path });
   }

@@ -43,10 +43,10 @@ export function sqliteTokenRows(options: { readonly path: string; readonly table
     read: engine.read,
     transact: engine.transact,
     eraseFreed: async () => {
-      await engine.maintain(rewriteFile);
+      await engine.write(({ db }) => rewriteFile(db));
       /* oxlint-disable no-await-in-loop */
       for (let tries = 0; tries < LOG_TRIES; tries += 1) {
-        if (await engine.maintain(emptyLog)) return true;
+        if (await engine.write(({ db }) => emptyLog(db))) return true;
         await sleep(LOG_PAUSE_MS);
       }
       /* oxlint-enable no-await-in-loop */
@@ -57,7 +57,7 @@ export function sqliteTokenRows(options: { readonly path: string; readonly table
   });
 }
 
-function prepareStatements(db: DatabaseSync, table: string): RowStatements {
+function prepareStatements(db: DatabaseSync, table: string): RowStatements & { readonly db: DatabaseSync } {
   db.exec(SCHEMA);
   const read = db.prepare("select attributes from token_rows where table_name = ? and pk = ? and sk = ?");
   const write = db.prepare("insert or replace into token_rows (table_name, pk, sk, attributes) values (?, ?, ?, ?)");
@@ -68,6 +68,7 @@ function prepareStatements(db: DatabaseSync, table: string): RowStatements {
   const partition = db.prepare(`${row} and pk = ? order by token_rows.sk`);
   const page = db.prepare(`${row} and (pk, sk) > (?, ?) order by token_rows.pk, token_rows.sk limit ?`);
   return {
+    db,
     read: ({ pk, sk }) => {
       const found = read.get(table, pk, sk);
       return found === undefined ? undefined : parseAttributes(found);
