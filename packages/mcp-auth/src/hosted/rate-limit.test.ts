@@ -1,11 +1,10 @@
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { createLog, listen } from "@oauth-broker/service";
 import type { Context } from "hono";
 import { Hono } from "hono";
 import { expect, it } from "vitest";
 import type { HostedSettings } from "../settings.ts";
-import { CALLBACK, openHostedFixture, VERIFIER } from "../testing/hosted-fixture.ts";
+import { CALLBACK, openHostedFixture, UNASKED_VENDOR, VERIFIER } from "../testing/hosted-fixture.ts";
 import { NO_LIMITS } from "../testing/hosted-settings.ts";
 import { createCallerAddress } from "../caller-address.ts";
 import { hostedRoutes } from "./routes.ts";
@@ -43,13 +42,10 @@ it.each([
 
 /** Behind one proxy that reports its peer. */
 async function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial<HostedSettings> = {}) {
-  const vendor = defineVendor({
-    id: "example",
-    name: "Example",
-    authorizationEndpoint: "https://vendor.example/authorize",
-    tokenEndpoint: "https://vendor.example/token",
+  const fixture = openHostedFixture({
+    vendor: UNASKED_VENDOR,
+    settings: { limits: { ...NO_LIMITS, ...limits }, ...changes },
   });
-  const fixture = openHostedFixture({ vendor, settings: { limits: { ...NO_LIMITS, ...limits }, ...changes } });
   const app = new Hono();
   mount(app, hostedRoutes(fixture, undefined), {
     log: createLog({ write: () => {} }),

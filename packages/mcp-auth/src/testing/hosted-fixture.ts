@@ -22,8 +22,10 @@ import { mount } from "@oauth-broker/service/http";
 import { expectRefusalShape, readAnswer } from "@oauth-broker/oauth-core/testing";
 import {
   driveConsent,
+  type FakeVendorServer,
   type OpenIdProvider,
   type OpenIdProviderOptions,
+  startFakeVendor,
   startOpenIdProvider,
 } from "@oauth-broker/simulators";
 import { authenticatedRecords, createTokenStore, type TokenRows, oneMacKey } from "@oauth-broker/token-store";
@@ -53,6 +55,14 @@ export const CREDENTIALS: VendorCredentials = {
   clientSecret: new Secret("our-secret"),
 };
 export const SCOPES = ["openid", "profile", "api:read", "api:write"];
+/** At addresses that no one asks. */
+export const UNASKED_VENDOR = defineVendor({
+  id: "example",
+  name: "Example",
+  authorizationEndpoint: "https://vendor.example/authorize",
+  tokenEndpoint: "https://vendor.example/token",
+});
+export const PLATFORM_STATE = "state of the platform &=+%/é";
 /** One flow's PKCE #1: rfc7636 appendix B. */
 export const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
@@ -214,13 +224,29 @@ export function openHostedFixture({
   });
 }
 
+/**
+ * A vendor that shows no consent page, accepts every code any number of times, and whose only user
+ * is `user`.
+ */
+export async function startStubVendor(): Promise<{ readonly stub: FakeVendorServer } & FixtureOptions> {
+  const stub = await startFakeVendor({ codes: "any" });
+  const { authorizationEndpoint, tokenEndpoint } = stub;
+  return {
+    stub,
+    vendor: defineVendor({ id: "stub", name: "Stub Vendor", authorizationEndpoint, tokenEndpoint }),
+    scopes: ["read", "write"],
+    frozen: true,
+    vendorClient: (real) => ({ ...real, identify: async () => "user" }),
+  };
+}
+
 const AUTHORIZE = {
   response_type: "code",
   client_id: "platform",
   redirect_uri: CALLBACK,
   code_challenge: deriveCodeChallenge(VERIFIER),
   code_challenge_method: "S256",
-  state: "state of the platform &=+%/é",
+  state: PLATFORM_STATE,
 };
 const REDEEM = { grant_type: "authorization_code", redirect_uri: CALLBACK, code_verifier: VERIFIER };
 

@@ -3,7 +3,6 @@
  * browsers that keep cookies between our pages and the vendor's.
  */
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import {
   type CookieJar,
   createCookieJar,
@@ -11,7 +10,6 @@ import {
   type DriveConsentOptions,
   type OpenIdProvider,
   sendWithCookies,
-  startFakeVendor,
   type FakeVendorServer,
 } from "@oauth-broker/simulators";
 import { expect } from "vitest";
@@ -27,6 +25,7 @@ import {
   type RequestParameters,
   SERVER,
   startOpenIdVendor,
+  startStubVendor,
   type TokenAnswer,
   VERIFIER,
 } from "./hosted-fixture.ts";
@@ -214,22 +213,12 @@ export interface StubServerFixture extends ServerFixture {
   readonly stub: FakeVendorServer;
 }
 
-/**
- * A vendor that shows no consent page, accepts every code any number of times, and whose only user
- * is `user`.
- */
+/** With the stub vendor. */
 export async function openStubServerFixture(
   options: Partial<Parameters<typeof openServerFixture>[0]> = {},
 ): Promise<StubServerFixture> {
-  const stub = await startFakeVendor({ codes: "any" });
-  const { authorizationEndpoint, tokenEndpoint } = stub;
-  const fixture = openServerFixture({
-    vendor: defineVendor({ id: "stub", name: "Stub Vendor", authorizationEndpoint, tokenEndpoint }),
-    scopes: ["read", "write"],
-    frozen: true,
-    vendorClient: (real) => ({ ...real, identify: async () => "user" }),
-    ...options,
-  });
+  const { stub, settings: _, ...usual } = await startStubVendor();
+  const fixture = openServerFixture({ ...usual, ...options });
   return closing({ ...fixture, stub }, async () => {
     await fixture.close();
     await stub.close();

@@ -62,7 +62,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
       ", [-clientName, knownBy, redirectUris-]{+typeof clientName, knownBy, redirectUris.length+}",
   },
   "hosted/server-callback/consent-page.ts": {
-    "consent-page, authorize-errors: The consent page says that the answer goes to a program on this computer, on localhost too":
+    "consent-page, server-callback/attacks: The consent page says that the answer goes to a program on this computer, on localhost too":
       "/^([-localhost|-]127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?$/",
     "bar#AS-10 The page names the host of a client's document before the name that it chose":
       'return knownBy === "metadata_document" {+&& clientId === "" +}? new URL(clientId).host : name;',

@@ -1,13 +1,11 @@
 /**
- * The twins of authorize.test.ts, redeem-vendor-code.test.ts and vendor-code.test.ts: with one
- * defence off, the attack succeeds.
+ * The twins of authorization/request.test.ts and token/redeem-code.test.ts: with one defence off,
+ * the attack succeeds.
  */
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import * as server from "@oauth-broker/oauth-core/server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
-import { startFakeVendor } from "@oauth-broker/simulators";
 import { describe, expect, it } from "vitest";
-import { openHostedFixture, openOpenIdFixture } from "../../testing/hosted-fixture.ts";
+import { openHostedFixture, openOpenIdFixture, startStubVendor, UNASKED_VENDOR } from "../../testing/hosted-fixture.ts";
 import * as secrets from "../authorization/vendor-secrets.ts";
 import * as codes from "./vendor-code.ts";
 
@@ -16,13 +14,7 @@ const ELSEWHERE = "https://evil.example/callback";
 describe("with a defence off", () => {
   it("an unregistered redirect URI gets the error and the code (twin of bar#AS-1)", async () => {
     weaken(server, ({ verifyRedirectUri }) => ({ verifyRedirectUri: (uri) => verifyRedirectUri(uri, [uri]) }));
-    const vendor = defineVendor({
-      id: "example",
-      name: "Example",
-      authorizationEndpoint: "https://vendor.example/authorize",
-      tokenEndpoint: "https://vendor.example/token",
-    });
-    await using fixture = openHostedFixture({ vendor });
+    await using fixture = openHostedFixture({ vendor: UNASKED_VENDOR });
     const away = async (parameters: Record<string, string>) =>
       (await fixture.authorize({ redirect_uri: ELSEWHERE, ...parameters })).headers.get("location") ?? "";
     expect(await away({ response_type: "token" })).toContain(`${ELSEWHERE}?error=`);
@@ -40,13 +32,8 @@ describe("with a defence off", () => {
 
   it("a code yields tokens as often as the vendor accepts it (twin of bar#AS-4)", async () => {
     weaken(codes, () => ({ claimCode: async () => {} }));
-    const stub = await startFakeVendor({ codes: "any" });
-    const { authorizationEndpoint, tokenEndpoint } = stub;
-    const fixture = openHostedFixture({
-      vendor: defineVendor({ id: "stub", name: "Stub", authorizationEndpoint, tokenEndpoint }),
-      scopes: ["read"],
-      vendorClient: (real) => ({ ...real, identify: async () => "user" }),
-    });
+    const { stub, ...options } = await startStubVendor();
+    const fixture = openHostedFixture(options);
     try {
       const answers = [await fixture.token({ code: "c" }), await fixture.token({ code: "c" })];
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);

@@ -1,5 +1,5 @@
 /**
- * What attackers and malicious clients try at the pages. Codes and /token: redeem-own-code.test.ts.
+ * What attackers and malicious clients try at the pages. Codes at /token: token/redeem-code.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RequestParameters, SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
@@ -191,13 +191,49 @@ describe("bar#AS-8 the vendor's redirect in another browser", () => {
     const page = await expectPage(await browser.get(callback));
     expect(page).toContain((callback.searchParams.get("state") ?? "").split(".")[0]);
   });
+});
 
-  it("a state of ours with another secret", async () => {
-    const browser = fixture.browser();
-    const callback = await browser.consent(await browser.approve());
-    const [flowId = ""] = (callback.searchParams.get("state") ?? "").split(".");
-    callback.searchParams.set("state", `${flowId}.${"A".repeat(43)}`);
-    expect(await expectPage(await browser.get(callback))).toContain("state_unknown");
+describe("the redirect URI of a program on the user's device", () => {
+  it.each(["http://127.0.0.1:65535/cb", "http://[::1]:8080/cb", "http://localhost:5001/cb"])(
+    "rfc8252#7.3 may have any port: %s",
+    async (redirect_uri) => {
+      const { fields, html } = await fixture.browser().ask({ client_id: "native", redirect_uri });
+      expect(fields["redirect_uri"]).toBe(redirect_uri);
+      expect(html).toContain("The answer goes to a program on this computer.");
+    },
+  );
+
+  it.each(["http://localhost.evil.example:80/cb", "http://127.0.0.1:80@evil.example/cb", "http://[::2]:7777/cb"])(
+    "rfc8252#8.3 differs in nothing but the port: %s",
+    async (redirect_uri) => {
+      await expectPage(await fixture.browser().authorize({ client_id: "native", redirect_uri }));
+    },
+  );
+});
+
+describe("bar#AS-6 a request at /token that is refused", () => {
+  it("rfc6749#3.2 has a parameter twice: the answer names the flow of the one code", async () => {
+    const code = await fixture.codeOf();
+    const sent = new URLSearchParams({ grant_type: "authorization_code", client_id: "desk", code });
+    for (const [name, flowId] of [
+      ["client_id", code.split(".")[0]],
+      ["code", undefined],
+    ] as const) {
+      const body = new URLSearchParams([...sent, [name, sent.get(name) ?? ""]]);
+      const answer = await fixture.request("/token", { method: "POST", body });
+      expect(answer.status).toBe(400);
+      const { error, flow_id: named } = (await answer.json()) as Readonly<Record<string, unknown>>;
+      expect([error, named]).toEqual(["invalid_request", flowId]);
+    }
+    expect((await fixture.redeem(code, { resource: `${SERVER}/mcp` })).status).toBe(200);
+  });
+
+  it.each([
+    ["nothing", undefined],
+    ["one that was never issued", `${"A".repeat(22)}.${"A".repeat(43)}`],
+    ["the vendor's kind", "abc"],
+  ])("has a code that is %s", async (_what, code) => {
+    expect((await fixture.redeem(code)).status).toBe(400);
   });
 });
 

@@ -31,6 +31,14 @@ describe("rfc9207#2.4 a vendor that advertised iss", () => {
 });
 
 describe("bar#AS-5 a code of ours", () => {
+  it("lives no longer than the vendor's own", async () => {
+    await using fixture = await openStubServerFixture();
+    Object.assign(fixture.settings.vendor.vendor, { authorizationCodeLifetimeSeconds: 30 });
+    const code = await fixture.codeOf();
+    fixture.clock.advance(26);
+    expect((await fixture.redeem(code)).body["error"]).toBe("invalid_grant");
+  });
+
   it.each([3, 5, 6])("lives at least a second where the vendor's own lives %d s", async (seconds) => {
     await using fixture = await openStubServerFixture();
     Object.assign(fixture.settings.vendor.vendor, { authorizationCodeLifetimeSeconds: seconds });
