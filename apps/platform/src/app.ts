@@ -50,8 +50,10 @@ const TIMEOUT_MS = 30_000;
 /** Most pages here are not part of a sign-in. */
 const ERRORS: ErrorTexts = {
   ...ENGLISH_ERRORS,
+  unfinished: "This was not done",
   titlesByReason: {
     ...ENGLISH_ERRORS.titlesByReason,
+    state_mismatch: ENGLISH_ERRORS.unfinished,
     form_refused: "This form was not accepted",
     not_signed_in: "You are not signed in",
     not_administrator: "This is for administrators",

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
@@ -64,11 +64,13 @@ describe("deploy init", () => {
     expect(fixture.printed().at(-1)).toContain(`redirect URI   ${redirectUri}`);
   });
 
-  it("creates nothing for an invalid or missing service.yaml", async () => {
+  it("creates nothing for an invalid, missing or unreadable service.yaml", async () => {
     fixture = await openDeployFixture(serverProject(`${PRE_REGISTERED_YAML}service: {expose: [/mcp]}\n`));
     await expect(fixture.init()).rejects.toThrow(/service\.expose must not be set/);
     rmSync(join(fixture.folder, "service.yaml"));
     await expect(fixture.init()).rejects.toThrow(/There is no service\.yaml/);
+    mkdirSync(join(fixture.folder, "service.yaml"));
+    await expect(fixture.init()).rejects.toThrow(/service\.yaml cannot be read \(EISDIR\)/);
     expect(await fixture.storage.connectors.list()).toEqual([]);
   });
 });

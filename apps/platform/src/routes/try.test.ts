@@ -96,7 +96,11 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("a server that asks, %s", (
     expect(server.calls).toHaveLength(3);
     test.desk.advance(15 * 60);
     const late = both.find(({ status }) => status === 200)?.html ?? "";
-    expect((await reply(late, "accept")).status).toBe(400);
+    const over = await reply(late, "accept");
+    expect([over.status, over.html]).toEqual([
+      400,
+      expect.stringMatching(/<h1>This was not done[^]*This call is over/),
+    ]);
     expect(server.calls).toHaveLength(3);
   });
 

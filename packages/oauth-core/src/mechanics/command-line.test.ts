@@ -63,7 +63,8 @@ it("answerUsage says it on the stream and with the exit code that scripts expect
     text: "bench: Unknown option '--nope'.\nRun 'npm run bench -- --help'.\n",
     exitCode: 2,
   });
-  expect(usageMessage("broker", "there is no command 'x'")).toBe(
+  expect(usageMessage("broker", noSuchCommand("x", ["serve"]))).toBe(
     "broker: there is no command 'x'.\nRun 'broker --help'.",
   );
+  expect(usageMessage("broker", noSuchCommand("srve", ["serve"]))).toContain("did you mean serve?\n");
 });

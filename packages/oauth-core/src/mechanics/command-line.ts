@@ -57,7 +57,7 @@ export function noSuchCommand(written: string, known: Iterable<string>): string 
 
 /** The text of a refusal, for stderr. @param program as the user types it, such as `npm run bench --` */
 export function usageMessage(program: string, problem: string): string {
-  return `${program.replace(/^npm run (\S+) --$/, "$1")}: ${problem}.\nRun '${program} --help'.`;
+  return `${program.replace(/^npm run (\S+) --$/, "$1")}: ${problem.replace(/[^?]$/, "$&.")}\nRun '${program} --help'.`;
 }
 
 /** What a command says instead of running, and the exit code it ends with. */

@@ -35,6 +35,8 @@ export function readProject(
   try {
     text = readFileSync(file, "utf8");
   } catch (cause) {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    if (!["ENOENT", "ENOTDIR"].includes(code)) throw new Error(`${file} cannot be read (${code})`, { cause });
     throw new Error(`There is no service.yaml in ${project}. Name the folder of a server's project.`, { cause });
   }
   return { folder: project, service: parseServiceFile(text, file, given) };

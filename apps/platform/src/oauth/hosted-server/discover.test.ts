@@ -176,6 +176,19 @@ describe("a server that answers otherwise", () => {
       "has no token endpoint",
       () => (answers[METADATA] = metadata({ token_endpoint: undefined })),
     ],
+    [
+      "no_resource_metadata",
+      "names its authorization server by a number",
+      () => (answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: 1 } }),
+    ],
+    ...["scopes_supported", "code_challenge_methods_supported", "token_endpoint"].map(
+      (name): [string, string, () => void] => [
+        "no_server_metadata",
+        `has a number for ${name}`,
+        () => (answers[METADATA] = metadata({ [name]: 1 })),
+      ],
+    ),
+    ["found", "has null for what it lacks", () => (answers[METADATA] = metadata({ revocation_endpoint: null }))],
     ["server_down", "is down", () => (answers["/mcp"] = { status: 503 })],
   ])("%s where it %s", async (expected, _what, change) => {
     change();
@@ -190,8 +203,18 @@ describe("a server that answers otherwise", () => {
   it.each(["authorization_endpoint", "token_endpoint", "revocation_endpoint", "registration_endpoint"])(
     "is refused where its %s is another host's",
     async (name) => {
-      answers[METADATA] = metadata({ [name]: "https://thief.example/x" });
-      expect(await reason()).toBe("foreign_endpoint");
+      const [, host] = origin.split("//");
+      for (const url of [
+        "https://thief.example/x",
+        `${origin}.thief.example/`,
+        `blob:${origin}/x`,
+        `http://u:p@${host}/x`,
+      ]) {
+        answers[METADATA] = metadata({ [name]: url });
+        // One after the other: the script is one.
+        // oxlint-disable-next-line no-await-in-loop
+        expect(await reason()).toBe("foreign_endpoint");
+      }
     },
   );
 

@@ -6,7 +6,7 @@
 import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
 import { defined, type Fetch } from "@oauth-broker/oauth-core";
 import { type AuthorizationServer, processDiscoveryResponse } from "oauth4webapi";
-import { discoverResource, requireOwn } from "./protected-resource.ts";
+import { discoverResource, requireOwn, requireTypes } from "./protected-resource.ts";
 import { broken, down, reach } from "./failure.ts";
 
 export interface HostedServer {
@@ -102,7 +102,7 @@ async function serverMetadata(issuer: string, fetch: Fetch): Promise<Authorizati
     if (answer.status === 404) continue;
     try {
       // oxlint-disable-next-line no-await-in-loop
-      return await processDiscoveryResponse(new URL(issuer), answer);
+      return requireTypes(await processDiscoveryResponse(new URL(issuer), answer));
     } catch (cause) {
       throw broken("no_server_metadata", "has no usable authorization server metadata", cause);
     }

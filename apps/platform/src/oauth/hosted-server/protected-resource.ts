@@ -36,9 +36,34 @@ export async function discoverResource(serverUrl: string, fetch: Fetch): Promise
   return { resource, issuer, ...(scope === undefined || scope === "" ? {} : { scope }) };
 }
 
+const LISTS: ReadonlySet<string> = new Set([
+  "authorization_servers",
+  "scopes_supported",
+  "code_challenge_methods_supported",
+  "token_endpoint_auth_methods_supported",
+]);
+
+/**
+ * Metadata whose endpoints are texts and whose lists are lists of texts: the library checks only
+ * whose it is.
+ *
+ * @param document as a server sent it; a member that is `null` counts as absent
+ * @throws TypeError for a member of another type
+ */
+export function requireTypes<Document extends object>(document: Document): Document {
+  const present = Object.entries(document).filter(([, value]) => value !== null);
+  for (const [name, value] of present) {
+    const texts: unknown = name.endsWith("_endpoint") ? [value] : LISTS.has(name) ? value : [];
+    if (!Array.isArray(texts) || texts.some((text) => typeof text !== "string"))
+      throw new TypeError(`${name} is of another type`);
+  }
+  return Object.fromEntries(present) as Document;
+}
+
 /** @throws OAuthError vendor_response_invalid, reason `foreign_endpoint` */
 export function requireOwn(url: string, origin: string): void {
-  if (URL.parse(url)?.origin === origin) return;
+  // As text: a `blob:` URL has the origin of the one within it, and user information hides the host.
+  if (url === origin || url.startsWith(`${origin}/`)) return;
   throw broken("foreign_endpoint", "leads to a host other than its own");
 }
 
@@ -90,7 +115,7 @@ async function describedAs(names: readonly string[], answer: Response): Promise<
   for (const name of names) {
     try {
       // oxlint-disable-next-line no-await-in-loop
-      return await processResourceDiscoveryResponse(new URL(name), answer.clone());
+      return requireTypes(await processResourceDiscoveryResponse(new URL(name), answer.clone()));
     } catch (error) {
       cause = error;
     }
