@@ -2,19 +2,13 @@
 import { expect } from "vitest";
 import { baselineOf, type Revision, runSuite, scoredScenarios, type SuiteRun } from "./suite.ts";
 
-/** Checks by their outcome. */
-export interface Score {
-  readonly scenarios: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly warnings: number;
-}
-
 /** Checks passed by scenario, of those that the suite runs and does not count yet. */
 export type Beyond = Readonly<Record<string, number>>;
 
+/** Checks by their outcome. */
+export type Score = ReturnType<typeof scoreOf>;
 /** @param names of scenarios; default: all that ran */
-export function scoreOf({ scenarios }: SuiteRun, names: Iterable<string> = scenarios.keys()): Score {
+export function scoreOf({ scenarios }: SuiteRun, names: Iterable<string> = scenarios.keys()) {
   const ran = [...names].map((name) => scenarios.get(name) ?? []);
   const count = (wanted: string): number => ran.flat().filter((status) => status === wanted).length;
   return {

@@ -20,14 +20,8 @@ const COMMAND = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conform
 export type Revision = "2025-11-25" | "2026-07-28";
 type Status = "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
 
-export interface SuiteRun {
-  readonly exitCode: number | null;
-  /** stdout and stderr, without the lines about progress. */
-  readonly output: string;
-  /** Statuses of the checks of each scenario that ran. */
-  readonly scenarios: ReadonlyMap<string, readonly Status[]>;
-}
-
+/** `output`: stdout and stderr, without the lines about progress. `scenarios`: statuses of the checks of each that ran. */
+export type SuiteRun = Awaited<ReturnType<typeof run>>;
 const LONGEST_MS = patience(8_000);
 const LONGEST_CLIENT_MS = patience(12_000);
 const CLIENTS_AT_ONCE = 2;
@@ -57,11 +51,7 @@ export async function runClientSuite(...args: readonly string[]): Promise<SuiteR
   }
 }
 
-async function run(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-  timeout: number,
-): Promise<SuiteRun> {
+async function run(args: readonly string[], environment: Readonly<Record<string, string>>, timeout: number) {
   const results = temporaryFolder();
   const child = spawn(process.execPath, [COMMAND, ...args, "-o", results], {
     env: {
@@ -119,7 +109,7 @@ async function visitAs(authorizationUrl: string): Promise<void> {
  * Folders are called `server-SCENARIO-TIME`, and `SCENARIO-TIME` for clients, whose scenarios may
  * have a `/` in their name.
  */
-function readResults(folder: string): SuiteRun["scenarios"] {
+function readResults(folder: string): ReadonlyMap<string, readonly Status[]> {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
     path.endsWith("checks.json"),
   );

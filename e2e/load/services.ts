@@ -9,26 +9,6 @@ import { CALLBACK } from "./mcp-client.ts";
 import type { Service, ServiceProcess } from "../support/service-process.ts";
 import { type Stage, startMeasured } from "./stage.ts";
 
-/** A client of the broker and the vendor behind it. */
-export interface Parties {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUri: string;
-  readonly vendor: {
-    readonly id: string;
-    readonly authorizationEndpoint: string;
-    readonly tokenEndpoint: string;
-    readonly clientId: string;
-    readonly clientSecret: string;
-    /** Requested in each flow. */
-    readonly scope: string;
-    /** Only if the vendor issues ID tokens. */
-    readonly issuer?: string;
-    /** What the vendor accepts; default `any`. The refresh tokens of `named` rotate, and its tokens end sooner. */
-    readonly codes?: "any" | "named";
-  };
-}
-
 /** @param codes `any` costs next to nothing, the tokens of `named` name their user */
 export async function startVendor(codes: "any" | "named", stage: Stage): Promise<ServiceProcess> {
   const file = join(ROOT, "packages", "simulators", "src", "fake-vendor", "start-fake-vendor.ts");
@@ -64,11 +44,19 @@ export function mcpEnvironment(
   };
 }
 
-/**
- * @param suffix of each name, if several run
- * @param vendor what differs from a vendor that accepts any code for `read write`
- */
-export function createParties(vendorUrl: string, suffix = "", vendor: Partial<Parties["vendor"]> = {}): Parties {
+interface VendorOptions {
+  /** Requested in each flow; default `read write`. */
+  readonly scope?: string;
+  /** Only if the vendor issues ID tokens. */
+  readonly issuer?: string;
+  /** What the vendor accepts; default `any`. The refresh tokens of `named` rotate, and its tokens end sooner. */
+  readonly codes?: "any" | "named";
+}
+
+/** A client of the broker and the vendor behind it. */
+export type Parties = ReturnType<typeof createParties>;
+/** @param suffix of each name, if several run */
+export function createParties(vendorUrl: string, suffix = "", vendor: VendorOptions = {}) {
   return {
     clientId: `platform${suffix}`,
     clientSecret: random(),

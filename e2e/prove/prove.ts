@@ -44,18 +44,6 @@ export interface KindCount {
   readonly missed: readonly string[];
 }
 
-/** The outcome for some vendors. */
-export interface Proof {
-  readonly vendors: readonly string[];
-  readonly failures: readonly Failure[];
-  /** By kind of fact; empty without mutations. */
-  readonly kinds: ReadonlyMap<string, KindCount>;
-  /** How many wrong copies each step noticed. */
-  readonly steps: ReadonlyMap<string, number>;
-  /** Facts that change nothing in their entry, with the reason. */
-  readonly idle: readonly string[];
-}
-
 /** Which vendors, and how much. */
 export interface ProofOptions {
   readonly vendors: readonly string[];
@@ -81,15 +69,17 @@ function witnessedAccounts(): Map<string, AccountWitness> {
   return new Map(accounts);
 }
 
+/** The outcome for some vendors. */
+export type Proof = Awaited<ReturnType<typeof proveVendors>>;
 /** @throws Error for a vendor that the registry does not have */
-export async function proveVendors(options: ProofOptions): Promise<Proof> {
+export async function proveVendors(options: ProofOptions) {
   const { vendors, mutations, say = () => undefined } = options;
   const entries = readEntries(readFileSync(CATALOGUE, "utf8"), witnessedAccounts());
   const proxy = await startEntryProxy();
   const egress = createLoopbackEgress(proxy.port);
   const theatre: Theatre = { proxy, egress };
   const failures: Failure[] = [];
-  const counts: Counts = { kinds: new Map(), steps: new Map(), idle: [] };
+  const counts = createCounts();
   try {
     for (const [index, id] of vendors.entries()) {
       const [entry, known] = [entries.get(id), REGISTRY.get(id)];
@@ -108,17 +98,22 @@ export async function proveVendors(options: ProofOptions): Promise<Proof> {
   return { vendors, failures, ...counts };
 }
 
-interface Counts {
-  readonly kinds: Map<string, KindCount>;
-  readonly steps: Map<string, number>;
-  readonly idle: string[];
+function createCounts() {
+  return {
+    /** By kind of fact; empty without mutations. */
+    kinds: new Map<string, KindCount>(),
+    /** How many wrong copies each step noticed. */
+    steps: new Map<string, number>(),
+    /** Facts that change nothing in their entry, with the reason. */
+    idle: [] as string[],
+  };
 }
 
 async function mutate(
   entry: Entry,
   copy: RegistryEntry,
   theatre: Theatre,
-  { kinds, steps, idle }: Counts,
+  { kinds, steps, idle }: ReturnType<typeof createCounts>,
 ): Promise<void> {
   idle.push(...idleFactsOf(entry));
   for (const mutant of mutantsOf(entry)) {

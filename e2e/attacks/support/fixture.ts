@@ -13,15 +13,6 @@ import { openBroker } from "../../support/broker/in-process.ts";
 import { BASE_URL, type Exchange, NOW, PLATFORMS, VENDOR_CLIENT } from "./names.ts";
 import { expectSafeAnswers, twinsSoFar } from "./every-answer.ts";
 
-/** A request of the broker to a vendor. */
-export interface OutboundRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Headers;
-  readonly body: string;
-  readonly form: URLSearchParams;
-}
-
 export interface FixtureOptions {
   readonly vendors: readonly FakeVendor[];
   /**
@@ -131,7 +122,9 @@ export async function answerOf(
     : new Response(body, init);
 }
 
-export function requestOf(input: Parameters<Fetch>[0], init: RequestInit): OutboundRequest {
+/** A request of the broker to a vendor. */
+export type OutboundRequest = ReturnType<typeof requestOf>;
+export function requestOf(input: Parameters<Fetch>[0], init: RequestInit) {
   const { body } = init;
   const text = typeof body === "string" || body instanceof URLSearchParams ? body.toString() : "";
   return {

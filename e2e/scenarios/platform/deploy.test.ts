@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
+import { callAwsJson } from "../../../packages/simulators/src/aws/aws-json.ts";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
-import { openTable } from "../../support/aws/mcp.ts";
 import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import { createMcpPlatform } from "../../support/mcp/platform.ts";
 import { OUR_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
@@ -92,12 +92,21 @@ it("bar#TS-7 a hosted server whose record of a user does not open answers 503 to
 
   const platform = await createMcpPlatform(running.url, OWN_CALLBACK);
   const [user, operator] = [await platform.connect("user"), await platform.connect("operator")];
-  const engine = { endpoint: environment["AWS_ENDPOINT_URL_DYNAMODB"]!, region: "eu-west-1" } as const;
-  const table = openTable({ engine, table: "notes-tokens" });
-  const whole = await table.tokensOf("1");
+  // As an attacker with write access or a broken migration would.
+  const table = {
+    endpoint: environment["AWS_ENDPOINT_URL_DYNAMODB"]!,
+    region: "eu-west-1",
+    service: "dynamodb",
+  } as const;
+  const inTable = (operation: string, input: object) =>
+    callAwsJson({ ...table, operation, input: { TableName: "notes-tokens", ...input } });
+  const { Items: items } = (await inTable("Scan", { ConsistentRead: true })) as {
+    readonly Items: readonly Readonly<Record<string, { readonly S?: string }>>[];
+  };
+  const whole = items.find(({ pk, sk }) => pk?.S === "USER#1" && sk?.S?.startsWith("VENDOR#") === true)!;
   expect(Object.keys(whole)).not.toContain("access_token");
   const cut = whole["sealed_access_token"]?.S?.slice(0, 20) ?? "";
-  await table.put({ ...whole, sealed_access_token: { S: cut } });
+  await inTable("PutItem", { Item: { ...whole, sealed_access_token: { S: cut } } });
   const refused = await postWhoami(running.mcp, user.accessToken);
   expect([refused.status, refused.text]).toEqual([503, expect.stringContaining("token_unreadable")]);
   expect((await postWhoami(running.mcp, operator.accessToken)).status).toBe(200);

@@ -23,24 +23,20 @@ export interface Stage {
 /** @param weaken the store of a scenario that has records */
 export type Scenario = (choose: Choose, weaken?: Weaken) => Promise<Stage>;
 
-export interface EveryOrder {
-  readonly orders: number;
-  /** From the first order that broke a promise. */
-  readonly broken: readonly string[];
-  readonly story: readonly string[];
-}
-
 /** One choice of a run: which of how many. */
 interface Taken {
   readonly index: number;
   readonly count: number;
 }
 
-/** @param most of orders; more than that is an error of the scenario, which is too large */
+/**
+ * @param most of orders; more than that is an error of the scenario, which is too large
+ * @returns how many orders there are; promises and story are of the first that broke one
+ */
 export async function runEveryOrder(
   scenario: Scenario,
   { weaken, most = 20_000 }: { readonly weaken?: Weaken; readonly most?: number } = {},
-): Promise<EveryOrder> {
+) {
   let orders = 0;
   let way: readonly number[] | undefined = [];
   while (way !== undefined) {
@@ -53,15 +49,8 @@ export async function runEveryOrder(
   return { orders, broken: [], story: [] };
 }
 
-interface Order {
-  readonly taken: readonly Taken[];
-  readonly broken: readonly string[];
-  readonly story: readonly string[];
-  /** It was cut off: it goes on as another does that was run. */
-  readonly isKnown: boolean;
-}
-
-async function runOrder(scenario: Scenario, way: readonly number[], weaken: Weaken | undefined): Promise<Order> {
+/** @returns `isKnown`: it was cut off, because it goes on as another does that was run */
+async function runOrder(scenario: Scenario, way: readonly number[], weaken: Weaken | undefined) {
   const taken: Taken[] = [];
   let [isExploring, isKnown] = [false, false];
   // What was run first in this place before, and has met nothing since that it could matter to.

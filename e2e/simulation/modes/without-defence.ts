@@ -20,11 +20,6 @@ import type { WorldName } from "./worlds.ts";
 
 type Change = Pick<Mutation, "file" | "find" | "replace">;
 
-interface Found {
-  readonly at: string;
-  readonly sentence: string;
-}
-
 const ROOT = join(import.meta.dirname, "../../..");
 const RELOADED = /^file:.*\/(?:apps|packages|e2e)\/(?!.*\/node_modules\/).*\.ts$/;
 
@@ -74,11 +69,7 @@ function importWithout(mutation: Change, run: number): (path: string) => Promise
 }
 
 /** @param range seeds, or a scenario */
-async function firstBroken(
-  range: string,
-  world: string,
-  load: (path: string) => Promise<unknown>,
-): Promise<Found | undefined> {
+async function firstBroken(range: string, world: string, load: (path: string) => Promise<unknown>) {
   const [, first, last] = /^(\d+)\.\.(\d+)$/.exec(range) ?? [];
   if (first === undefined) {
     const { SCENARIOS } = (await load("./scenarios.ts")) as typeof import("./scenarios.ts");

@@ -4,7 +4,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { type Asker, createPromises, currentRequest, type OpenRequest, type Promises } from "../invariants/promises.ts";
 import { type Answer, textIn } from "./answer.ts";
-import { createDistance, type Distance, type DistanceParts } from "./distance.ts";
+import { createDistance } from "./distance.ts";
 import type { Fleet, Program } from "./fleet.ts";
 import type { Random } from "../../support/seeded.ts";
 import { type Choose, createScheduler } from "./scheduler.ts";
@@ -37,22 +37,9 @@ export interface Judge {
 }
 
 /** What every world begins with. */
-export interface Beginning extends DistanceParts {
-  readonly promises: Promises;
-  /** Absent if nothing is left to chance. */
-  readonly random: Random | undefined;
-  /** What an attacker who reads every log and every browser's history has seen, in order. */
-  readonly loot: Loot[];
-  /** What happened, a line each. */
-  readonly story: readonly string[];
-  readonly isFaulty: () => boolean;
-  /** From here on nothing fails any more. */
-  readonly endFaults: () => void;
-  /** The way to the record store. */
-  readonly storeDistance: Distance;
-}
-
-export function begin(choose: Choose, random: Random | undefined): Beginning {
+export type Beginning = ReturnType<typeof begin>;
+/** @param random absent if nothing is left to chance */
+export function begin(choose: Choose, random: Random | undefined) {
   const scheduler = createScheduler(choose);
   const story: string[] = [];
   const tell = (line: string): void => {
@@ -64,13 +51,17 @@ export function begin(choose: Choose, random: Random | undefined): Beginning {
     ...parts,
     promises: createPromises(),
     random,
-    loot: [],
-    story,
+    /** What an attacker who reads every log and every browser's history has seen, in order. */
+    loot: [] as Loot[],
+    /** What happened, a line each. */
+    story: story as readonly string[],
     isFaulty: () => isFaulty,
+    /** From here on nothing fails any more. */
     endFaults: () => {
       isFaulty = false;
       tell("from here on nothing fails");
     },
+    /** The way to the record store. */
     storeDistance: createDistance({ name: "store", reason: "store_unavailable" }, parts),
   };
 }

@@ -304,13 +304,8 @@ function formOf(body: unknown): URLSearchParams {
   return new URLSearchParams(typeof body === "string" || body instanceof URLSearchParams ? body : "");
 }
 
-interface Credentials {
-  readonly id: string;
-  readonly secret: string;
-}
-
 /** In the header or in the body. */
-function credentialsIn(form: URLSearchParams, headers: Headers): Credentials {
+function credentialsIn(form: URLSearchParams, headers: Headers) {
   const basic = /^Basic (.+)$/.exec(headers.get("authorization") ?? "")?.[1];
   if (basic === undefined) return { id: form.get("client_id") ?? "", secret: form.get("client_secret") ?? "" };
   const [id = "", secret = ""] = Buffer.from(basic, "base64").toString().split(":");

@@ -31,8 +31,6 @@ export interface ConfigurationParts {
   readonly clients?: string;
   /** Further fields of the first client, each line indented by four. */
   readonly client?: string;
-  /** For one call to a vendor. */
-  readonly timeoutMs?: number;
   /** `listen.idle_seconds`; default: its own. */
   readonly idleSeconds?: number;
   /** Further top-level sections. */
@@ -53,7 +51,6 @@ export function brokerYaml(parts: ConfigurationParts): string {
     clients = "",
     client = "",
     more = "",
-    timeoutMs = 10_000,
     idleSeconds,
   } = parts;
   const idle = idleSeconds === undefined ? "" : `, idle_seconds: ${idleSeconds}`;
@@ -61,7 +58,7 @@ export function brokerYaml(parts: ConfigurationParts): string {
 listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port}${idle} }
 store: "${store}"
 keys: "${keys}"
-egress: { allow_loopback: true, timeout_ms: ${timeoutMs} }
+egress: { allow_loopback: true }
 clients:
   - client_id: platform
     name: The Platform
