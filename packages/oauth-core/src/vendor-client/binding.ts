@@ -2,20 +2,13 @@
  * What oauth4webapi needs to know about a vendor and about our client there, created once per
  * object and kept as long as that object lives.
  */
-import {
-  allowInsecureRequests,
-  type AuthorizationServer,
-  type Client,
-  clockSkew,
-  clockTolerance,
-  customFetch,
-  type HttpRequestOptions,
-} from "oauth4webapi";
+import { type AuthorizationServer, type Client, clockSkew, clockTolerance } from "oauth4webapi";
 import { systemClock } from "../mechanics/system-clock.ts";
 import type { Clock, Fetch, Timer } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials } from "../registry/vendor.ts";
 import { parameterName } from "./authorization/url.ts";
 import { type Authenticate, clientAuthentication } from "./authentication.ts";
+import type { Deadline } from "./deadline.ts";
 import { bareHost, isLoopbackHost } from "../egress/url.ts";
 import { invalidVendorResponse } from "./errors.ts";
 import { FORM_TYPE } from "../egress/messages.ts";
@@ -48,46 +41,80 @@ export interface VendorClientDeps {
   ) => void;
 }
 
-type PostOptions = HttpRequestOptions<"POST", URLSearchParams>;
-
-interface FormOptions {
-  /** The header of the client authentication, if it has such a header. */
-  readonly authorization: string | null;
+/** A form that we send as the client of some credentials. */
+export interface ClientForm {
+  readonly vendor: ResolvedVendor;
+  readonly credentials: VendorCredentials;
+  readonly endpoint: string;
+  /** Introspection knows no dialect; the entry's headers are for token requests alone. */
+  readonly to: "token" | "revocation" | "introspection";
+  readonly parameters: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
 interface VendorBinding {
   readonly server: AuthorizationServer;
-  /** The same with `refreshEndpoint` for its token endpoint. */
-  readonly refreshServer: AuthorizationServer;
-  /** @param endpoint the one about to be asked; http is allowed only if loopback is permitted */
-  readonly options: (endpoint: string) => PostOptions;
   /**
-   * Posts a form in the vendor's dialect.
-   *
-   * @throws OAuthError vendor_response_invalid for an endpoint that `options` would not allow
+   * @returns the address of an endpoint that is about to be asked
+   * @throws OAuthError vendor_response_invalid for one that is neither https nor permitted loopback
    */
-  readonly postForm: (endpoint: string, form: URLSearchParams, more: FormOptions) => Promise<Response>;
-}
-
-interface CredentialsBinding {
-  readonly client: Client;
-  readonly authenticate: Authenticate;
+  readonly hrefOf: (endpoint: string) => string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Rewrites a form in the vendor's dialect. */
+  readonly inDialect: (form: FormRequest) => RequestInit;
 }
 
 export interface Bindings {
   readonly ofVendor: (vendor: ResolvedVendor) => VendorBinding;
-  readonly ofCredentials: (credentials: VendorCredentials) => CredentialsBinding;
+  readonly clientOf: (credentials: VendorCredentials) => Client;
+  /**
+   * Sends the form once.
+   *
+   * @throws OAuthError vendor_response_invalid for an endpoint that may not be asked
+   */
+  readonly postForm: (form: ClientForm) => Promise<Response>;
+}
+
+/** What one operation at a vendor needs. */
+export interface CallDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
+  readonly bindings: Bindings;
+  readonly deadline: Deadline;
 }
 
 //= bar#ID-6
 const CLOCK_TOLERANCE_SECONDS = 60;
 
 export function createBindings(deps: VendorClientDeps): Bindings {
+  const ofVendor = oncePerObject((vendor: ResolvedVendor) => bindVendor(vendor, deps));
+  const ofCredentials = oncePerObject((credentials: VendorCredentials) => bindCredentials(credentials, deps));
   return {
-    ofVendor: oncePerObject((vendor) => bindVendor(vendor, deps)),
-    ofCredentials: oncePerObject((credentials) => bindCredentials(credentials, deps)),
+    ofVendor,
+    clientOf: (credentials) => ofCredentials(credentials).client,
+    postForm: async ({ vendor, credentials, endpoint, to, parameters, signal }) => {
+      const { server, hrefOf, headers, inDialect } = ofVendor(vendor);
+      const { client, authenticate } = ofCredentials(credentials);
+      const asked =
+        to === "token" && endpoint !== server.token_endpoint ? { ...server, token_endpoint: endpoint } : server;
+      const body = new URLSearchParams(parameters);
+      const proof = new Headers();
+      await authenticate(vendor)(asked, client, body, proof);
+      const authorization = proof.get("authorization");
+      const usual = to === "token" ? headers : FORM;
+      const form: FormRequest = {
+        body,
+        headers: authorization === null ? usual : { ...usual, authorization },
+        method: "POST",
+        redirect: "manual",
+        signal,
+      };
+      return deps.fetch(hrefOf(endpoint), to === "introspection" ? form : inDialect(form));
+    },
   };
+}
+
+interface FormRequest extends RequestInit {
+  readonly body: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** @returns the same function, which makes one value per object, and keeps it as long as the object lives */
@@ -102,50 +129,31 @@ export function oncePerObject<Key extends object, Made>(make: (key: Key) => Made
   };
 }
 
-function bindVendor(vendor: ResolvedVendor, { fetch, allowLoopback }: VendorClientDeps): VendorBinding {
+function bindVendor(vendor: ResolvedVendor, { allowLoopback }: VendorClientDeps): VendorBinding {
   const server: AuthorizationServer = {
     // The library requires an issuer; if the vendor has none it is compared with nothing,
     // because no ID token is passed on.
     issuer: vendor.issuer ?? new URL(vendor.tokenEndpoint).origin,
     token_endpoint: vendor.tokenEndpoint,
     id_token_signing_alg_values_supported: [...vendor.idTokenAlgs],
-    ...(vendor.revocationEndpoint === undefined ? {} : { revocation_endpoint: vendor.revocationEndpoint }),
   };
-  const send = sender(vendor, fetch);
-  const secure: PostOptions = { [customFetch]: send, headers: { "user-agent": "oauth-broker" } };
-  const insecure: PostOptions = { ...secure, [allowInsecureRequests]: true };
-  const known = new Map<string, Endpoint>();
-  const read = (text: string): Endpoint => {
-    const isInsecure = allowLoopback && isLoopbackHttp(text);
+  const known = new Map<string, string>();
+  const read = (text: string): string => {
     const url = URL.parse(text);
-    const endpoint = { href: url?.protocol === "https:" || isInsecure ? url?.href : undefined, isInsecure };
-    known.set(text, endpoint);
-    return endpoint;
+    const href = url?.protocol === "https:" || (allowLoopback && isLoopbackHttp(text)) ? url?.href : undefined;
+    if (href === undefined) throw invalidVendorResponse("an endpoint is not https");
+    known.set(text, href);
+    return href;
   };
-  const endpointOf = (text: string): Endpoint => known.get(text) ?? read(text);
-  const form = { ...FORM, ...vendor.tokenHeaders };
   return {
     server,
-    refreshServer:
-      vendor.refreshEndpoint === undefined ? server : { ...server, token_endpoint: vendor.refreshEndpoint },
-    options: (endpoint) => (endpointOf(endpoint).isInsecure ? insecure : secure),
-    postForm: async (endpoint, body, { authorization, signal }) => {
-      const { href } = endpointOf(endpoint);
-      if (href === undefined) throw invalidVendorResponse("an endpoint is not https");
-      const headers = authorization === null ? form : { ...form, authorization };
-      return send(href, { body, headers, method: "POST", redirect: "manual", signal });
-    },
+    hrefOf: (text) => known.get(text) ?? read(text),
+    headers: { ...FORM, ...vendor.tokenHeaders },
+    inDialect: dialectOf(vendor),
   };
 }
 
-/** An endpoint's text, read once. */
-interface Endpoint {
-  /** Undefined if nothing may be sent. */
-  readonly href: string | undefined;
-  readonly isInsecure: boolean;
-}
-
-/** What oauth4webapi sends, but for the type: it has no `charset`, and strict vendors refuse one. */
+/** The type has no `charset`, and strict vendors refuse one. */
 //= rfc6749#B
 const FORM = {
   accept: "application/json",
@@ -157,20 +165,16 @@ function isLoopbackHttp(endpoint: string): boolean {
   return endpoint.startsWith("http:") && isLoopbackHost(bareHost(new URL(endpoint)));
 }
 
-/** Rewrites the library's standard request in the vendor's dialect. */
-function sender(vendor: ResolvedVendor, fetch: Fetch): NonNullable<PostOptions[typeof customFetch]> {
+/** Rewrites the standard's form in the vendor's dialect. */
+function dialectOf(vendor: ResolvedVendor): VendorBinding["inDialect"] {
   const isRenamed = Object.keys(vendor.parameterNames).length > 0;
   const addsMore = (vendor.codeExchangeParams ?? vendor.refreshParams) !== undefined;
-  const named = (given: TokenRequest): TokenRequest => {
+  const named = (given: FormRequest): FormRequest => {
     const init = addsMore ? { ...given, body: withFixed(given.body, vendor) } : given;
     return isRenamed ? { ...init, body: renamed(init.body, vendor) } : init;
   };
-  return vendor.tokenRequestBody === "json"
-    ? (url, init) => fetch(url, asJson(named(init)))
-    : (url, init) => fetch(url, named(init));
+  return vendor.tokenRequestBody === "json" ? (form) => asJson(named(form)) : named;
 }
-
-type TokenRequest = Parameters<NonNullable<PostOptions[typeof customFetch]>>[1];
 
 /** The entry's fixed parameters of the grant; none replaces our parameters. */
 function withFixed(
@@ -193,7 +197,7 @@ function renamed(body: URLSearchParams, vendor: ResolvedVendor): URLSearchParams
   return parameters;
 }
 
-function asJson(init: { body: URLSearchParams; headers: Record<string, string> }): RequestInit {
+function asJson(init: FormRequest): RequestInit {
   return {
     ...init,
     headers: { ...init.headers, "content-type": "application/json" },
@@ -201,7 +205,10 @@ function asJson(init: { body: URLSearchParams; headers: Record<string, string> }
   };
 }
 
-function bindCredentials(credentials: VendorCredentials, { now }: VendorClientDeps): CredentialsBinding {
+function bindCredentials(
+  credentials: VendorCredentials,
+  { now }: VendorClientDeps,
+): { readonly client: Client; readonly authenticate: Authenticate } {
   const client: Client = {
     client_id: credentials.clientId,
     [clockTolerance]: CLOCK_TOLERANCE_SECONDS,

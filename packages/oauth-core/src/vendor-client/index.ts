@@ -3,14 +3,14 @@
  * Created once per process and set of egress rules; its caches live as long as it does.
  */
 import { defined } from "../mechanics/defined.ts";
+import type { JsonObject } from "../ports.ts";
 import type { ResolvedVendor, VendorCredentials } from "../registry/vendor.ts";
-import { account } from "./userinfo/userinfo.ts";
+import { readAccount } from "./userinfo/userinfo.ts";
 import { checkAccessToken } from "./access-token/check.ts";
 import { authorizationUrl } from "./authorization/url.ts";
 import { createDeadline, type Deadline } from "./deadline.ts";
 import { createDiscovery, type Discovery } from "./discovery/discover.ts";
 import { egressError, isEgressError } from "../egress/errors.ts";
-import { FORM_TYPE } from "../egress/messages.ts";
 import { identify } from "./userinfo/identify.ts";
 import { createSigningKeys } from "./id-token/jwks.ts";
 import { validateAccessToken } from "./access-token/validate.ts";
@@ -62,7 +62,7 @@ export interface VendorClient {
   readonly revokeToken: Bound<typeof revokeToken>;
   readonly revokeGrant: Bound<typeof revokeGrant>;
   /** @param subject of the ID token that came with it, if one did: userinfo has to name the same */
-  readonly account: (vendor: ResolvedVendor, accessToken: string, subject?: string) => ReturnType<typeof account>;
+  readonly account: (vendor: ResolvedVendor, accessToken: string, subject?: string) => Promise<JsonObject | undefined>;
   readonly validateAccessToken: (
     vendor: ResolvedVendor,
     accessToken: string,
@@ -102,7 +102,8 @@ export function createVendorClient(
     refreshTokens: bind(refreshTokens),
     revokeToken: bind(revokeToken),
     revokeGrant: bind(revokeGrant),
-    account: (vendor, accessToken, subject) => account(vendor, { accessToken, subject }, deps),
+    account: async (vendor, accessToken, subject) =>
+      (await readAccount(vendor, { accessToken, subject }, deps))?.account,
     validateAccessToken: (vendor, accessToken, credentials) =>
       validateAccessToken(vendor, accessToken, credentials, deps),
     checkAccessToken: bind(checkAccessToken),
@@ -111,29 +112,13 @@ export function createVendorClient(
   };
 }
 
-/**
- * Any Fetch, as vendors are asked: a form of oauth4webapi is sent under its bare type, and an error
- * of another Fetch, which does not say whether the request was sent, counts as sent.
- */
+/** Any Fetch: an error of another, which does not say whether the request was sent, counts as sent. */
 function vendorFetch(fetch: VendorClientDeps["fetch"]): VendorClientDeps["fetch"] {
   return async (input, init) => {
     try {
-      return await fetch(input, withBareFormType(init));
+      return await fetch(input, init);
     } catch (error) {
       throw isEgressError(error) ? error : egressError("broken", true, error instanceof Error ? error.name : "unknown");
     }
   };
-}
-
-//= rfc6749#B
-function withBareFormType(init: RequestInit | undefined): RequestInit | undefined {
-  if (!(init?.body instanceof URLSearchParams) || isBare(init.headers)) return init;
-  const headers = new Headers(init.headers);
-  headers.set("content-type", FORM_TYPE);
-  return { ...init, headers: Object.fromEntries(headers) };
-}
-
-/** Of our own forms, without building Headers. */
-function isBare(headers: RequestInit["headers"]): boolean {
-  return headers !== undefined && "content-type" in headers && headers["content-type"] === FORM_TYPE;
 }

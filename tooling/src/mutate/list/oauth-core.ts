@@ -183,7 +183,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   },
   "vendor-client/binding.ts": {
     "token/request: Codes and refresh tokens go to https alone":
-      'url?.protocol [-=== "https:-]{+!== "+}" || isInsecure ? url?.href :',
+      'url?.protocol [-=== "https:-]{+!== "+}" || (allowLoopback &&',
     "token/dialects: bar#ST-4 A vendor's fixed token parameter takes the place of none of ours":
       ".filter(([name]) => [-!body.has(name)-]{+name !== ''+});",
   },

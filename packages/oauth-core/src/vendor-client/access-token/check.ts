@@ -6,13 +6,8 @@
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import {
-  type AccountDeps,
-  accountIdentity,
-  hasAccountOfToken,
-  lacksScopeForAccount,
-  readAccount,
-} from "../userinfo/userinfo.ts";
+import type { CallDeps } from "../binding.ts";
+import { accountIdentity, hasAccountOfToken, lacksScopeForAccount, readAccount } from "../userinfo/userinfo.ts";
 import { identityOf } from "../userinfo/identity.ts";
 import { memberAt } from "../member-path.ts";
 import { NO_INFORMATION, type TokenInformation } from "./introspect.ts";
@@ -65,7 +60,7 @@ export async function checkAccessToken(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   request: CheckRequest,
-  deps: AccountDeps,
+  deps: CallDeps,
 ): Promise<AccessTokenCheck> {
   if (!BEARER_TOKEN.test(request.accessToken))
     throw new OAuthError("invalid_request", "access_token is not a token: it cannot be sent in a header");
@@ -96,7 +91,7 @@ function waysOf(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   accessToken: string,
-  deps: AccountDeps,
+  deps: CallDeps,
 ): readonly Way[] {
   const ways: Way[] = waysToAsk(vendor, credentials, accessToken, deps).map((way) => ({
     ...way,
@@ -113,7 +108,7 @@ function waysOf(
 async function askAccount(
   vendor: ResolvedVendor,
   accessToken: string,
-  deps: AccountDeps,
+  deps: CallDeps,
   signal: AbortSignal,
 ): Promise<TokenInformation | undefined> {
   try {

@@ -2,14 +2,21 @@
  * What a vendor reports about an access token, and whether the token was issued to our client. RFC
  * 7662 introspection is asked here; a vendor's own check is token-check.ts.
  */
-import { customFetch, introspectionRequest, processIntrospectionResponse } from "oauth4webapi";
-import type { EpochSeconds, JsonObject } from "../../ports.ts";
+import type { Clock, EpochSeconds, JsonObject } from "../../ports.ts";
 import type { IdentityMembers } from "../../registry/account.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials } from "../../registry/vendor.ts";
-import type { AccountDeps } from "../userinfo/userinfo.ts";
 import { knownScope, pointInTime } from "../token/response.ts";
-import { jsonResponse, readObject, requireAnswer } from "../answer.ts";
-import { foldCode, saidBy, translateVendorError, vendorCall, vendorRefusal, vendorRefusedClient } from "../errors.ts";
+import { readObject, requireAnswer } from "../answer.ts";
+import type { CallDeps } from "../binding.ts";
+import {
+  foldCode,
+  invalidVendorResponse,
+  saidBy,
+  translateVendorError,
+  vendorCall,
+  vendorRefusal,
+  vendorRefusedClient,
+} from "../errors.ts";
 
 /** What a vendor reports about a valid token. */
 export interface TokenInformation {
@@ -84,21 +91,20 @@ export async function introspect(
   vendor: Introspectable,
   credentials: VendorCredentials,
   accessToken: string,
-  { bindings, fetch, now }: AccountDeps,
+  { bindings, now }: CallDeps,
   signal: AbortSignal,
 ): Promise<TokenInformation | undefined> {
   const call = vendorCall("introspection", vendor, credentials);
-  const { introspectionEndpoint } = vendor;
-  const { server, options } = bindings.ofVendor(vendor);
-  const { client, authenticate } = bindings.ofCredentials(credentials);
-  const introspecting = { ...server, introspection_endpoint: introspectionEndpoint };
+  const parameters = { token_type_hint: "access_token", token: accessToken };
   try {
-    const response = await introspectionRequest(introspecting, client, authenticate(vendor), accessToken, {
-      ...options(introspectionEndpoint),
-      // Names that the vendor uses at its token endpoint do not apply: this is another endpoint.
-      [customFetch]: (url, init) => fetch(url, init),
+    const endpoint = vendor.introspectionEndpoint;
+    const response = await bindings.postForm({
+      vendor,
+      credentials,
+      endpoint,
+      to: "introspection",
+      parameters,
       signal,
-      additionalParameters: { token_type_hint: "access_token" },
     });
     requireAnswer(response, call, now);
     const answer = await readObject(response, call).catch((error: unknown) => {
@@ -109,21 +115,23 @@ export async function introspect(
       throw vendorRefusal(answer.error, call, saidBy(response, answer, now));
     }
     if (response.status === 401) throw vendorRefusedClient(call);
+    const { active } = answer;
     //= rfc7662#2.2
-    const { active } = await processIntrospectionResponse(introspecting, client, jsonResponse(answer, response.status));
+    if (response.status !== 200 || typeof active !== "boolean")
+      throw invalidVendorResponse(`introspection: status ${response.status}, and active is not stated`);
     return active ? information(answer, vendor, now) : undefined;
   } catch (error) {
     throw translateVendorError(error, call);
   }
 }
 
-function isUsable({ nbf, token_type: type, cnf }: JsonObject, now: AccountDeps["now"]): boolean {
+function isUsable({ nbf, token_type: type, cnf }: JsonObject, now: Clock): boolean {
   const from = pointInTime(nbf, "seconds");
   const isBearer = type === undefined || type === null || (typeof type === "string" && /^bearer$/i.test(type));
   return isBearer && (cnf === undefined || cnf === null) && (from === undefined || from <= now());
 }
 
-function information(answer: JsonObject, vendor: Introspectable, now: AccountDeps["now"]): TokenInformation {
+function information(answer: JsonObject, vendor: Introspectable, now: Clock): TokenInformation {
   const { client_id: clientId, exp, scope } = answer;
   const expiresAt = pointInTime(exp, "seconds");
   return {

@@ -11,6 +11,7 @@ import { knownScope, pointInTime } from "../token/response.ts";
 import type { TokenInformation } from "./introspect.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import type { VendorClientDeps } from "../binding.ts";
+import { type OwnRequest, ownRequest } from "../own-request.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall, vendorRefusedClient } from "../errors.ts";
 
 /** @returns undefined if the vendor has no own check, or it needs a secret that is missing */
@@ -40,7 +41,8 @@ export async function checkToken(
     ...(credentials === undefined ? {} : { credentialsSource: credentials.source }),
   };
   try {
-    const response = await fetch(...request(check, accessToken, credentials, signal));
+    const { url, ...sent } = request(check, accessToken, credentials);
+    const response = await fetch(url, { ...sent, signal });
     requireAnswer(response, call, now);
     if (check.inactiveStatuses.includes(response.status)) return undefined;
     if (response.status === 401 && check.authentication === "basic") throw vendorRefusedClient(call);
@@ -55,21 +57,13 @@ function request(
   { endpoint, method, authentication, tokenParameter }: TokenCheck,
   accessToken: string,
   credentials: VendorCredentials | undefined,
-  signal: AbortSignal,
-): [string, RequestInit] {
+): OwnRequest & { readonly url: string } {
   const { clientId = "", clientSecret } = credentials ?? {};
-  const headers = {
-    accept: "application/json",
-    "user-agent": "oauth-broker",
-    authorization:
-      authentication === "bearer"
-        ? `Bearer ${accessToken}`
-        : basicCredentials(clientId, clientSecret === undefined ? "" : clientSecret.reveal()),
-    ...(tokenParameter === undefined ? {} : { "content-type": "application/json" }),
-  };
-  const body = tokenParameter === undefined ? {} : { body: JSON.stringify({ [tokenParameter]: accessToken }) };
+  const authorization =
+    authentication === "bearer" ? `Bearer ${accessToken}` : basicCredentials(clientId, clientSecret?.reveal() ?? "");
+  const json = tokenParameter === undefined ? undefined : { [tokenParameter]: accessToken };
   const url = endpoint.replace("{client_id}", encodeURIComponent(clientId));
-  return [url, { method, headers, redirect: "manual", signal, ...body }];
+  return { url, ...ownRequest(method, { authorization }, { json }) };
 }
 
 function information(

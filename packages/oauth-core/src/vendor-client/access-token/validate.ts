@@ -8,7 +8,8 @@ import type { EpochSeconds } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { IdentityMembers } from "../../registry/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import { account, type AccountDeps, accountIdentity, accountUnknown, hasAccountOfToken } from "../userinfo/userinfo.ts";
+import type { CallDeps } from "../binding.ts";
+import { accountIdentity, accountUnknown, hasAccountOfToken, readAccount } from "../userinfo/userinfo.ts";
 import {
   introspect,
   introspectedIdentity,
@@ -54,7 +55,7 @@ export async function validateAccessToken(
   vendor: ResolvedVendor,
   accessToken: string,
   credentials: VendorCredentials | undefined,
-  deps: AccountDeps,
+  deps: CallDeps,
 ): Promise<AccessTokenValidation> {
   if (!canValidateAccessToken(vendor, credentials)) throw cannotValidate(vendor);
   if (!BEARER_TOKEN.test(accessToken)) return inactive("malformed");
@@ -120,7 +121,7 @@ export function waysToAsk(
   vendor: ResolvedVendor,
   credentials: VendorCredentials | undefined,
   accessToken: string,
-  deps: AccountDeps,
+  deps: CallDeps,
 ): AskToken[] {
   const ways: AskToken[] = [];
   const check = usableCheck(vendor, credentials);
@@ -140,7 +141,7 @@ async function userOf(
   { answer, identity, isOfUnknownType }: TokenInformation,
   vendor: ResolvedVendor,
   accessToken: string,
-  deps: AccountDeps,
+  deps: CallDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const members = accountUser(vendor);
@@ -148,6 +149,6 @@ async function userOf(
   if (identity !== undefined && isIdentified && (!isOfUnknownType || members === undefined))
     return identityOf(answer, identity);
   if (members === undefined) throw identityMissing("the check of the token names no user");
-  const found = await account(vendor, { accessToken }, deps, signal);
-  return found === undefined ? undefined : identityOf(found, members);
+  const found = await readAccount(vendor, { accessToken }, deps, signal);
+  return found && identityOf(found.account, members);
 }

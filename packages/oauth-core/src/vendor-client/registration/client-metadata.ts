@@ -5,20 +5,18 @@
 import type { JsonObject } from "../../ports.ts";
 import type { TokenEndpointAuthMethod, Vendor } from "../../registry/vendor.ts";
 
-export interface ClientMetadataInput {
-  /** Our callback, the same at every vendor. */
-  readonly redirectUri: string;
-  /** As the vendor's metadata lists them. */
-  readonly authMethods: readonly string[] | undefined;
-}
-
 const CLIENT_NAME = "OAuth broker";
 
+/**
+ * @param redirectUri our callback, the same at every vendor
+ * @param authMethods as the vendor's metadata lists them
+ */
 //= rfc7591#2
 //= bar#DC-1
 export function clientMetadata(
   { tokenEndpointAuthMethod, defaultScopes }: Vendor,
-  { redirectUri, authMethods }: ClientMetadataInput,
+  redirectUri: string,
+  authMethods: readonly string[] | undefined,
 ): JsonObject {
   return {
     client_name: CLIENT_NAME,

@@ -10,6 +10,7 @@ import type { Discovery } from "../discovery/discover.ts";
 import { findRegistration, requireHostOfVendor } from "./endpoint.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
+import { ownRequest } from "../own-request.ts";
 
 /** What one of our clients at a vendor is registered with (RFC 7591 §3.1). */
 export interface RegistrationRequest {
@@ -49,21 +50,12 @@ export async function registerClient(
 ): Promise<RegistrationAnswer> {
   const { endpoint, authMethods } = await findRegistration(vendor, deps);
   if (initialAccessToken !== undefined) requireHostOfVendor(vendor, endpoint);
+  //= rfc7591#3
+  const headers = initialAccessToken === undefined ? {} : { authorization: `Bearer ${initialAccessToken.reveal()}` };
+  const json = clientMetadata(vendor, redirectUri, authMethods);
   try {
     //= rfc7591#3.1
-    const response = await deps.fetch(endpoint, {
-      method: "POST",
-      headers: {
-        accept: "application/json",
-        "content-type": "application/json",
-        "user-agent": "oauth-broker",
-        //= rfc7591#3
-        ...(initialAccessToken === undefined ? {} : { authorization: `Bearer ${initialAccessToken.reveal()}` }),
-      },
-      body: JSON.stringify(clientMetadata(vendor, { redirectUri, authMethods })),
-      redirect: "manual",
-      signal: deps.deadline(),
-    });
+    const response = await deps.fetch(endpoint, { ...ownRequest("POST", headers, { json }), signal: deps.deadline() });
     return await readAnswer(response);
   } catch (error) {
     throw translateVendorError(error, CALL);

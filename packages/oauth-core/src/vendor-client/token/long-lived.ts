@@ -7,6 +7,7 @@ import { defined } from "../../mechanics/defined.ts";
 import { isOutage, OAuthError } from "../../protocol/errors.ts";
 import type { VendorTokens } from "../../registry/vendor.ts";
 import { translateVendorError, type VendorCall } from "../errors.ts";
+import { ownRequest } from "../own-request.ts";
 import { readTokenAnswer } from "./response.ts";
 import { filledWith } from "./revoke.ts";
 import { type TokenDeps, type TokenExchange, validateTokenResponse } from "./validate-response.ts";
@@ -74,9 +75,8 @@ async function ask(
   const url = new URL(endpoint);
   for (const [name, value] of Object.entries(filledWith(token, credentials, parameters)))
     url.searchParams.set(name, value);
-  const headers = { accept: "application/json", "user-agent": "oauth-broker", ...vendor.tokenHeaders };
   try {
-    const response = await fetch(url.href, { headers, redirect: "manual", signal });
+    const response = await fetch(url.href, { ...ownRequest("GET", vendor.tokenHeaders), signal });
     const answer = await readTokenAnswer(response, vendor, call, { now, ...defined({ onLesserAnswer }) });
     const tokens = await validateTokenResponse(answer, exchange, deps);
     return { ...tokens, refreshToken: tokens.accessToken, ...refreshLifetime(tokens.expiresInSeconds) };

@@ -1,9 +1,9 @@
 /**
  * The token request (RFC 6749 §3.2): one POST of a form with client authentication, and what follows
  * when its answer is refused, while it is read or after: its tokens reach no client, and what the
- * vendor has spent for them is said. oauth4webapi's request functions put the same form together from
- * several objects of the web and take them apart again, which costs a sixth of the call. The library
- * still authenticates the client, and checks the answer (validate-response.ts).
+ * vendor has spent for them is said. The form is not oauth4webapi's, which puts the same together from
+ * several objects of the web and takes them apart again: a sixth of the call. The library
+ * still authenticates the client (binding.ts), and checks the answer (validate-response.ts).
  */
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError, withRetry } from "../../protocol/errors.ts";
@@ -46,15 +46,10 @@ async function request(
   { bindings, now, onLesserAnswer }: TokenDeps,
 ): Promise<TokenAnswer> {
   if (Object.values(parameters).includes("")) throw new TypeError("a parameter of a token request is empty");
-  const { server, refreshServer, postForm } = bindings.ofVendor(vendor);
-  const { client, authenticate } = bindings.ofCredentials(credentials);
-  const asked = call.isRefresh === true ? refreshServer : server;
-  const form = new URLSearchParams(parameters);
-  const headers = new Headers();
+  const { tokenEndpoint, refreshEndpoint = tokenEndpoint } = vendor;
+  const endpoint = call.isRefresh === true ? refreshEndpoint : tokenEndpoint;
   try {
-    await authenticate(vendor)(asked, client, form, headers);
-    const endpoint = asked.token_endpoint ?? vendor.tokenEndpoint;
-    const response = await postForm(endpoint, form, { authorization: headers.get("authorization"), signal });
+    const response = await bindings.postForm({ vendor, credentials, endpoint, to: "token", parameters, signal });
     return await readTokenAnswer(response, vendor, call, { now, onRefused, ...defined({ onLesserAnswer }) });
   } catch (error) {
     if (isWrongAnswer(error)) onRefused({});

@@ -3,16 +3,15 @@
  * tokens that were issued and failed validation.
  */
 import { defined } from "../../mechanics/defined.ts";
-import { revocationRequest } from "oauth4webapi";
 import type { JsonObject, Timer } from "../../ports.ts";
 import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
 import type { MemberPath, RevocationDialect } from "../../registry/dialect.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import type { Deadline } from "../deadline.ts";
 import { basicCredentials } from "../authentication.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import { memberAt } from "../member-path.ts";
-import type { Bindings, VendorClientDeps } from "../binding.ts";
+import type { CallDeps } from "../binding.ts";
+import { ownRequest } from "../own-request.ts";
 import {
   foldCode,
   invalidVendorResponse,
@@ -44,11 +43,6 @@ export type LostTokens = Partial<GrantTokens>;
 /** `token`: this token ended; `grant`: its whole grant; `already`: the vendor does not know it. */
 export type Revoked = "token" | "grant" | "already";
 
-export interface RevokeDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
-  readonly bindings: Bindings;
-  readonly deadline: Deadline;
-}
-
 const HELP =
   "Open the account settings at the vendor, look under connected or authorized apps, and remove this app there";
 
@@ -63,7 +57,7 @@ export async function revokeToken(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   request: RevokeRequest,
-  deps: RevokeDeps,
+  deps: CallDeps,
 ): Promise<Revoked> {
   const { revocationEndpoint } = vendor;
   const signal = deps.deadline();
@@ -72,11 +66,13 @@ export async function revokeToken(
   const call = vendorCall("revocation", vendor, credentials);
   const { revocation: dialect } = vendor;
   const endpoint = revocationEndpoint.replace("{client_id}", encodeURIComponent(credentials.clientId));
+  const { token, tokenTypeHint } = request;
   try {
+    const parameters = { ...defined({ token_type_hint: tokenTypeHint }), token };
     const response =
       dialect === undefined
-        ? await requestRevocation({ vendor, endpoint, credentials, request, signal }, deps)
-        : await requestByDialect({ dialect, endpoint, credentials, token: request.token, signal }, deps);
+        ? await deps.bindings.postForm({ vendor, credentials, endpoint, to: "revocation", parameters, signal })
+        : await requestByDialect(dialect, endpoint, credentials, token, signal, deps);
     if (dialect?.goneStatuses.includes(response.status) === true) return "already";
     const outcome = await readRevocation(response, vendor, call, deps);
     return outcome === "token" ? (dialect?.ends ?? outcome) : outcome;
@@ -85,60 +81,22 @@ export async function revokeToken(
   }
 }
 
-/** A revocation by the standard's request. */
-interface StandardRequest {
-  readonly vendor: ResolvedVendor;
-  readonly endpoint: string;
-  readonly credentials: VendorCredentials;
-  readonly request: RevokeRequest;
-  readonly signal: AbortSignal;
-}
-
-async function requestRevocation(
-  { vendor, endpoint, credentials, request: { token, tokenTypeHint }, signal }: StandardRequest,
-  { bindings }: RevokeDeps,
-): Promise<Response> {
-  const { server, options } = bindings.ofVendor(vendor);
-  const { client, authenticate } = bindings.ofCredentials(credentials);
-  return revocationRequest({ ...server, revocation_endpoint: endpoint }, client, authenticate(vendor), token, {
-    ...options(endpoint),
-    signal,
-    additionalParameters: tokenTypeHint === undefined ? {} : { token_type_hint: tokenTypeHint },
-  });
-}
-
-/** A revocation the vendor's own request: method and place of the token (`revocation`). */
-interface DialectRequest {
-  readonly dialect: RevocationDialect;
-  readonly endpoint: string;
-  readonly credentials: VendorCredentials;
-  readonly token: string;
-  readonly signal: AbortSignal;
-}
-
-/** @returns the vendor's response, unread */
+/** @returns the response to the vendor's own request, unread */
 async function requestByDialect(
-  { dialect, endpoint, credentials, token, signal }: DialectRequest,
-  { fetch }: Pick<VendorClientDeps, "fetch">,
+  dialect: RevocationDialect,
+  endpoint: string,
+  credentials: VendorCredentials,
+  token: string,
+  signal: AbortSignal,
+  { fetch }: Pick<CallDeps, "fetch">,
 ): Promise<Response> {
   const { method, body: place, tokenParameter, parameters = {}, headers = {} } = dialect;
   const filled = (texts: Readonly<Record<string, string>>) => filledWith(token, credentials, texts);
   const sent = { ...filled(parameters), ...(place === "none" ? {} : { [tokenParameter]: token }) };
-  const content = contentOf(place, sent);
+  const content = place === "json" ? { json: sent } : place === "form" ? { form: sent } : {};
   const query = place === "query" ? `${endpoint.includes("?") ? "&" : "?"}${new URLSearchParams(sent).toString()}` : "";
-  return fetch(`${endpoint}${query}`, {
-    method,
-    headers: {
-      accept: "application/json",
-      "user-agent": "oauth-broker",
-      ...content.headers,
-      ...filled(headers),
-      ...authorization(dialect, credentials, token),
-    },
-    redirect: "manual",
-    signal,
-    ...defined({ body: content.body }),
-  });
+  const own = { ...filled(headers), ...authorization(dialect, credentials, token) };
+  return fetch(`${endpoint}${query}`, { ...ownRequest(method, own, content), signal });
 }
 
 /** @returns the texts with `{token}`, `{client_id}` and `{client_secret}` in their values filled */
@@ -157,26 +115,14 @@ export function filledWith(
   return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, fill(value)]));
 }
 
-function contentOf(
-  place: RevocationDialect["body"],
-  parameters: Record<string, string>,
-): { readonly headers: Record<string, string>; readonly body?: string } {
-  if (place === "json") return { headers: { "content-type": "application/json" }, body: JSON.stringify(parameters) };
-  if (place !== "form") return { headers: {} };
-  return {
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams(parameters).toString(),
-  };
-}
-
 function authorization(
   { authentication }: RevocationDialect,
   { clientId, clientSecret }: VendorCredentials,
   token: string,
 ): Record<string, string> {
   if (authentication === "none") return {};
-  const basic = (): string => basicCredentials(clientId, clientSecret?.reveal() ?? "");
-  return { authorization: authentication === "bearer" ? `Bearer ${token}` : basic() };
+  if (authentication === "bearer") return { authorization: `Bearer ${token}` };
+  return { authorization: basicCredentials(clientId, clientSecret?.reveal() ?? "") };
 }
 
 /** Vendors that answer an unknown token with an error, although the standard requires a 200. */
@@ -187,7 +133,7 @@ async function readRevocation(
   response: Response,
   vendor: ResolvedVendor,
   call: VendorCall,
-  { now }: RevokeDeps,
+  { now }: CallDeps,
 ): Promise<Revoked> {
   requireAnswer(response, call, now);
   const { error, isFailure, members } = await readRefusal(response, call, vendor.revocation?.success);
@@ -255,7 +201,7 @@ export async function revokeGrant(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   tokens: GrantTokens,
-  deps: RevokeDeps,
+  deps: CallDeps,
 ): Promise<Revoked> {
   return revokeToken(vendor, credentials, grantRevocation(vendor, tokens), deps);
 }
@@ -280,7 +226,7 @@ export function discardTokens(
   vendor: ResolvedVendor,
   credentials: VendorCredentials,
   tokens: LostTokens,
-  deps: RevokeDeps & { readonly timer: Timer },
+  deps: CallDeps & { readonly timer: Timer },
 ): void {
   if (vendor.revocationEndpoint === undefined || vendor.revocation?.ends === "grant") return;
   const request = lostRevocation(vendor, tokens);

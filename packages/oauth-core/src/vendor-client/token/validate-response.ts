@@ -13,7 +13,6 @@ import type { JsonObject } from "../../ports.ts";
 import { isOutage, OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
 import { jsonResponse } from "../answer.ts";
-import type { Deadline } from "../deadline.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import {
   expectedIssuer,
@@ -32,14 +31,12 @@ import { spelledIssuer } from "../issuer.ts";
 import { isUnpublishedKey, type SigningKeys } from "../id-token/jwks.ts";
 import type { TokenAnswer } from "./response.ts";
 import type { LostTokens } from "./revoke.ts";
-import type { Bindings, VendorClientDeps } from "../binding.ts";
+import type { CallDeps, VendorClientDeps } from "../binding.ts";
 import { type VendorCall, translateVendorError } from "../errors.ts";
 
-export interface TokenDeps extends Pick<VendorClientDeps, "now" | "timer" | "fetch" | "onLesserAnswer"> {
-  readonly bindings: Bindings;
+export interface TokenDeps extends CallDeps, Pick<VendorClientDeps, "timer" | "onLesserAnswer"> {
   readonly keys: SigningKeys;
   readonly discovery: Discovery;
-  readonly deadline: Deadline;
   /** Revokes tokens that failed a check. Not awaited. */
   readonly discard: (vendor: ResolvedVendor, credentials: VendorCredentials, tokens: LostTokens) => void;
 }
@@ -159,7 +156,7 @@ async function requireConforming(
 ): Promise<void> {
   const known = bindings.ofVendor(vendor).server;
   const server: AuthorizationServer = issuer === undefined || issuer === known.issuer ? known : { ...known, issuer };
-  const { client } = bindings.ofCredentials(credentials);
+  const client = bindings.clientOf(credentials);
   const response = toTokenResponse(answer);
   if (nonce === undefined) await processRefreshTokenResponse(server, client, response);
   else if (answer.idToken === undefined) await processAuthorizationCodeResponse(server, client, response);

@@ -3,13 +3,7 @@ import type { JsonObject } from "../../ports.ts";
 import type { AccountEndpoint, HostOfTokenResponse } from "../../registry/account.ts";
 import { invalidVendorResponse } from "../errors.ts";
 import { memberAt } from "../member-path.ts";
-
-interface AccountMessage {
-  readonly url: string;
-  readonly method: AccountEndpoint["method"];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+import { type OwnRequest, ownRequest } from "../own-request.ts";
 
 /**
  * The token is in one place: no second one, whose form another reader of the request may keep.
@@ -22,12 +16,11 @@ export function accountRequest(
   account: AccountEndpoint,
   accessToken: string,
   tokenResponse: JsonObject = {},
-): AccountMessage {
+): OwnRequest & { readonly url: string } {
   const { endpoint, method, host, headers, token = { in: "header", scheme: "Bearer" }, body, form } = account;
   const at = host === undefined ? endpoint : atHost(endpoint, host, tokenResponse);
-  const common = { accept: "application/json", "user-agent": "oauth-broker", ...headers };
-  const content = contentOf(body, { ...form, ...(token.in === "form" ? { [token.name]: accessToken } : {}) });
-  const sent = { method, ...content, headers: { ...common, ...content.headers } };
+  const inForm = token.in === "form" ? { ...form, [token.name]: accessToken } : form;
+  const sent = ownRequest(method, headers, { json: body, form: inForm });
   if (token.in === "header") {
     const { name = "authorization", scheme } = token;
     const value = scheme === undefined ? accessToken : `${scheme} ${accessToken}`;
@@ -37,18 +30,6 @@ export function accountRequest(
   const encoded = encodeURIComponent(accessToken);
   if (token.in === "path") return { ...sent, url: at.replace("{access_token}", encoded) };
   return { ...sent, url: `${at}${at.includes("?") ? "&" : "?"}${encodeURIComponent(token.name)}=${encoded}` };
-}
-
-function contentOf(
-  body: JsonObject | undefined,
-  form: Readonly<Record<string, string>>,
-): Pick<AccountMessage, "body" | "headers"> {
-  if (body !== undefined) return { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  if (Object.keys(form).length === 0) return { headers: {} };
-  return {
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams(form).toString(),
-  };
 }
 
 /** A token response chooses among the vendor's own hosts alone: the access token is sent there. */

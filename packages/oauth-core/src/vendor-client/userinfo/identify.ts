@@ -1,6 +1,7 @@
 /** The user of tokens that have just been issued: the key of all records of that user. */
 import type { ResolvedVendor, VendorTokens } from "../../registry/vendor.ts";
-import { account, type AccountDeps, accountIdentity } from "./userinfo.ts";
+import { accountIdentity, readAccount } from "./userinfo.ts";
+import type { CallDeps } from "../binding.ts";
 import { parseIdToken } from "../id-token/validate.ts";
 import { identityMissing, identityOf } from "./identity.ts";
 import { hasIdTokens } from "../issuer.ts";
@@ -11,7 +12,7 @@ import { hasIdTokens } from "../issuer.ts";
  * @returns stable, and unique among all users of the vendor; never an e-mail address
  * @throws OAuthError vendor_response_invalid, `identity_missing`; temporarily_unavailable
  */
-export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, deps: AccountDeps): Promise<string> {
+export async function identify(vendor: ResolvedVendor, tokens: VendorTokens, deps: CallDeps): Promise<string> {
   const { identity } = vendor;
   if (asksAccount(vendor, tokens)) return identifyByAccount(vendor, tokens, deps);
   if (typeof identity === "object" && identity.from === "token_response")
@@ -33,13 +34,14 @@ export function asksAccount(vendor: ResolvedVendor, { idToken }: Pick<VendorToke
 async function identifyByAccount(
   vendor: ResolvedVendor,
   { accessToken, idToken, vendorData }: VendorTokens,
-  deps: AccountDeps,
+  deps: CallDeps,
 ): Promise<string> {
   const members = accountIdentity(vendor);
   if (members === undefined) throw identityMissing("neither ID token nor account");
-  const found = await account(vendor, { accessToken, subject: idToken?.subject, tokenResponse: vendorData }, deps);
+  const request = { accessToken, subject: idToken?.subject, tokenResponse: vendorData };
+  const found = await readAccount(vendor, request, deps);
   if (found === undefined) throw identityMissing("the vendor refuses its own token");
-  return identityOf(found, members);
+  return identityOf(found.account, members);
 }
 
 /**

@@ -2,19 +2,18 @@
  * The vendor's account of the user of an access token: the entry's own endpoint, else OpenID
  * Connect's userinfo.
  */
-import { customFetch, processUserInfoResponse, skipSubjectCheck, userInfoRequest } from "oauth4webapi";
-import type { JsonObject } from "../../ports.ts";
+import { processUserInfoResponse, skipSubjectCheck } from "oauth4webapi";
+import type { Clock, JsonObject } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { isJsonObject, withoutNulls } from "../../protocol/strict-json.ts";
 import type { AccountEndpoint, IdentityMembers } from "../../registry/account.ts";
 import type { ResolvedVendor, Vendor } from "../../registry/vendor.ts";
-import type { Deadline } from "../deadline.ts";
 import { accountRequest } from "./account-request.ts";
 import { hasIdTokens } from "../issuer.ts";
 import { memberAt } from "../member-path.ts";
 import { knownScope } from "../token/response.ts";
 import { jsonResponse, readObject, readObjectOrList, requireAnswer } from "../answer.ts";
-import type { Bindings, VendorClientDeps } from "../binding.ts";
+import type { CallDeps } from "../binding.ts";
 import {
   foldCode,
   invalidVendorResponse,
@@ -23,11 +22,6 @@ import {
   type VendorCall,
   vendorRefusal,
 } from "../errors.ts";
-
-export interface AccountDeps extends Pick<VendorClientDeps, "now" | "fetch"> {
-  readonly bindings: Bindings;
-  readonly deadline: Deadline;
-}
 
 interface AccountRequest {
   readonly accessToken: string;
@@ -53,16 +47,6 @@ export interface AccountAnswer {
   readonly scope: readonly string[] | undefined;
 }
 
-/** As `readAccount`, for a caller that requires the account alone. */
-export async function account(
-  vendor: ResolvedVendor,
-  request: AccountRequest,
-  deps: AccountDeps,
-  signal: AbortSignal = deps.deadline(),
-): Promise<JsonObject | undefined> {
-  return (await readAccount(vendor, request, deps, signal))?.account;
-}
-
 /**
  * @returns undefined when the vendor refuses the token
  * @throws OAuthError temporarily_unavailable; vendor_response_invalid, `account_forbidden` when the
@@ -72,8 +56,8 @@ export async function account(
 export async function readAccount(
   vendor: ResolvedVendor,
   request: AccountRequest,
-  deps: AccountDeps,
-  signal: AbortSignal,
+  deps: CallDeps,
+  signal: AbortSignal = deps.deadline(),
 ): Promise<AccountAnswer | undefined> {
   const { account: own, userinfoEndpoint } = vendor;
   if (own?.host !== undefined && request.tokenResponse === undefined) throw accountUnknown();
@@ -110,16 +94,12 @@ export function accountIdentity({ account: own, userinfoEndpoint }: Vendor): Ide
 async function askUserinfo(
   vendor: ResolvedVendor & { readonly userinfoEndpoint: string },
   { accessToken, subject, acceptsOwnNames = false }: AccountRequest,
-  { bindings, fetch, now }: AccountDeps,
+  { bindings, fetch, now }: CallDeps,
   signal: AbortSignal,
 ): Promise<AccountAnswer | undefined> {
-  const { server, options } = bindings.ofVendor(vendor);
-  const userinfo = { ...server, userinfo_endpoint: vendor.userinfoEndpoint };
-  const response = await userInfoRequest(userinfo, ANY_CLIENT, accessToken, {
-    ...options(vendor.userinfoEndpoint),
-    [customFetch]: (url, { body: _none, ...init }) => fetch(url, init),
-    signal,
-  });
+  const { server, hrefOf } = bindings.ofVendor(vendor);
+  const { url, ...sent } = accountRequest({ endpoint: hrefOf(vendor.userinfoEndpoint), method: "GET" }, accessToken);
+  const response = await fetch(url, { ...sent, signal });
   if (isRefused(response, now)) return undefined;
   // A signed response is not a JSON object. None is requested, so none is accepted, whatever it
   // contains.
@@ -131,7 +111,7 @@ async function askUserinfo(
   const reread = jsonResponse(answer, response.status);
   // Userinfo is requested by the access token alone, which may belong to another user.
   //= bar#UI-1
-  await processUserInfoResponse(userinfo, ANY_CLIENT, subject ?? skipSubjectCheck, reread);
+  await processUserInfoResponse(server, ANY_CLIENT, subject ?? skipSubjectCheck, reread);
   return { account: answer, scope: undefined };
 }
 
@@ -142,12 +122,12 @@ async function askOwn(
   own: AccountEndpoint,
   vendor: ResolvedVendor,
   { accessToken, tokenResponse }: AccountRequest,
-  { fetch, now }: AccountDeps,
+  { fetch, now }: CallDeps,
   signal: AbortSignal,
 ): Promise<AccountAnswer | undefined> {
   const { member, refusal, scopeHeader } = own;
   const { url, ...sent } = accountRequest(own, accessToken, tokenResponse);
-  const response = await fetch(url, { ...sent, redirect: "manual", signal });
+  const response = await fetch(url, { ...sent, signal });
   if (isRefused(response, now)) return undefined;
   const answer = await readObjectOrList(response, CALL);
   const said = isJsonObject(answer) ? answer : {};
@@ -169,7 +149,7 @@ async function askOwn(
  * @throws OAuthError temporarily_unavailable, vendor_response_invalid as for every response;
  *   `account_forbidden` for a 403: the token is valid, and its scope too narrow for this
  */
-function isRefused(response: Response, now: AccountDeps["now"]): boolean {
+function isRefused(response: Response, now: Clock): boolean {
   requireAnswer(response, CALL, now);
   //= rfc6750#3.1
   if (response.status === 403) {
