@@ -47,33 +47,10 @@ describe("bar#ST-8 the bytes of answers that a process holds", () => {
     expect(more()).toBe(true);
   });
 
-  it("refuse one client's calls at many origins, and not another's", async () => {
-    const KIB_250 = 250 * 1024;
-    // Each is an origin, with connections of its own. None of their answers ends.
-    const servers = await Promise.all(
-      Array.from({ length: 24 }, () =>
-        start((socket) =>
-          socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${KIB_250 + 1}\r\n\r\n${"x".repeat(KIB_250)}`),
-        ),
-      ),
-    );
-    const egress = open({ timeoutMs: 60_000, answerBounds: { ofProcess: 40 * KIB_250, ofCaller: 10 * KIB_250 } });
-    const given = new AbortController();
-    const refused: unknown[] = [];
-    const calls = servers.map(({ origin }) =>
-      onBehalfOf({ clientId: "loud" }, () =>
-        egress.fetch(origin, { signal: given.signal }).catch((error: unknown) => {
-          if (!given.signal.aborted) refused.push(error);
-        }),
-      ),
-    );
-    // One that is refused gives its part back: at most ten are left.
-    await expect.poll(() => refused.length).toBeGreaterThanOrEqual(14);
-    expect(refused[0]).toMatchObject({ kind: "broken", sent: true, detail: expect.stringContaining("all the room") });
-    const answered = await start((socket) => socket.end(httpAnswer("x".repeat(KIB_250))));
-    const quiet = await onBehalfOf({ clientId: "quiet" }, () => egress.fetch(answered.origin));
-    expect(await quiet.text()).toHaveLength(KIB_250);
-    given.abort();
-    await Promise.all(calls);
+  it("end a call whose answer has no room (many at once: limits.twin.test.ts)", async () => {
+    const { origin } = await start((socket) => socket.write(httpAnswer("x".repeat(101))));
+    const refused = open({ answerBounds: BOUNDS }).fetch(origin);
+    const detail = expect.stringContaining("all the room") as unknown;
+    await expect(refused).rejects.toMatchObject({ kind: "broken", sent: true, detail });
   });
 });

@@ -36,7 +36,7 @@ export async function askDns(
 }
 
 /** Concurrent callers for the same name share one look-up. Nothing is cached afterwards. */
-export function shared(lookup: Lookup): Lookup {
+function shared(lookup: Lookup): Lookup {
   const lookups = createSharedCalls<readonly LookupAddress[]>();
   return (host) => lookups.run(host, () => lookup(host));
 }

@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { registrableDomainOf } from "../protocol/public-suffix.ts";
 import { fillsRegistrableDomain, placeholderNames } from "../protocol/placeholders.ts";
@@ -7,7 +6,6 @@ import { authorizationUrl } from "../vendor-client/authorization/url.ts";
 import { expandVendor, withClientId } from "../vendor-client/templates.ts";
 import { problemsOf } from "../testing/catalogue-shape.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
-import { capabilitiesOf } from "./entry/registry-entry.ts";
 import { addressOf, FIELDS } from "./fields.ts";
 import { REGISTRY } from "./registry.ts";
 import type { Vendor } from "./vendor.ts";
@@ -196,14 +194,6 @@ describe("the catalogue", () => {
     }
   });
 
-  it("claims ID tokens of an MCP server only with keys, or with the openid scope", () => {
-    for (const entry of CATALOGUE.filter(({ quirks = [] }) => quirks.includes("mcp_authorization_server"))) {
-      const { id, jwksUri, defaultScopes = [], offlineScopes = [] } = entry.vendor;
-      const may = jwksUri !== undefined || [...defaultScopes, ...offlineScopes].includes("openid");
-      expect([id, capabilitiesOf(catalogueEntry(entry)).oidc && !may]).toEqual([id, false]);
-    }
-  });
-
   it("bar#BY-4 exchanges access tokens for long-lived ones at the host that renews them", () => {
     const exchanging = CATALOGUE.filter(({ vendor }) => vendor.longLivedToken !== undefined);
     expect(exchanging.map(({ vendor }) => vendor.id)).toEqual(["facebook", "instagram", "threads"]);
@@ -252,19 +242,3 @@ describe("the catalogue", () => {
     for (const { vendor } of CATALOGUE) expect(REGISTRY.has(vendor.id), vendor.id).toBe(true);
   });
 });
-
-describe("the vendors' own files", () => {
-  it("are all in the registry, each under the name that the list is made by", async () => {
-    const files = readdirSync(new URL("first-class/", import.meta.url)).filter((name) => /^[a-z0-9-]+\.ts$/.test(name));
-    const modules = await Promise.all(
-      files.map(async (name): Promise<object> => import(`./first-class/${name}`) as Promise<object>),
-    );
-    const found = modules.flatMap((module) => Object.values(module) as unknown[]).filter(isEntry);
-    expect(found.length).toBeGreaterThan(6);
-    for (const entry of found) expect(REGISTRY.get(entry.vendor.id)).toBe(entry);
-  });
-});
-
-function isEntry(value: unknown): value is { vendor: { id: string } } {
-  return typeof value === "object" && value !== null && "vendor" in value && "verification" in value;
-}

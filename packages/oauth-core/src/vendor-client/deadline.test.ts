@@ -1,75 +1,50 @@
+import { beforeEach, describe, expect, it } from "vitest";
 import { systemTimer } from "../mechanics/system-timer.ts";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ACCESS_TOKEN, REFRESH_TOKEN, soundAnswer } from "../testing/network/faulty-vendor.ts";
-import { type Lab, openLab } from "../testing/network/vendor-lab.ts";
+import { labOfEachTest } from "../testing/network/vendor-lab.ts";
 import { createDeadline, VENDOR_OPERATION_SECONDS, waitUntil } from "./deadline.ts";
-import { createEgress, type Egress } from "../egress/index.ts";
-import { createVendorClient, type VendorClient } from "./index.ts";
+import { createVendorClient } from "./index.ts";
 
-let lab: Lab;
-let egress: Egress;
-let client: VendorClient;
-let deadlines: AbortController[];
+const deadlines: AbortController[] = [];
+let isOver = false;
+const lab = labOfEachTest({
+  timeoutMs: 60_000,
+  deadline: () => {
+    const controller = new AbortController();
+    if (isOver) controller.abort();
+    deadlines.push(controller);
+    return controller.signal;
+  },
+});
+beforeEach(() => {
+  deadlines.splice(0);
+  isOver = false;
+});
 
 /** Ends the operation that began last. */
 const end = (): void => deadlines.at(-1)?.abort();
 const RESTART = { code: "temporarily_unavailable", status: 503, extras: { retry: "restart" } };
+const UNSPENT = { code: "temporarily_unavailable", extras: {} };
 
 /** The vendor hangs at this path, and the deadline fires as soon as the path is requested. */
-const hangAt = (path: string): void => {
-  lab.vendor.answers.set(path, end);
-};
-
-beforeEach(async () => {
-  lab = await openLab();
-  egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 60_000 });
-  deadlines = [];
-  const deadline = (): AbortSignal => {
-    const controller = new AbortController();
-    deadlines.push(controller);
-    return controller.signal;
-  };
-  client = createVendorClient(
-    { fetch: egress.fetch, timer: systemTimer, now: lab.clock, allowLoopback: true },
-    { deadline },
-  );
-});
-afterEach(async () => {
-  await lab.close();
-  await egress.close();
-});
-
-const redeem = async (): Promise<unknown> =>
-  client.redeemCode(await client.resolve(lab.vendor.entry), lab.vendor.credentials, lab.request);
-const refresh = async (rotatesRefreshTokens: boolean): Promise<unknown> => {
-  const vendor = await client.resolve({ ...lab.vendor.entry, rotatesRefreshTokens });
-  return client.refreshTokens(vendor, lab.vendor.credentials, { refreshToken: REFRESH_TOKEN });
-};
+const hangAt = (path: string): void => void lab.vendor.answers.set(path, end);
 
 describe("the deadline of an operation", () => {
   it("bar#VR-5 ends a redemption at the token endpoint: the code is gone", async () => {
     hangAt("/token");
-    await expect(redeem()).rejects.toMatchObject(RESTART);
+    await expect(lab.redeem()).rejects.toMatchObject(RESTART);
     expect(deadlines).toHaveLength(1);
   });
 
   it("bar#VR-5 that fires before anything is sent spends nothing", async () => {
-    const over = { deadline: () => AbortSignal.abort() };
-    const late = createVendorClient(
-      { fetch: egress.fetch, timer: systemTimer, now: lab.clock, allowLoopback: true },
-      over,
-    );
-    const vendor = await late.resolve(lab.vendor.entry);
-    await expect(late.redeemCode(vendor, lab.vendor.credentials, lab.request)).rejects.toMatchObject({
-      code: "temporarily_unavailable",
-      extras: {},
-    });
+    isOver = true;
+    await expect(lab.redeem()).rejects.toMatchObject(UNSPENT);
     expect(lab.vendor.times("/token")).toBe(0);
   });
 
   it("bar#JW-4 ends a redemption at the keys: the tokens are revoked", async () => {
     hangAt("/jwks");
-    await expect(redeem()).rejects.toMatchObject(RESTART);
+    await expect(lab.redeem()).rejects.toMatchObject(RESTART);
     await expect.poll(() => lab.vendor.times("/revoke")).toBe(1);
   });
 
@@ -80,38 +55,29 @@ describe("the deadline of an operation", () => {
       if (lab.vendor.times("/jwks") === 2) return end();
       return typeof sound === "function" ? sound(response, request) : undefined;
     });
-    await expect(redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
+    await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
     expect(lab.vendor.times("/jwks")).toBe(2);
   });
 
   it("ends a redemption at the discovery of the keys' address", async () => {
     const { issuer } = lab.vendor;
     hangAt("/.well-known/openid-configuration");
-    const entry = {
-      ...lab.vendor.entry,
-      authorizationEndpoint: `${issuer}/authorize`,
-      tokenEndpoint: `${issuer}/token`,
-      issRequired: true,
-    };
-    const vendor = await client.resolve(entry);
-    await expect(client.redeemCode(vendor, lab.vendor.credentials, lab.request)).rejects.toMatchObject(RESTART);
+    const endpoints = { authorizationEndpoint: `${issuer}/authorize`, tokenEndpoint: `${issuer}/token` };
+    await expect(lab.redeem({ entry: { ...endpoints, issRequired: true } })).rejects.toMatchObject(RESTART);
     expect(lab.vendor.times("/token")).toBe(1);
   });
 
   it("bar#RF-9 ends a refresh: a new flow is required only where the vendor rotates", async () => {
     hangAt("/token");
-    await expect(refresh(true)).rejects.toMatchObject(RESTART);
-    await expect(refresh(false)).rejects.toMatchObject({ code: "temporarily_unavailable", extras: {} });
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: true } })).rejects.toMatchObject(RESTART);
+    await expect(lab.refresh({ entry: { rotatesRefreshTokens: false } })).rejects.toMatchObject(UNSPENT);
     expect(lab.vendor.times("/token")).toBe(2);
   });
 
   it("ends a revocation", async () => {
     hangAt("/revoke");
-    const vendor = await client.resolve(lab.vendor.entry);
-    await expect(client.revokeToken(vendor, lab.vendor.credentials, { token: ACCESS_TOKEN })).rejects.toMatchObject({
-      code: "temporarily_unavailable",
-      extras: {},
-    });
+    const revoked = lab.client.revokeToken(await lab.resolve(), lab.vendor.credentials, { token: ACCESS_TOKEN });
+    await expect(revoked).rejects.toMatchObject(UNSPENT);
   });
 
   it("does not end work that other callers wait for", async () => {
@@ -120,9 +86,9 @@ describe("the deadline of an operation", () => {
     lab.vendor.answers.set("/jwks", (response, request) => {
       asked.resolve(() => (typeof sound === "function" ? void sound(response, request) : undefined));
     });
-    const first = redeem();
+    const first = lab.redeem();
     const answer = await asked.promise;
-    const second = redeem();
+    const second = lab.redeem();
     await expect.poll(() => lab.vendor.times("/token")).toBe(2);
     deadlines[0]?.abort();
     await expect(first).rejects.toMatchObject(RESTART);
@@ -137,7 +103,7 @@ describe("the deadline of an operation", () => {
       timer: systemTimer,
       fetch: (url, init) => {
         signals.set(new URL(url).pathname, init?.signal);
-        return egress.fetch(url, init);
+        return fetch(url, init);
       },
       now: lab.clock,
       allowLoopback: true,

@@ -161,7 +161,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
       'clientId [-!== credentials.clientId-]{+=== ""+}',
   },
   "vendor-client/access-token/introspect.ts": {
-    "issued-to, introspect: A token for which the vendor names no client is refused":
+    "access-token/validate: A token for which the vendor names no client is refused":
       "return clients.[-length > 0 && clients.-]every(",
   },
   "vendor-client/access-token/validate.ts": {

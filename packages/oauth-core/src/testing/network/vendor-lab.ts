@@ -36,11 +36,17 @@ export interface Lab {
 
 export const NOW = 1_700_000_000;
 
-export async function openLab({ timeoutMs = 5_000 } = {}): Promise<Lab> {
+interface LabOptions {
+  readonly timeoutMs?: number;
+  readonly deadline?: () => AbortSignal;
+}
+
+export async function openLab({ timeoutMs = 5_000, ...more }: LabOptions = {}): Promise<Lab> {
   const clock = fixedClock(NOW);
   const vendor = await startFaultyVendor(clock);
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs });
-  const client = createVendorClient({ fetch: egress.fetch, timer: systemTimer, now: clock, allowLoopback: true });
+  const { fetch } = egress;
+  const client = createVendorClient({ fetch, timer: systemTimer, now: clock, allowLoopback: true }, more);
   const request: RedeemRequest = {
     code: "code-of-the-vendor",
     redirectUri: "https://broker.example/v1/callback",
@@ -70,28 +76,11 @@ export async function openLab({ timeoutMs = 5_000 } = {}): Promise<Lab> {
 }
 
 /** @returns the lab of the test that runs: each test of the file has its own */
-export function labOfEachTest(options: { readonly timeoutMs?: number } = {}): Lab {
+export function labOfEachTest(options: LabOptions = {}): Lab {
   const lab = {} as Lab;
   beforeEach(async () => {
     Object.assign(lab, await openLab(options));
   });
   afterEach(() => lab.close());
   return lab;
-}
-
-/**
- * A vendor whose `/me` never responds, with a short timeout. No other endpoint is asked, so that a
- * busy machine does not make another request time out.
- */
-export async function openSilentLab(): Promise<{
-  readonly lab: Lab;
-  readonly vendor: ResolvedVendor;
-  readonly endpoint: string;
-}> {
-  const lab = await openLab({ timeoutMs: 200 });
-  const { issuer } = lab.vendor;
-  lab.vendor.answers.set("/me", () => undefined);
-  const endpoints = { authorizationEndpoint: `${issuer}/authorize`, tokenEndpoint: `${issuer}/token` };
-  const vendor = await lab.resolve({ ...endpoints, issRequired: false });
-  return { lab, vendor, endpoint: `${issuer}/me` };
 }

@@ -1,15 +1,17 @@
 /** Whether the vendor confirms a presented token, and for which client it was issued. */
 import { describe, expect, it } from "vitest";
 import {
-  type Answer,
   ACCESS_TOKEN,
   CLIENT_ID,
+  CLIENT_SECRET,
   soundIntrospection,
   SUBJECT,
 } from "../../testing/network/faulty-vendor.ts";
-import { labOfEachTest, NOW, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import { labOfEachTest, NOW } from "../../testing/network/vendor-lab.ts";
 import type { TokenCheck } from "../../registry/account.ts";
 import type { Vendor, VendorCredentials } from "../../registry/vendor.ts";
+import { lacksScopeForAccount } from "../userinfo/userinfo.ts";
+import { isIssuedTo } from "./introspect.ts";
 import { canValidateAccessToken } from "./validate.ts";
 
 const lab = labOfEachTest();
@@ -78,23 +80,9 @@ describe.each(TELLING)("a token validated by %s", (_title, way) => {
     await expect(validate(way())).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
 
-  it.each<[string, Answer]>([
-    ["500", { status: 500 }],
-    ["429", { status: 429 }],
-    ["a cut connection", (response) => void response.destroy()],
-  ])("cannot be validated now by a vendor that answers %s", async (_answer, answer) => {
-    lab.vendor.answers.set("/token-info", answer);
-    await expect(validate(way())).rejects.toMatchObject({ code: "temporarily_unavailable", status: 503 });
-  });
-
-  it.each<[string, Answer]>([
-    ["HTML", { headers: { "content-type": "text/html" }, body: "<html>" }],
-    ["a redirect", { status: 307, headers: { location: "https://elsewhere.example/" } }],
-    ["403", { status: 403, body: {} }],
-    ["nothing to say", { body: {} }],
-    ["a member twice", { body: '{"active":true,"active":true}' }],
-  ])("is not valid by a response that is %s", async (_answer, answer) => {
-    lab.vendor.answers.set("/token-info", answer);
+  // What else is no answer: check.test.ts.
+  it("is not valid by a response that says nothing", async () => {
+    lab.vendor.answers.set("/token-info", { body: {} });
     await expect(validate(way())).rejects.toMatchObject({ code: "vendor_response_invalid" });
   });
 
@@ -171,28 +159,6 @@ describe("a token validated by the account", () => {
     lab.vendor.answers.set("/me", { status: 401 });
     expect(await validateForAnyClient(userinfo())).toEqual({ active: false, reason: "no_account" });
   });
-
-  it("cannot be validated now by a vendor that is down", async () => {
-    lab.vendor.answers.set("/me", { status: 500 });
-    await expect(validateForAnyClient(userinfo())).rejects.toMatchObject({ code: "temporarily_unavailable" });
-  });
-});
-
-it("a token cannot be validated now by a vendor that is silent, whichever way is asked", async () => {
-  const silent = await openSilentLab();
-  const { endpoint } = silent;
-  for (const way of [
-    { introspectionEndpoint: endpoint },
-    check({ endpoint }),
-    { userinfoEndpoint: endpoint },
-  ] satisfies Partial<Vendor>[]) {
-    const credentials = "userinfoEndpoint" in way ? undefined : lab.vendor.credentials;
-    const validated = silent.lab.client.validateAccessToken({ ...silent.vendor, ...way }, ACCESS_TOKEN, credentials);
-    // One after the other: each waits for its own time to be over.
-    // oxlint-disable-next-line no-await-in-loop
-    await expect(validated).rejects.toMatchObject({ code: "temporarily_unavailable" });
-  }
-  await silent.lab.close();
 });
 
 it.each(["", " ", "a b", "a\r\nx: y", "ключ", "\u0000", "x".repeat(16_385)])(
@@ -226,4 +192,100 @@ it("is found by metadata", async () => {
   lab.vendor.describe({ introspection_endpoint: at("/token-info") });
   says();
   expect(await validate({})).toMatchObject({ active: true, user: SUBJECT });
+});
+
+describe("introspection", () => {
+  it("rfc7662#2.1 sends the token in the body and our credentials by Basic", async () => {
+    says();
+    await validate({ ...introspection(), tokenRequestBody: "json", parameterNames: { token: "t" } });
+    const [asked] = lab.vendor.received.filter(({ path }) => path === "/token-info");
+    expect(Object.fromEntries(asked?.form ?? [])).toEqual({ token: ACCESS_TOKEN, token_type_hint: "access_token" });
+    const basic = Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString("base64");
+    expect(asked?.headers.authorization).toBe(`Basic ${basic}`);
+  });
+
+  it("rfc7662#2.1 is not asked without a secret: the account decides if no client is expected", async () => {
+    says();
+    lab.vendor.answers.set("/me", { body: { sub: SUBJECT } });
+    await expect(validate(introspection(), publicClient)).rejects.toMatchObject({
+      extras: { reason: "client_unknown" },
+    });
+    const ofAnyClient = await lab.client.validateAccessToken(await lab.resolve(introspection()), ACCESS_TOKEN);
+    expect(ofAnyClient).toEqual({ active: true, user: SUBJECT });
+    expect(lab.vendor.asked()).not.toContain("/token-info");
+  });
+
+  it.each<[string, object]>([
+    ["it is not active", { active: false }],
+    ["it is not a Bearer token", { token_type: "DPoP" }],
+    ["it is a refresh token and says so", { token_type: "refresh_token" }],
+    ["it is bound to a key", { cnf: { jkt: "x" } }],
+    ["its time has not come", { nbf: NOW + 60 }],
+  ])("rfc7662#2.2 refuses a token where %s", async (_title, members) => {
+    says(members);
+    expect(await validate(introspection())).toEqual({ active: false, reason: "refused" });
+  });
+
+  it.each(["unsupported_token_type", "invalid_token", "InvalidToken"])(
+    "refuses what the vendor calls %s",
+    async (error) => {
+      lab.vendor.answers.set("/token-info", { status: 400, body: { error } });
+      expect(await validate(introspection())).toEqual({ active: false, reason: "refused" });
+    },
+  );
+
+  it("rfc7662#2.2 requires active to be true or false", async () => {
+    says({ active: "true" });
+    await expect(validate(introspection())).rejects.toMatchObject({ code: "vendor_response_invalid" });
+  });
+
+  it("asks the account too where no user, or no kind of token, is named", async () => {
+    lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
+    says({ sub: undefined });
+    expect(await validate(introspection())).toMatchObject({ active: true, user: "by-userinfo", clientId: CLIENT_ID });
+    says({ token_type: undefined });
+    expect(await validate(introspection())).toMatchObject({ user: "by-userinfo" });
+    lab.vendor.answers.set("/me", { status: 401 });
+    expect(await validate(introspection())).toEqual({ active: false, reason: "no_account" });
+  });
+
+  it("rfc6750#3.1 decides nothing if the account is forbidden: the token is good otherwise", async () => {
+    says({ sub: undefined });
+    lab.vendor.answers.set("/me", { status: 403, body: { message: "Resource not accessible" } });
+    const forbidden = { code: "vendor_response_invalid", extras: { reason: "account_forbidden" } };
+    await expect(validate(introspection())).rejects.toMatchObject(forbidden);
+    lab.vendor.answers.set("/me", {
+      status: 403,
+      headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
+    });
+    await expect(validate(introspection())).rejects.toSatisfy(lacksScopeForAccount);
+  });
+
+  it("suffices where there is no account to ask, as long as it names a user", async () => {
+    const alone = { introspectionEndpoint: at("/token-info") };
+    says({ token_type: undefined, scope: undefined, exp: undefined });
+    expect(await validate(alone)).toEqual({ active: true, user: SUBJECT, clientId: CLIENT_ID });
+    says({ sub: undefined, username: "ada" });
+    await expect(validate(alone)).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
+  });
+
+  it("that names no client counts as one for another client (#11)", async () => {
+    says({ client_id: undefined });
+    expect(await validate(introspection())).toEqual({ active: false, reason: "other_client" });
+  });
+});
+
+describe("the clients that a token names", () => {
+  const ours: VendorCredentials = { ...publicClient, clientId: "ours" };
+
+  it.each<[string, readonly string[], VendorCredentials | undefined, boolean]>([
+    ["our client alone", ["ours", "ours"], ours, true],
+    ["another client", ["another"], ours, false],
+    ["ours and another", ["ours", "another"], ours, false],
+    ["no client (#11)", [], ours, false],
+    ["no client, where none is expected", [], undefined, true],
+    ["another client, where none is expected", ["another"], undefined, true],
+  ])("a token that names %s", (_what, clients, credentials, isOurs) => {
+    expect(isIssuedTo(clients, credentials)).toBe(isOurs);
+  });
 });

@@ -268,13 +268,6 @@ describe("metadata", () => {
     await expect(world.discovery.resolve(one)).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 
-  it("does not stand in for metadata with another issuer", async () => {
-    await world.discovery.resolve(entry());
-    publish(OIDC, SOUND, { issuer: "https://w.example" });
-    world.clock.advance(600);
-    await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
-  });
-
   it("bar#DI-1 with another issuer is refused every time until it is valid again", async () => {
     await world.discovery.resolve(entry());
     publish(OIDC, SOUND, { issuer: "https://w.example" });

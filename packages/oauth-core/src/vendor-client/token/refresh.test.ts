@@ -203,16 +203,6 @@ describe("refreshTokens", () => {
     expect(lab.vendor.times("/revoke")).toBe(0);
   });
 
-  it.each([
-    ["invalid_grant", "invalid_grant"],
-    ["bad_refresh_token", "invalid_grant"],
-    ["invalid_client", "vendor_credentials_rejected"],
-    ["invalid_scope", "invalid_scope"],
-  ])("%s is %s", async (error, code) => {
-    lab.vendor.answers.set("/token", { status: 400, body: { error } });
-    await expect(lab.refresh()).rejects.toMatchObject({ code, extras: { vendorError: error } });
-  });
-
   it("ends with the signal of the lease holder, and reports that the refresh token may be spent", async () => {
     lab.vendor.answers.set("/token", () => undefined);
     const lease = new AbortController();

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "../../protocol/errors.ts";
 import { ACCESS_TOKEN, type Answer, CLIENT_ID } from "../../testing/network/faulty-vendor.ts";
-import { labOfEachTest, openSilentLab } from "../../testing/network/vendor-lab.ts";
+import { labOfEachTest } from "../../testing/network/vendor-lab.ts";
 import type { AccountEndpoint, TokenPlace } from "../../registry/account.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 
@@ -64,14 +64,6 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
     const error: unknown = await ask(way()).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "temporarily_unavailable", status: 503 });
     expect(error).not.toMatchObject({ extras: { retry: "restart" } });
-  });
-
-  it("is an outage when the vendor does not respond", async () => {
-    await lab.close();
-    const silent = await openSilentLab();
-    Object.assign(lab, silent.lab);
-    const found = lab.client.account({ ...silent.vendor, ...way() }, ACCESS_TOKEN);
-    await expect(found).rejects.toMatchObject({ code: "temporarily_unavailable" });
   });
 
   it.each<[string, Answer]>([
