@@ -1,49 +1,25 @@
-import {
-  existsSync,
-  mkdirSync,
-  symlinkSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { vendorChoices } from "./choices/choices.ts";
 import type { Prompts } from "./choices/choose.ts";
 import type { CreateDeps } from "./create.ts";
-import { type Ran, runCreate } from "./testing/run-create.ts";
+import { makeTestMaterials, type Ran, runCreate, TARBALLS } from "./testing/run-create.ts";
 import { environmentOf } from "./project/service-yaml.ts";
 import { ROOT } from "./materials/make-materials.ts";
 import type { Materials } from "./materials/materials.ts";
 
-const PACKED = ["mcp-auth.tgz", "simulators.tgz"];
 const GOOD = ["--mode", "hosted", "--vendor", "github"];
 let desk: string;
 let materials: Materials;
 beforeEach(() => {
-  desk = mkdtempSync(join(tmpdir(), "create server "));
-  materials = {
-    folder: join(desk, ".materials"),
-    version: "9.9.9",
-    core: "packed",
-    node: ">=24.15",
-    tools: { vitest: "1.0.0" },
-  };
-  mkdirSync(join(materials.folder, "packed"), { recursive: true });
-  for (const name of PACKED) writeFileSync(join(materials.folder, "packed", name), name);
-  // The files that contain the template's name.
-  mkdirSync(join(materials.folder, "template/src"), { recursive: true });
-  for (const file of ["README.md", "Dockerfile", "src/main.ts"]) {
-    writeFileSync(join(materials.folder, "template", file), readFileSync(join(ROOT, "apps/mcp-template", file)));
-  }
+  desk = join(temporaryFolder(), "create server");
+  materials = makeTestMaterials(join(desk, "materials"));
 });
-afterEach(() => rmSync(desk, { recursive: true, force: true }));
 
 const run = (args: readonly string[], changes: Partial<CreateDeps> = {}): Promise<Ran> =>
   runCreate(args, { from: desk, materials: async () => materials, ...changes });
@@ -65,7 +41,7 @@ describe("a project", () => {
     expect(written("my-server/.dockerignore").split("\n")).toEqual(
       expect.arrayContaining(["node_modules/", "dist/", ".env", ".git/"]),
     );
-    expect(readdirSync(join(desk, "my-server/packed")).sort()).toEqual(PACKED);
+    expect(readdirSync(join(desk, "my-server/packed")).sort()).toEqual(TARBALLS);
     for (const file of ["README.md", "Dockerfile", "src/main.ts", "package.json"]) {
       expect(written(`my-server/${file}`)).not.toMatch(/mcp-template|MCP template/);
     }

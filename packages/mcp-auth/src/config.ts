@@ -7,6 +7,7 @@ import {
   type Environment,
   ignoredProxyWarnings,
   type Problem,
+  splitList,
   valueOf,
 } from "@oauth-broker/service/configuration";
 import { readEvents } from "@oauth-broker/service/events";
@@ -79,8 +80,8 @@ const OF_A_URL = /^(?:EVENTS_URL|VENDOR_(?:\w+_)?(?:ISSUER|[A-Z]+_URL))$/;
 
 /** The vendors that are listed are known, even if something else is wrong. */
 function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly Problem[] {
-  const [first, ...others] = (read.value("VENDORS") ?? "").split(",").map((id) => id.trim());
-  if (first === undefined || first === "") return [];
+  const [first, ...others] = splitList(read.value("VENDORS"));
+  if (first === undefined) return [];
   const scopes = new Map([first, ...others].map((id) => [id, undefined]));
   const signIn = read.value("SIGN_IN") ?? first;
   // A wrong value is its own problem, and none of the tools that name the sign-in vendor.
@@ -89,12 +90,8 @@ function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly
 
 /** A variable that is missing may be there under another name. */
 function misspelt(read: PrefixedReader, environment: Environment): readonly Problem[] {
-  const ids = (read.value("VENDORS") ?? "").split(",").map((id) => id.trim());
   const listed = new Set(read.problems.map(({ path }) => path));
-  return unknownVariables(
-    environment,
-    ids.filter((id) => id !== ""),
-  ).filter(({ path }) => !listed.has(path));
+  return unknownVariables(environment, splitList(read.value("VENDORS"))).filter(({ path }) => !listed.has(path));
 }
 
 function errorOf(problems: Parameters<typeof configError>[0]): Error {

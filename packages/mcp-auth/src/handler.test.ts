@@ -1,29 +1,16 @@
 /** A server inside another program: what it answers, and what it leaves alone. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createMcpHandler, type McpHandler } from "./handler.ts";
 import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
 
 const DEFINITION = { name: "test", version: "1.0.0", tools: [] };
-const folders: string[] = [];
-const open: McpHandler[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((handler) => handler.close()));
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-  vi.restoreAllMocks();
-});
+afterEach(() => vi.restoreAllMocks());
 
 async function handlerOf(settings: Readonly<Record<string, string>> = {}): Promise<McpHandler> {
-  const folder = mkdtempSync(join(tmpdir(), "mcp-handler-"));
-  folders.push(folder);
-  const handler = await createMcpHandler(
-    DEFINITION,
-    { ...HOSTED, DATA_DIR: folder, ...settings },
-    { log: () => undefined },
-  );
-  open.push(handler);
+  const environment = { ...HOSTED, DATA_DIR: temporaryFolder(), ...settings };
+  const handler = await createMcpHandler(DEFINITION, environment, { log: () => undefined });
+  onTestFinished(() => handler.close());
   return handler;
 }
 

@@ -1,10 +1,9 @@
 /** Storage as deployments have it: a file and a key file; a table and KMS; a table alone. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createServerRecords } from "./hosted/records/server-key.ts";
@@ -36,12 +35,11 @@ afterAll(async () => {
   await Promise.all([dynamo.close(), kms.close()]);
 });
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "storage-"));
+  folder = temporaryFolder();
   lines.length = 0;
 });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((storage) => storage.close()));
-  rmSync(folder, { recursive: true });
 });
 
 /** As a process of the server opens it. */

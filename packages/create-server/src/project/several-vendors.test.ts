@@ -1,28 +1,24 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadSettings } from "@oauth-broker/mcp-auth/config";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { runCreate } from "../testing/run-create.ts";
-import { makeTemplate, ROOT } from "../materials/make-materials.ts";
+import { makeTestMaterials, runCreate } from "../testing/run-create.ts";
+import { ROOT } from "../materials/make-materials.ts";
 import { forSeveralVendors } from "./several-vendors.ts";
 
 const OURS = { DEPLOYMENT_URL: "https://server.example.com", TRUSTED_PROXIES: "10.0.0.0/8" };
 let desk: string;
-function openDesk(): void {
-  desk = mkdtempSync(join(tmpdir(), "several-"));
-  mkdirSync(join(desk, "materials/packed"), { recursive: true });
-  makeTemplate(join(desk, "materials"));
-}
-beforeEach(openDesk);
-afterEach(() => rmSync(desk, { recursive: true, force: true }));
+beforeEach(() => {
+  desk = temporaryFolder();
+});
 
 async function run(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
-  const about = { version: "9.9.9", core: "packed", node: ">=24.15", tools: {} } as const;
-  const materials = async () => ({ folder: join(desk, "materials"), ...about });
+  const materials = async () => makeTestMaterials(join(desk, "materials"));
   const { code, printed, said } = await runCreate(args, { from: desk, materials });
   return { code, text: printed + said };
 }
@@ -88,7 +84,7 @@ describe("a project with several vendors", () => {
 
 describe("a project's own tests, whatever the ids look like,", async () => {
   // While tests are collected, since these are among them.
-  openDesk();
+  desk = mkdtempSync(join(tmpdir(), "several-"));
   const own = desk;
   afterAll(() => rmSync(own, { recursive: true, force: true }));
   await run("several", ...HOSTED, "github,google-workspace,3d-vault");
@@ -108,7 +104,7 @@ describe("what cannot be", () => {
   ])("%j", async (args, problem) => {
     const { code, text } = await run("several", ...args);
     expect({ code, text }).toEqual({ code: 2, text: expect.stringMatching(problem) });
-    expect(readdirSync(desk)).toEqual(["materials"]);
+    expect(readdirSync(desk)).toEqual([]);
   });
 
   it("two names of one vendor", async () => {

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Secret, systemClock } from "@oauth-broker/oauth-core";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import type { Environment } from "@oauth-broker/service/configuration";
 import { createLog } from "@oauth-broker/service";
 import { sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
@@ -35,10 +34,9 @@ function operatorOf(environment: Environment) {
 
 describe("the operator's commands on a server's own storage", () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "operator-"));
+  beforeEach(() => {
+    folder = temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function serverWithLink(environment: object): Promise<void> {
     const log = createLog({ write: () => undefined });
@@ -206,7 +204,7 @@ describe("token-store, run from a server", () => {
   });
 
   it("seals a table in which no row is sealed yet, by the command that its audit advises", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "operator-"));
+    const folder = temporaryFolder();
     const environment = { ...HOSTED, DATA_DIR: folder };
     const rows = sqliteTokenRows({ path: join(folder, "tokens.sqlite") });
     const older = { access_token: "plain", updated_at: 1_700_000_000 };
@@ -219,6 +217,5 @@ describe("token-store, run from a server", () => {
     const storage = await openStorage({ now: systemClock, log: createLog({ write: () => undefined }), environment });
     expect((await storage.tokens.get(KEY))?.tokens.accessToken.reveal()).toBe("plain");
     await storage.close();
-    await rm(folder, { recursive: true });
   });
 });

@@ -1,9 +1,9 @@
 /** Bad names, links and icons end the start; good ones are what the pages show. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { type Environment, loadSettings } from "../config.ts";
 import { HOSTED, problemsOf as listProblems } from "../testing/environments.ts";
 
@@ -13,14 +13,8 @@ const WEBP = Buffer.from("RIFF\u0010\0\0\0WEBPVP8 ", "latin1");
 
 const problemsOf = (environment: Environment): string => listProblems(environment).join("; ");
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "icons-"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
 function iconOf(name: string, bytes: Uint8Array | string) {
-  const path = join(folder, name);
+  const path = join(temporaryFolder(), name);
   writeFileSync(path, bytes);
   return { ...HOSTED, SERVER_ICON: path };
 }
@@ -89,6 +83,7 @@ describe("the icon", () => {
   });
 
   it("is a file that can be read, and no device", () => {
+    const folder = temporaryFolder();
     expect(problemsOf({ ...HOSTED, SERVER_ICON: folder })).toContain("SERVER_ICON must be a file");
     symlinkSync("/dev/zero", join(folder, "zero.png"));
     expect(problemsOf({ ...HOSTED, SERVER_ICON: join(folder, "zero.png") })).toContain("SERVER_ICON must be a file");

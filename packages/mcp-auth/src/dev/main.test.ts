@@ -1,15 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, expect, it } from "vitest";
 import { runDev } from "./run-dev.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "mcp dev "));
+  folder = join(temporaryFolder(), "mcp dev");
+  mkdirSync(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function dev(args: readonly string[] = [], node: readonly string[] = []) {
   const command = [...node, join(import.meta.dirname, "main.ts"), ...args];

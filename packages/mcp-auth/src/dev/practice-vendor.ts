@@ -6,6 +6,7 @@
 import { FIELDS, REGISTRY, URL_VARIABLE_FIELDS, wireName } from "@oauth-broker/oauth-core/registry";
 import type { SandboxVendor } from "@oauth-broker/simulators";
 import { nearest } from "@oauth-broker/oauth-core";
+import { splitList } from "@oauth-broker/service/configuration";
 import { type Environment, prefixOf } from "../config.ts";
 import { VENDOR_FIELD_VARIABLES } from "../config/variables/vendor-fields.ts";
 
@@ -59,7 +60,7 @@ export interface PracticeOptions {
  * @throws Error saying what to install or to set
  */
 export async function startPracticeVendors(given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
-  const ids = idsOf(given);
+  const ids = splitList(given["VENDORS"]);
   if (ids.length === 0) return startPracticeVendor(given, options);
   const signIn = given["SIGN_IN"] ?? ids[0];
   const started: PracticeVendor[] = [];
@@ -82,12 +83,6 @@ export async function startPracticeVendors(given: Environment, options: Practice
     app: undefined,
     close,
   };
-}
-
-/** `VENDORS`; empty with plain `VENDOR`. */
-export function idsOf(given: Environment): readonly string[] {
-  const ids = (given["VENDORS"] ?? "").split(",").map((id) => id.trim());
-  return ids.filter((id) => id !== "");
 }
 
 /** Its variables are those of an only vendor, with its prefix. */

@@ -7,10 +7,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { splitList } from "@oauth-broker/service/configuration";
 import { type Environment, loadSettings, UNDER_DEV } from "../config.ts";
 import { type Desk, deskEnvironment } from "./environment.ts";
 import { nextSteps } from "./next-steps.ts";
-import { idsOf, type PracticeVendor, startPracticeVendors } from "./practice-vendor.ts";
+import { type PracticeVendor, startPracticeVendors } from "./practice-vendor.ts";
 import { ownWarnings } from "./own-warnings.ts";
 import { parseServiceFile } from "./service-file.ts";
 import { fetchTestToken } from "./test-token.ts";
@@ -49,7 +50,7 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
       mode,
       about: vendor.about,
       token,
-      isLinking: idsOf(given).length > 0,
+      isLinking: splitList(given["VENDORS"]).length > 0,
     });
     const isOwnWarning = ownWarnings(given, { desk: desk.environment, vendor: vendor.environment });
     const printLine = (line: string): void => (isOwnWarning(line) ? undefined : print(line));

@@ -1,8 +1,6 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -127,17 +125,15 @@ describe("METRICS_PORT", () => {
 });
 
 it("a hosted server's requests, storage and keys are measured", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "mcp-metrics-"));
-  const hosted = loadSettings({ ...HOSTED, DATA_DIR: folder });
+  const environment = { DATA_DIR: temporaryFolder() };
+  const hosted = loadSettings({ ...HOSTED, ...environment });
   const metrics = createServerMetrics(definition, hosted);
   const log = metrics.countStorageEvents(quiet);
-  const environment = { DATA_DIR: folder };
   const storage = await openStorage({ now: systemClock, log, environment, onTiming: metrics.timeStorage });
   const { app, close } = createApp(definition, hosted, { now: systemClock, log: quiet, storage, metrics });
   closing.push(async () => {
     await close();
     await storage.close();
-    rmSync(folder, { recursive: true });
   });
   const at = (path: string) =>
     app.request(`${HOSTED.DEPLOYMENT_URL}${path}`, { headers: { host: new URL(HOSTED.DEPLOYMENT_URL).host } });

@@ -16,7 +16,7 @@ import {
   parseJsonObject,
 } from "@oauth-broker/oauth-core";
 import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
-import { isLoopback } from "../../mcp/admission/known-host.ts";
+import { isLoopbackName } from "@oauth-broker/service/configuration";
 import type { HostedSettings } from "../../settings.ts";
 import type { ServerClient } from "./client.ts";
 import { readDocumentMetadata } from "./client-metadata.ts";
@@ -113,10 +113,10 @@ function standingOf(
 ): Standing | undefined {
   const url = documentUrl(clientId);
   if (url === undefined) return undefined;
-  const isReachable = url.protocol === "https:" || (allowLoopback && isLoopback(url.hostname));
+  const isReachable = url.protocol === "https:" || (allowLoopback && isLoopbackName(url.hostname));
   if (hosts.includes(url.host)) return isReachable ? "listed" : undefined;
   //= bar#AS-13
-  const isPublic = url.protocol === "https:" && url.port === "" && !isLoopback(url.hostname);
+  const isPublic = url.protocol === "https:" && url.port === "" && !isLoopbackName(url.hostname);
   return isPublic && hosts.includes(ANY_HOST) ? "any_host" : undefined;
 }
 

@@ -19,7 +19,6 @@ describe("bar#RS-7 Host and Origin", () => {
     [deployed, "server.example", undefined],
     [deployed, "SERVER.example", "https://server.example"],
     [local, "127.0.0.1:8788", "http://127.0.0.1:8788"],
-    [deployed, "SERVER.example:443", undefined],
     [unnamed, "localhost:8788", undefined],
     [unnamed, "127.0.0.1:1", "http://127.0.0.1:1"],
     [unnamed, "[::1]:8788", undefined],
@@ -45,8 +44,6 @@ describe("bar#RS-7 Host and Origin", () => {
     [deployed, "server.example", "null"],
     [deployed, "server.example", ""],
     [local, "localhost:8788", undefined],
-    [deployed, "server.example:80", undefined],
-    [deployed, "server.example:443:443", undefined],
     [local, "127.0.0.1:8789", undefined],
     [unnamed, "evil.example", undefined],
     [unnamed, "127.0.0.1.evil.example", undefined],
@@ -99,11 +96,5 @@ describe("a refusal, for the log", () => {
     expect(await refusal({ host: "server.example", origin: "https://evil.example" })).toBe(
       "Origin https://evil.example is neither our own nor in ALLOWED_ORIGINS",
     );
-  });
-
-  it("is bounded, and shows nothing that a host cannot have", async () => {
-    const detail = String(await refusal({ host: `"}\\<script>?token=secret${"x".repeat(1000)}` }));
-    expect(detail).toMatch(/^expected Host server\.example, got \?{4}script\?\?token\?secretx+: a proxy/);
-    expect(detail.length).toBeLessThan(256);
   });
 });

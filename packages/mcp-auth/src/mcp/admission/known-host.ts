@@ -4,12 +4,10 @@
  * origins.ts decides which other sites may call which path.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
+import { isLoopbackName } from "@oauth-broker/service/configuration";
 import { foreignHostDetail, isHostOf, quoteHeader, type Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { Settings } from "../../settings.ts";
-
-/** Loopback, in any URL spelling. */
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** @returns whether a Host header is ours, and an Origin, if any, is ours or allowed */
 export type KnownHost = (host: string | undefined, origin: string | undefined) => boolean;
@@ -30,21 +28,17 @@ export function createKnownHost(
     return (host, origin) =>
       isHostOf(own, host) && (origin === undefined || origin === own.origin || isAllowed(origin));
   }
-  const isOnLoopback = isLoopback(listen.host);
+  const isOnLoopback = isLoopbackName(listen.host);
   return (host, origin) => {
     const asked = host === undefined ? undefined : URL.parse(`http://${host}`);
     if (asked === undefined || asked === null) return false;
-    if (isOnLoopback && !LOOPBACK.test(asked.hostname)) return false;
+    if (isOnLoopback && !isLoopbackName(asked.hostname)) return false;
     return origin === undefined || URL.parse(origin)?.host === asked.host || isAllowed(origin);
   };
 }
 
 function originDetail(origin: string | undefined): string {
   return `Origin ${quoteHeader(origin)} is neither our own nor in ALLOWED_ORIGINS`;
-}
-
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host) || host === "::1";
 }
 
 /**

@@ -6,10 +6,10 @@ import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-cor
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
+import { isLoopbackName } from "@oauth-broker/service/configuration";
 import { endSpan, startVendorSpan } from "@oauth-broker/service/tracing";
 import type { VendorToken, VendorTokenSource } from "../../mode.ts";
 import { NeedsScope, ToolError, type VendorApi } from "../../tool.ts";
-import { isLoopback } from "../admission/known-host.ts";
 import { scopesLacking, type ScopeReading } from "./insufficient-scope.ts";
 
 export interface VendorApiDeps {
@@ -133,7 +133,8 @@ async function requireVendorUrl(input: string | URL, deps: VendorApiDeps): Promi
   if (url === null) throw new ToolError("The tool requested something that is not a URL");
   const { apiHosts, allowLoopback, names } = deps;
   if (url.protocol === "https:" && apiHosts.some((host) => isOf(url.hostname, host))) return url;
-  const isOpen = url.protocol === "https:" || (allowLoopback && url.protocol === "http:" && isLoopback(url.hostname));
+  const isOpen =
+    url.protocol === "https:" || (allowLoopback && url.protocol === "http:" && isLoopbackName(url.hostname));
   const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint } = await resolve(deps);
   const own = [authorizationEndpoint, tokenEndpoint, userinfoEndpoint].map(
     (endpoint) => URL.parse(endpoint ?? "")?.origin,
