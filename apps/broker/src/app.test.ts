@@ -6,7 +6,7 @@ import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { expect, it } from "vitest";
 import { callerName } from "../../../packages/oauth-core/src/egress/share.ts";
-import { basic } from "./testing/registering-broker.ts";
+import { as } from "./testing/registering-broker.ts";
 import { ISSUER, testBroker } from "./testing/test-broker.ts";
 
 /** A broker whose vendor records the client that each call is made for. */
@@ -33,7 +33,7 @@ it("bar#ST-8 asks vendors in the name of the client that each request is of", as
   await post("/v1/explain", { issuer, vendor_client_id: "mine" }, "other");
   await app.request(`${ISSUER}/register`, {
     method: "POST",
-    headers: { "content-type": "application/json", authorization: basic("other") },
+    headers: { "content-type": "application/json", ...as("other") },
     body: '{"vendor":"acme"}',
   });
   expect(names).toEqual([

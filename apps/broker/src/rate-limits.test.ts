@@ -15,6 +15,14 @@ const slowDown = (answer: { response: Response; body: Record<string, unknown> })
 };
 
 describe("bar#ST-8 what one client may do in a minute", () => {
+  it("limits pushed requests of one client and not of the other", async () => {
+    const { push, post } = await testBroker({ limits: { parPerMinute: 2 } });
+    await push();
+    await push();
+    slowDown(await push());
+    expect((await post("/v1/par", { client_id: "other" }, "other")).response.status).toBe(400);
+  });
+
   it("limits explain requests, to sixty when nothing else is configured", async () => {
     const { post, push } = await testBroker();
     for (let at = 0; at < 60; at += 1) expect((await post("/v1/explain", EXPLAIN)).response.status).toBe(200);

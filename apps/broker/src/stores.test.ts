@@ -122,27 +122,21 @@ describe("a keyset that cannot be opened", () => {
     const { records, close } = await openStores(places, fixedClock(NOW));
     onTestFinished(close);
     const wrapper = localKeyWrapper({ path: join(folder, "key") });
-    const byFile = recordKeysetStorage({
-      records,
-      place: placeOf({ table, region: aws.engine.region }),
-      wrapper,
-      otherwise: "another key file",
-    });
-    await byFile.write(undefined, { text: "{}", revision: 1 });
+    const otherwise = "another key file";
+    const place = placeOf({ table, region: aws.engine.region });
+    await recordKeysetStorage({ records, place, wrapper, otherwise }).write(undefined, { text: "{}", revision: 1 });
     const { get } = await freshBroker();
     expect(await get("/readyz")).toMatchObject({ status: 503, body: { reason: "keys_unavailable" } });
-    await expect((await keysetOn(places)).load()).rejects.toMatchObject({
-      detail: expect.stringContaining("KMS keys"),
-    });
+    const sealedElsewhere = { detail: expect.stringContaining("KMS keys") as string };
+    await expect((await keysetOn(places)).load()).rejects.toMatchObject(sealedElsewhere);
 
     const store = await aws.newStore();
     const other: Places = { ...places, store };
     await (await keysetOn(other)).load();
     const { records: sealed, close: closeSealed } = await openStores(other, fixedClock(NOW));
     onTestFinished(closeSealed);
-    await expect(
-      recordKeysetStorage({ records: sealed, place: placeOf(store), wrapper, otherwise: "another key file" }).read(),
-    ).rejects.toMatchObject({ detail: "the keyset was sealed under another key file" });
+    const storage = recordKeysetStorage({ records: sealed, place: placeOf(store), wrapper, otherwise });
+    await expect(storage.read()).rejects.toMatchObject({ detail: "the keyset was sealed under another key file" });
   });
 
   it("is not created when the key file is missing, and opens once the file is there", async () => {

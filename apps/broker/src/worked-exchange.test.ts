@@ -5,7 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { CLIENT_SECRET, CODE_VERIFIER, ISSUER, REDIRECT_URI, testBroker } from "./testing/test-broker.ts";
+import { basic, CLIENT_SECRET, CODE_VERIFIER, ISSUER, REDIRECT_URI, testBroker } from "./testing/test-broker.ts";
 
 const PAGE = new URL("../../../docs/api.md", import.meta.url);
 const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -14,7 +14,7 @@ const CODE_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 type Names = [value: string, name: string][];
 
 async function play(): Promise<string> {
-  const names: Names = [[Buffer.from(`platform:${CLIENT_SECRET}`).toString("base64"), "CREDENTIALS"]];
+  const names: Names = [[basic("platform", CLIENT_SECRET).replace("Basic ", ""), "CREDENTIALS"]];
   const exchanges: string[] = [];
   let count = 0;
   const broker = await testBroker({
@@ -45,23 +45,19 @@ async function play(): Promise<string> {
     );
     return { answer, body: text === "" ? {} : (JSON.parse(text) as Record<string, string>) };
   };
-  const authorization = `Basic ${Buffer.from(`platform:${CLIENT_SECRET}`).toString("base64")}`;
+  const post = (path: string, form: Record<string, string>) =>
+    send("POST", path, { authorization: basic("platform", CLIENT_SECRET) }, form);
 
-  const pushed = await send(
-    "POST",
-    "/v1/par",
-    { authorization },
-    {
-      client_id: "platform",
-      response_type: "code",
-      vendor: "acme",
-      redirect_uri: REDIRECT_URI,
-      scope: "read",
-      state: "of-the-platform",
-      code_challenge: CODE_CHALLENGE,
-      code_challenge_method: "S256",
-    },
-  );
+  const pushed = await post("/v1/par", {
+    client_id: "platform",
+    response_type: "code",
+    vendor: "acme",
+    redirect_uri: REDIRECT_URI,
+    scope: "read",
+    state: "of-the-platform",
+    code_challenge: CODE_CHALLENGE,
+    code_challenge_method: "S256",
+  });
   const requestUri = pushed.body["request_uri"] ?? "";
   const [flowId = ""] = requestUri.split(":").at(-1)?.split(".") ?? [];
   names.push([requestUri.split(".").at(-1) ?? "", "HANDLE"], [flowId, "FLOW"]);
@@ -80,30 +76,12 @@ async function play(): Promise<string> {
   const code = new URL(back.answer.headers.get("location") ?? "").searchParams.get("code") ?? "";
   names.push([code.split(".").at(-1) ?? "", "SECRET"]);
 
-  const tokens = await send(
-    "POST",
-    "/v1/token",
-    { authorization },
-    {
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: REDIRECT_URI,
-      code_verifier: CODE_VERIFIER,
-    },
-  );
+  const own = { redirect_uri: REDIRECT_URI, code_verifier: CODE_VERIFIER };
+  const tokens = await post("/v1/token", { grant_type: "authorization_code", code, ...own });
   const connection = tokens.body["connection"] ?? "";
   names.push([connection, "CONNECTION"]);
 
-  await send(
-    "POST",
-    "/v1/token",
-    { authorization },
-    {
-      grant_type: "refresh_token",
-      refresh_token: "vendor-refresh-1",
-      connection,
-    },
-  );
+  await post("/v1/token", { grant_type: "refresh_token", refresh_token: "vendor-refresh-1", connection });
   await broker.close();
   const shown = exchanges.map((message) =>
     names.reduce((text, [value, name]) => text.replaceAll(value, name), message),

@@ -5,6 +5,7 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { folderOf } from "../config/testing/config-file.ts";
 import { configuration, NOW, testBroker, type TestBrokerOptions, testClient } from "../testing/test-broker.ts";
+import { as } from "../testing/registering-broker.ts";
 import { openAudit } from "./audit.ts";
 
 type Line = Readonly<Record<string, string | number>>;
@@ -81,13 +82,10 @@ describe("the audit stream", () => {
   it("has a client beyond its limit once a minute, and nothing else of what it sends then", async () => {
     const broker = await auditedBroker({ limits: { parPerMinute: 5 } });
     for (let at = 0; at < 50; at += 1) await broker.push();
-    const counted = (): Record<string, number> =>
-      Object.fromEntries(
-        [...Map.groupBy(broker.events(), ({ event, outcome }) => `${event} ${outcome}`)].map(([kind, all]) => [
-          kind,
-          all.length,
-        ]),
-      );
+    const counted = (): Record<string, number> => {
+      const kinds = Map.groupBy(broker.events(), ({ event, outcome }) => `${event} ${outcome}`);
+      return Object.fromEntries([...kinds].map(([kind, all]) => [kind, all.length]));
+    };
     expect(counted()).toEqual({ "client_authenticated ok": 5, "flow_started ok": 5, "refused slow_down": 1 });
     broker.now.advance(60);
     for (let at = 0; at < 50; at += 1) await broker.push();
@@ -98,8 +96,7 @@ describe("the audit stream", () => {
     const broker = await auditedBroker();
     for (const path of ["/healthz", "/readyz", "/metrics", "/v1/vendors", "/", "/nowhere"]) await broker.get(path);
     expect(broker.events()).toEqual([]);
-    const authorization = `Basic ${Buffer.from(`platform:${"s".repeat(43)}`).toString("base64")}`;
-    await broker.app.request("https://broker.example/v1/vendors/acme", { headers: { authorization } });
+    await broker.app.request("https://broker.example/v1/vendors/acme", { headers: as("platform") });
     expect(broker.events()).toMatchObject([{ event: "client_authenticated", client_id: "platform" }]);
   });
 
@@ -190,11 +187,8 @@ describe("while nothing can be recorded", () => {
     expect((await broker.redeem(code)).body).toMatchObject({ access_token: "at" });
     expect((await broker.callback(parameters, atVendor.cookie)).location?.searchParams.get("code")).toBeTruthy();
     expect(broker.logged("audit_available")).toHaveLength(1);
-    expect(broker.events().map(({ event }) => event)).toEqual([
-      "client_authenticated",
-      "tokens_issued",
-      "consent_given",
-    ]);
+    const events = broker.events().map(({ event }) => event);
+    expect(events).toEqual(["client_authenticated", "tokens_issued", "consent_given"]);
   });
 
   it("hands out no tokens issued in the meantime, and asks for a restart", async () => {

@@ -47,6 +47,19 @@ function fixture() {
   return { path, open, seen };
 }
 
+function diskWith(bytes: number) {
+  const disk = {
+    free: bytes,
+    write: (...[fd, all, offset]: Parameters<NonNullable<AuditFileDeps["write"]>>): number => {
+      const length = Math.min(disk.free, all.length - offset);
+      if (length === 0) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+      disk.free -= length;
+      return writeSync(fd, all, offset, length);
+    },
+  };
+  return disk;
+}
+
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
 afterEach(() => void vi.useRealTimers());
 const SECOND = 1_000;
@@ -58,13 +71,8 @@ describe("a file of the audit stream", () => {
     await sink.append('"n":1');
     await sink.append('"n":2');
     const [first, second] = textOf(path);
-    expect(JSON.parse(first ?? "")).toEqual({
-      stream: "audit",
-      chain: expect.any(String),
-      seq: 1,
-      n: 1,
-      prev: NO_LINE,
-    });
+    const one = { stream: "audit", chain: expect.any(String), seq: 1, n: 1, prev: NO_LINE };
+    expect(JSON.parse(first ?? "")).toEqual(one);
     expect(JSON.parse(second ?? "")).toMatchObject({ seq: 2, n: 2, prev: hashOf(first ?? "") });
     expect(sink.head()).toMatchObject({ seq: 2, hash: hashOf(second ?? "") });
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -73,13 +81,10 @@ describe("a file of the audit stream", () => {
 
   it("takes what one turn of the event loop recorded by one write", async () => {
     const { path, open } = fixture();
-    let writes = 0;
-    const sink = open((fd, bytes, offset) => {
-      writes += 1;
-      return writeSync(fd, bytes, offset);
-    });
+    const write = vi.fn<NonNullable<AuditFileDeps["write"]>>(writeSync);
+    const sink = open(write);
     await Promise.all(Array.from({ length: 50 }, (_, n) => sink.append(`"n":${n}`)));
-    expect(writes).toBe(1);
+    expect(write).toHaveBeenCalledTimes(1);
     expect(linesOf(path).map(({ n }) => n)).toEqual(Array.from({ length: 50 }, (_, n) => n));
     sink.close();
   });
@@ -127,9 +132,8 @@ describe("a file of the audit stream", () => {
     const after = open();
     await after.append('"n":2');
     after.close();
-    expect((await verify(path)).problems).toEqual([
-      "line 2 is not a line of the stream: cut short by a crash, or changed",
-    ]);
+    const problem = "line 2 is not a line of the stream: cut short by a crash, or changed";
+    expect((await verify(path)).problems).toEqual([problem]);
     expect(JSON.parse(textOf(path)[2] ?? "")).toMatchObject({ n: 2, seq: 1, prev: hashOf(textOf(path)[0] ?? "") });
   });
 
@@ -144,13 +148,8 @@ describe("a file of the audit stream", () => {
 describe("a disk without space", () => {
   it("refuses what cannot be recorded, reports once, resumes without a gap", async () => {
     const { path, open, seen } = fixture();
-    let free = 400;
-    const sink = open((fd, bytes, offset) => {
-      const length = Math.min(free, bytes.length - offset);
-      if (length === 0) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
-      free -= length;
-      return writeSync(fd, bytes, offset, length);
-    });
+    const disk = diskWith(400);
+    const sink = open(disk.write);
     await sink.append('"n":1');
     const refusal = { code: "temporarily_unavailable", extras: { reason: "audit_unavailable" } };
     // The disk takes a part of these.
@@ -162,7 +161,7 @@ describe("a disk without space", () => {
     vi.advanceTimersByTime(3 * SECOND);
     expect(seen).toMatchObject({ failures: [{ code: "ENOSPC" }], recoveries: 0 });
 
-    free = 100_000;
+    disk.free = 100_000;
     vi.advanceTimersByTime(SECOND);
     sink.requireWritable();
     await sink.append('"n":6');
@@ -197,14 +196,10 @@ describe("a file that was renamed", () => {
     expect(linesOf(`${path}.1`).map(({ n }) => n)).toEqual([1, 2]);
     expect(linesOf(path)).toMatchObject([{ n: 3, seq: 1, prev: hashOf(textOf(`${path}.1`)[1] ?? "") }]);
     expect(seen.left).toEqual([hashOf(textOf(`${path}.1`)[1] ?? "")]);
-    const [alone, together, swapped] = [
-      await verify(path),
-      await verify(`${path}.1`, path),
-      await verify(path, `${path}.1`),
-    ];
-    expect(alone).toMatchObject({ problems: [], continues: hashOf(textOf(`${path}.1`)[1] ?? "") });
-    expect(together).toMatchObject({ problems: [], continues: undefined, lines: 3 });
-    expect(swapped.problems).toEqual([]);
+    const [continues] = seen.left;
+    expect(await verify(path)).toMatchObject({ problems: [], continues });
+    expect(await verify(`${path}.1`, path)).toMatchObject({ problems: [], continues: undefined, lines: 3 });
+    expect((await verify(path, `${path}.1`)).problems).toEqual([]);
   });
 
   it("refuses while no file can be opened under the name, and recovers", async () => {
@@ -225,17 +220,12 @@ describe("a file that was renamed", () => {
 
   it("while the disk was full, ends within a line; what it lacks begins the new one", async () => {
     const { path, open } = fixture();
-    let free = 300;
-    const sink = open((fd, bytes, offset) => {
-      const length = Math.min(free, bytes.length - offset);
-      if (length === 0) throw new Error("ENOSPC");
-      free -= length;
-      return writeSync(fd, bytes, offset, length);
-    });
+    const disk = diskWith(300);
+    const sink = open(disk.write);
     await sink.append('"n":1');
     await Promise.allSettled([2, 3].map((n) => sink.append(`"n":${n}`)));
     renameSync(path, `${path}.1`);
-    free = 100_000;
+    disk.free = 100_000;
     vi.advanceTimersByTime(SECOND);
     expect(linesOf(path).map(({ n }) => n)).toEqual([2, 3]);
     sink.close();

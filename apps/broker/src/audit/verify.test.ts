@@ -45,19 +45,8 @@ describe("lines that hold together", () => {
   it("may be of several chains, and among lines of other streams", async () => {
     const other = chainOf(3);
     const logLine = '{"level":"info","event":"request","detail":"\\"stream\\":\\"audit\\""}';
-    const mixed = [
-      at(1),
-      logLine,
-      other.lines[0],
-      at(2),
-      at(3),
-      "",
-      other.lines[1],
-      other.lines[2],
-      at(4),
-      at(5),
-      at(6),
-    ];
+    const [first, ...rest] = other.lines;
+    const mixed = [at(1), logLine, first, at(2), at(3), "", ...rest, at(4), at(5), at(6)];
     const found = await verify(`${mixed.join("\n")}\n`, [other.heads[2]?.hash ?? "", last]);
     expect(found).toMatchObject({ problems: [], lines: 9, otherLines: 1, heads: [{ seq: 6 }, { seq: 3 }] });
   });

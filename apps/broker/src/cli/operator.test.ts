@@ -8,23 +8,20 @@ import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
 import { createKeyset } from "../keys/keyset.ts";
 import { openStores } from "../stores.ts";
 import { testAws } from "../testing/aws.ts";
-import { makeKeys, type OperatorCommand, runOn } from "../testing/operator-command.ts";
+import { makeKeys, type OperatorCommand, runOn, storeWithKeys } from "../testing/operator-command.ts";
 
 const run = (command: OperatorCommand, config: Config) => runOn(() => config, command);
 
-const COMMANDS: readonly OperatorCommand[] = [
-  { name: "flow", flowId: "A".repeat(22), json: false },
-  { name: "keys-list" },
-  { name: "keys-rotate" },
-];
+const FLOW: OperatorCommand = { name: "flow", flowId: "A".repeat(22), json: false };
+const COMMANDS: readonly OperatorCommand[] = [FLOW, { name: "keys-list" }, { name: "keys-rotate" }];
+const NO_FLOW = { code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" };
 
 describe("a command on the store", () => {
   it.each(COMMANDS)("$name creates no store where there is no store yet", async (command) => {
     const folder = folderOf();
     const path = join(folder, "data", "broker.sqlite");
     const config = load({ ...MINIMAL, store: `sqlite:${path}` });
-    const { code, stdout, stderr } = await run(command, config);
-    expect({ code, stdout, stderr }).toEqual({
+    expect(await run(command, config)).toEqual({
       code: 1,
       stdout: "",
       stderr: `There is no store at ${path} yet. Start the broker once, then try again\n`,
@@ -33,9 +30,7 @@ describe("a command on the store", () => {
   });
 
   it.each(COMMANDS)("$name makes no key and, if it only reads, no floor where they are lost", async (command) => {
-    const folder = folderOf();
-    const config = load({ ...MINIMAL, store: `sqlite:${join(folder, "broker.sqlite")}` });
-    await makeKeys(config);
+    const { folder, config } = await storeWithKeys();
     rmSync(join(folder, "broker.sqlite.key.revision"));
     if (command.name !== "keys-rotate") await run(command, config);
     expect(readdirSync(folder).filter((name) => name.includes("key"))).toEqual(["broker.sqlite.key"]);
@@ -45,66 +40,45 @@ describe("a command on the store", () => {
   });
 
   it("reads the one that a broker has made", async () => {
-    const path = join(folderOf(), "broker.sqlite");
-    const config = load({ ...MINIMAL, store: `sqlite:${path}` });
-    await makeKeys(config);
+    const { path, config } = await storeWithKeys();
     expect(existsSync(path)).toBe(true);
-    const { code, stderr } = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
+    expect(await run(FLOW, config)).toMatchObject(NO_FLOW);
   });
 });
 
 describe("keys new", () => {
-  async function madeStore() {
-    const path = join(folderOf(), "broker.sqlite");
-    const config = load({ ...MINIMAL, store: `sqlite:${path}` });
-    const open = async () => {
-      const stores = await openStores(config, systemClock);
-      return { stores, keyset: createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock }) };
-    };
-    const { stores, keyset } = await open();
-    await keyset.load();
-    return { config, open, stores };
-  }
-
   it("changes nothing while there is a keyset", async () => {
-    const { config, stores } = await madeStore();
-    await stores.close();
-    const { code, stderr } = await run({ name: "keys-new", yes: true }, config);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: "There is a keyset, so nothing was changed. To replace a key: main.js keys rotate\n",
-    });
+    const { config } = await storeWithKeys();
+    const stderr = "There is a keyset, so nothing was changed. To replace a key: main.js keys rotate\n";
+    expect(await run({ name: "keys-new", yes: true }, config)).toMatchObject({ code: 1, stderr });
   });
 
   it("says what ends, and makes keys in place of those that are gone once the operator agrees", async () => {
-    const { config, open, stores } = await madeStore();
+    const { config } = await storeWithKeys();
+    const stores = await openStores(config, systemClock);
     await stores.records.delete({ kind: "keyset", id: "broker" });
-    await stores.close();
-    const unasked = await run({ name: "keys-new", yes: false }, config);
-    expect(unasked.code).toBe(1);
-    expect(unasked.stderr).toMatch(/every connection[^]*Nothing was changed/);
-    const agreed = await run({ name: "keys-new", yes: true }, config);
-    expect([agreed.code, agreed.stdout]).toEqual([
-      0,
-      expect.stringContaining("Revision 2; keysets below 2 are refused."),
-    ]);
-    const { stores: after, keyset } = await open();
+    expect(await run({ name: "keys-new", yes: false }, config)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/every connection[^]*Nothing was changed/),
+    });
+    expect(await run({ name: "keys-new", yes: true }, config)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Revision 2; keysets below 2 are refused."),
+    });
+    const keyset = createKeyset({ storage: stores.keyset, floor: stores.floor, now: systemClock });
     await keyset.load();
     expect(keyset.revision()).toBe(2);
-    await after.close();
+    await stores.close();
   });
 });
 
 describe("audit verify", () => {
   const { line, head } = nextLine('"n":1', newChain());
+  const needless = (): never => {
+    throw new Error("needs no configuration");
+  };
   const verify = (file: string, heads: readonly string[] = []) =>
-    runOn(
-      () => {
-        throw new Error("needs no configuration");
-      },
-      { name: "audit-verify", file, heads },
-    );
+    runOn(needless, { name: "audit-verify", file, heads });
 
   it("prints each chain with its head, and ok", async () => {
     const path = join(folderOf(), "audit.jsonl");
@@ -140,8 +114,7 @@ describe("audit verify", () => {
   it("names the line of another file that the first one continues", async () => {
     const path = join(folderOf(), "audit.jsonl");
     writeFileSync(path, `${nextLine('"n":2', newChain(head.hash)).line}\n`);
-    const { code, stderr } = await verify(path);
-    expect({ code, stderr }).toEqual({
+    expect(await verify(path)).toMatchObject({
       code: 0,
       stderr: `The first line continues another file, whose last line has the hash ${head.hash}\n`,
     });
@@ -188,20 +161,16 @@ describe("a command on a table", () => {
       "Revision 2; keysets below 2 are refused.\n",
     );
     await stores.close();
-    const flow = await run({ name: "flow", flowId: "A".repeat(22), json: false }, config);
-    expect(flow).toMatchObject({ code: 1, stderr: "No such flow. Timelines are kept for an hour.\n" });
+    expect(await run(FLOW, config)).toMatchObject(NO_FLOW);
   });
 
   it("adopts another base_url's keyset by its exact revision, above every floor (#11)", async () => {
     const config = configOf(await aws.newStore());
-    const stores = await openStores(config, systemClock);
-    const before = createKeyset({ storage: stores.keyset, now: systemClock });
-    await before.load();
-    await stores.close();
+    await makeKeys(config);
+    const [kid = "no key"] = (await run({ name: "keys-list" }, config)).stdout.split(" ");
     const moved = { ...config, baseUrl: "https://moved.example.com", keysMinRevision: 7 };
-    const list = await run({ name: "keys-list" }, moved);
-    expect(list).toMatchObject({ code: 1, stdout: "" });
-    expect(list.stderr).toContain("main.js keys adopt 1");
+    const stderr = expect.stringContaining("main.js keys adopt 1") as string;
+    expect(await run({ name: "keys-list" }, moved)).toMatchObject({ code: 1, stdout: "", stderr });
     expect(await run({ name: "keys-adopt", revision: 2 }, moved)).toMatchObject({
       code: 1,
       stderr: "The keys cannot be opened: the keyset there is of revision 1, not 2\n",
@@ -210,8 +179,7 @@ describe("a command on a table", () => {
       code: 0,
       stdout: expect.stringMatching(/Revision 8\. To refuse .* keys_min_revision: 8\n$/),
     });
-    const listed = await run({ name: "keys-list" }, moved);
-    expect(listed.stdout).toContain(`${before.active("state").kid} `);
+    expect((await run({ name: "keys-list" }, moved)).stdout).toContain(`${kid} `);
     expect(await run({ name: "keys-adopt", revision: 8 }, moved)).toMatchObject({
       stdout: "The keyset of revision 8 already belongs to this broker.\n",
     });
@@ -230,8 +198,9 @@ describe("a command on a table", () => {
     await stores.keyset.write(undefined, { text: "{}", revision: 1 });
     await stores.close();
     aws.kms.setKeyState(keyArn, "Disabled");
-    const { code, stderr } = await run({ name: "keys-list" }, configOf(store, keyArn));
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^The key service does not respond: .*enable it\n$/);
+    expect(await run({ name: "keys-list" }, configOf(store, keyArn))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^The key service does not respond: .*enable it\n$/),
+    });
   });
 });

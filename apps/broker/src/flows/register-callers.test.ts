@@ -1,37 +1,24 @@
 import { newIdTokenKey, signIdToken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { basic, errorOf, registeringBroker } from "../testing/registering-broker.ts";
-import { ISSUER, NOW, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
+import type { VendorConfig } from "../config.ts";
+import { as, errorOf, registeringBroker } from "../testing/registering-broker.ts";
+import { ISSUER, NOW, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
 
 describe("who may register, and where", () => {
-  it.each<[string, TestBrokerOptions, object, string]>([
-    ["an unknown vendor", {}, { vendor: "unknown" }, "invalid_request"],
-    ["a disabled one", { vendor: { enabled: false } }, { vendor: "acme" }, "invalid_request"],
-    ["one the client may not use", { client: { vendors: ["rival"] } }, { vendor: "acme" }, "unauthorized_client"],
-  ])("is not %s, and nothing is sent", async (_title, options, body, error) => {
-    const { register, asked } = await registeringBroker(options);
-    expect(await errorOf(await register(body))).toEqual({ status: 400, error });
-    expect(asked).toEqual([]);
-  });
+  const only = (entry: VendorConfig): TestBrokerOptions => ({ config: { vendors: new Map([["acme", entry]]) } });
+  const known = { ...testVendor({ issuer: "https://acme.example" }), registersNoClients: true };
+  const UNSUPPORTED = { error: "invalid_request", reason: "registration_not_supported" };
 
-  it("is not a vendor without a registration endpoint", async () => {
-    const { app, seen } = await testBroker();
-    const response = await app.request(`${ISSUER}/register`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: basic("platform") },
-      body: '{"vendor":"acme"}',
-    });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: "invalid_request", reason: "registration_not_supported" });
-    expect(seen).toEqual([]);
-  });
-
-  it("is not a vendor that is known to register no clients, whose metadata is not fetched", async () => {
-    const vendors = new Map([
-      ["acme", { ...testVendor({ issuer: "https://acme.example" }), registersNoClients: true }],
-    ]);
-    const { register, seen } = await registeringBroker({ config: { vendors } });
-    expect(await errorOf(await register())).toEqual({ status: 400, error: "invalid_request" });
+  it.each<[string, TestBrokerOptions, string, object]>([
+    ["an unknown vendor", {}, "unknown", { error: "invalid_request" }],
+    ["a disabled one", { vendor: { enabled: false } }, "acme", { error: "invalid_request" }],
+    ["one the client may not use", { client: { vendors: ["rival"] } }, "acme", { error: "unauthorized_client" }],
+    ["one without a registration endpoint", only(testVendor()), "acme", UNSUPPORTED],
+    ["one that is known to register no clients: its metadata is not fetched", only(known), "acme", UNSUPPORTED],
+  ])("is not %s, and nothing is sent", async (_title, options, vendor, members) => {
+    const { register, seen } = await registeringBroker(options);
+    const response = await register({ vendor });
+    expect([response.status, await response.json()]).toMatchObject([400, members]);
     expect(seen).toEqual([]);
   });
 
@@ -108,7 +95,7 @@ describe("the body", () => {
     ["another charset", { "content-type": "application/json; charset=utf-16" }],
   ])("bar#HT-2 is refused as %s", async (_title, headers) => {
     const { register } = await registeringBroker();
-    const response = await register(undefined, { authorization: basic("platform"), ...headers });
+    const response = await register(undefined, { ...as("platform"), ...headers });
     expect(await errorOf(response)).toEqual({ status: 415, error: "invalid_request" });
   });
 
@@ -125,7 +112,7 @@ describe("how often", () => {
     const third = await register();
     expect(Number(third.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await errorOf(third)).toEqual({ status: 429, error: "slow_down" });
-    expect((await register(undefined, { authorization: basic("other") })).status).toBe(201);
+    expect((await register(undefined, as("other"))).status).toBe(201);
     expect((await push()).response.status).toBe(201);
   });
 

@@ -45,17 +45,6 @@ describe("leg 1, POST /v1/par", () => {
     expect(await get(authorizePath(late.body["request_uri"]))).toMatchObject(refusedPage("request_uri_unknown"));
   });
 
-  it("bar#ST-8 limits one client and not the other, and says when to come back", async () => {
-    const { push, post } = await testBroker({ limits: { parPerMinute: 2 } });
-    await push();
-    await push();
-    const { response, body } = await push();
-    expect(body["error"]).toBe("slow_down");
-    expect(response.status).toBe(429);
-    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await post("/v1/par", { client_id: "other" }, "other")).response.status).toBe(400);
-  });
-
   it("bar#ST-1 answers the same whether the client or the secret is wrong, with a challenge", async () => {
     const { app } = await testBroker();
     const push = async (id: string) => {

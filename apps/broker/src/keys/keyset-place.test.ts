@@ -18,6 +18,7 @@ import {
   now,
   PRODUCTION,
   putInto,
+  refusedWith,
   rotatedAndPutBack,
   STAGING,
   stagingInProduction,
@@ -25,11 +26,6 @@ import {
 import { createKeyset } from "./keyset.ts";
 
 const fixture = keysetFixture();
-const refusedWith = (detail: string) => ({
-  code: "temporarily_unavailable",
-  extras: { reason: "keys_unavailable" },
-  detail: expect.stringContaining(detail),
-});
 
 describe("a keyset of another base_url or table", () => {
   it("bar#TS-3 does not open, whatever the record says of itself (#11)", async () => {

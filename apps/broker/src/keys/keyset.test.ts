@@ -6,39 +6,45 @@ import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createKeyset, PUBLISH_SECONDS, RETIRED_STATE_SECONDS } from "./keyset.ts";
+import { KEYSET, PRODUCTION, refusedWith } from "../testing/keyset-fixture.ts";
+import { createKeyset, type Keyset, PUBLISH_SECONDS, RETIRED_STATE_SECONDS } from "./keyset.ts";
 import { fileKeysetStorage, type KeysetStorage, memoryKeysetStorage, recordKeysetStorage } from "./keyset-storage.ts";
 
 const NOW = 1_700_000_000;
 const BASE_URL = "https://broker.example";
-const PLACE = { baseUrl: BASE_URL, environment: "local", table: "records" };
-const KEYSET = { kind: "keyset", id: "broker" };
 let folder: string;
-const sealedBy = (wrapper: KeyWrapper, records: RecordStore = memoryRecordStore({ now: fixedClock(NOW) })) =>
-  recordKeysetStorage({ records, place: PLACE, wrapper, otherwise: "another key file: restore the key file" });
+let now: ReturnType<typeof fixedClock>;
+let records: RecordStore;
+const sealedBy = (wrapper: KeyWrapper) =>
+  recordKeysetStorage({ records, place: PRODUCTION, wrapper, otherwise: "another key file: restore the key file" });
 const keyFile = (name = "key") => localKeyWrapper({ path: join(folder, name) });
+const keysetOn = (storage: KeysetStorage = memoryKeysetStorage()): Keyset => createKeyset({ storage, now });
+const loaded = async (storage?: KeysetStorage): Promise<Keyset> => {
+  const keyset = keysetOn(storage);
+  await keyset.load();
+  return keyset;
+};
 beforeEach(() => {
   folder = temporaryFolder();
+  now = fixedClock(NOW);
+  records = memoryRecordStore({ now });
 });
 
 describe("keyset", () => {
   it("bar#CB-5 derives a key of its own for each purpose", async () => {
-    const keyset = createKeyset({ storage: memoryKeysetStorage(), now: fixedClock(NOW) });
-    await keyset.load();
+    const keyset = await loaded();
     const keys = (["state", "flow", "connection", "parked-tokens"] as const).map((purpose) => keyset.active(purpose));
     expect(new Set(keys.map(({ key }) => key.toString("hex"))).size).toBe(4);
     expect(new Set(keys.map(({ kid }) => kid)).size).toBe(1);
   });
 
   it("is unavailable until it was loaded, and says so", () => {
-    const keyset = createKeyset({ storage: memoryKeysetStorage(), now: fixedClock(NOW) });
+    const keyset = keysetOn();
     expect(() => keyset.active("state")).toThrow(expect.objectContaining({ code: "temporarily_unavailable" }));
   });
 
   it("publishes a new key before it uses it, and keeps the old one for opening", async () => {
-    const now = fixedClock(NOW);
-    const keyset = createKeyset({ storage: memoryKeysetStorage(), now });
-    await keyset.load();
+    const keyset = await loaded();
     const first = keyset.active("connection");
     const { kid, activeFrom } = await keyset.rotate();
     expect(activeFrom).toBe(NOW + PUBLISH_SECONDS);
@@ -50,9 +56,7 @@ describe("keyset", () => {
   });
 
   it("refuses states of an old key in time, and opens connections with it for ever", async () => {
-    const now = fixedClock(NOW);
-    const keyset = createKeyset({ storage: memoryKeysetStorage(), now });
-    await keyset.load();
+    const keyset = await loaded();
     const { kid } = keyset.active("state");
     await keyset.rotate();
     now.advance(PUBLISH_SECONDS + RETIRED_STATE_SECONDS - 1);
@@ -63,9 +67,7 @@ describe("keyset", () => {
   });
 
   it("bar#TS-3 stops accepting MACs of an old key when no record under it can be left", async () => {
-    const now = fixedClock(NOW);
-    const keyset = createKeyset({ storage: memoryKeysetStorage(), now });
-    await keyset.load();
+    const keyset = await loaded();
     const { kid } = keyset.active("record-mac");
     const { activeFrom } = await keyset.rotate();
     // The longest life of a record, and the hour for which its timeline is kept.
@@ -88,9 +90,8 @@ describe("keyset", () => {
         return stored;
       },
     };
-    const ours = createKeyset({ storage: slow, now: fixedClock(NOW) });
-    const sister = createKeyset({ storage, now: fixedClock(NOW) });
-    await ours.load();
+    const ours = await loaded(slow);
+    const sister = keysetOn(storage);
     isSlow = true;
     const slower = ours.look();
     await expect.poll(() => held.length).toBe(1);
@@ -105,14 +106,11 @@ describe("keyset", () => {
   });
 
   it("finds a key that a sister process made: an unknown kid re-reads, once a second at most", async () => {
-    const now = fixedClock(NOW);
     const stored = memoryKeysetStorage();
     let reads = 0;
     const counting: KeysetStorage = { ...stored, read: async () => (reads++, stored.read()) };
-    const ours = createKeyset({ storage: counting, now });
-    const sister = createKeyset({ storage: stored, now });
-    await ours.load();
-    await sister.load();
+    const ours = await loaded(counting);
+    const sister = await loaded(stored);
     now.advance(10);
     const { kid } = await sister.rotate();
     reads = 0;
@@ -122,7 +120,6 @@ describe("keyset", () => {
   });
 
   it("finds it for each of several callers at once, with one read", async () => {
-    const now = fixedClock(NOW);
     const storage = memoryKeysetStorage();
     let reads = 0;
     const slow: KeysetStorage = {
@@ -134,9 +131,7 @@ describe("keyset", () => {
         return stored;
       },
     };
-    const [one, other] = [createKeyset({ storage, now }), createKeyset({ storage: slow, now })];
-    await one.load();
-    await other.load();
+    const [one, other] = [await loaded(storage), await loaded(slow)];
     const { kid } = await one.rotate();
     now.advance(PUBLISH_SECONDS);
     reads = 0;
@@ -146,9 +141,8 @@ describe("keyset", () => {
   });
 
   it("keeps both of two rotations at the same moment", async () => {
-    const now = fixedClock(NOW);
-    const storage = sealedBy(keyFile(), memoryRecordStore({ now }));
-    const [one, two] = [createKeyset({ storage, now }), createKeyset({ storage, now })];
+    const storage = sealedBy(keyFile());
+    const [one, two] = [keysetOn(storage), keysetOn(storage)];
     await Promise.all([one.load(), two.load()]);
     expect(one.active("state")).toEqual(two.active("state"));
     await Promise.all([one.rotate(), two.rotate()]);
@@ -185,68 +179,55 @@ it("keeps a key file to its owner", async () => {
 it("bar#OB-6 makes no key file where one must have been brought", async () => {
   const path = join(folder, "keyset.json");
   const storage = fileKeysetStorage({ path, baseUrl: BASE_URL, create: false });
-  const keyset = createKeyset({ storage, now: fixedClock(NOW) });
+  const keyset = keysetOn(storage);
   await expect(keyset.load()).rejects.toMatchObject({ code: "temporarily_unavailable", detail: expect.any(String) });
   expect(existsSync(path)).toBe(false);
-  await createKeyset({ storage: fileKeysetStorage({ path, baseUrl: BASE_URL }), now: fixedClock(NOW) }).load();
+  await loaded(fileKeysetStorage({ path, baseUrl: BASE_URL }));
   await keyset.load();
   expect(keyset.isLoaded()).toBe(true);
 });
 
 it("leaves no key readable in the record", async () => {
-  const now = fixedClock(NOW);
-  const records = memoryRecordStore({ now });
-  const keyset = createKeyset({ storage: sealedBy(keyFile(), records), now });
-  await keyset.load();
-  const record = JSON.stringify(await records.get({ kind: "keyset", id: "broker" }));
+  await loaded(sealedBy(keyFile()));
+  const record = JSON.stringify(await records.get(KEYSET));
   expect(record).not.toContain("generations");
   expect(record).not.toContain((await readFile(join(folder, "key"), "utf8")).trim().split("\n").at(-1));
 });
 
 describe("a keyset record", () => {
-  const shut = (detail: string) => ({
-    code: "temporarily_unavailable",
-    extras: { reason: "keys_unavailable" },
-    detail: expect.stringContaining(detail),
-  });
-
   it("says what is wrong when the key file is another store's, or lost", async () => {
-    const records = memoryRecordStore({ now: fixedClock(NOW) });
-    await sealedBy(keyFile("one"), records).write(undefined, { text: "{}", revision: 1 });
-    const other = sealedBy(keyFile("two"), records);
-    await expect(other.read()).rejects.toMatchObject(shut("The key file is missing"));
+    await sealedBy(keyFile("one")).write(undefined, { text: "{}", revision: 1 });
+    const other = sealedBy(keyFile("two"));
+    await expect(other.read()).rejects.toMatchObject(refusedWith("The key file is missing"));
     await other.requireKey?.();
-    await expect(other.read()).rejects.toMatchObject(shut("sealed under another key file: restore the key file"));
+    await expect(other.read()).rejects.toMatchObject(
+      refusedWith("sealed under another key file: restore the key file"),
+    );
   });
 
   it("reports an invalid key file, and a record that is altered or of another release", async () => {
-    const records = memoryRecordStore({ now: fixedClock(NOW) });
     await mkdir(join(folder, "no-file"));
-    await expect(
-      sealedBy(keyFile("no-file"), records).write(undefined, { text: "{}", revision: 1 }),
-    ).rejects.toMatchObject(shut("The key file is not one of ours"));
-    await sealedBy(keyFile(), records).write(undefined, { text: "{}", revision: 1 });
+    await expect(sealedBy(keyFile("no-file")).write(undefined, { text: "{}", revision: 1 })).rejects.toMatchObject(
+      refusedWith("The key file is not one of ours"),
+    );
+    await sealedBy(keyFile()).write(undefined, { text: "{}", revision: 1 });
     const record = await records.get(KEYSET);
     const from = { stage: record?.stage ?? "", expect: {} };
     await records.advance(KEYSET, from, { stage: "altered", set: { sealed: "AAAA" } });
-    await expect(sealedBy(keyFile(), records).read()).rejects.toMatchObject(shut("sealed under another"));
+    await expect(sealedBy(keyFile()).read()).rejects.toMatchObject(refusedWith("sealed under another"));
     await records.advance(KEYSET, { stage: "altered", expect: {} }, { stage: "newer", set: { v: 3 } });
-    await expect(sealedBy(keyFile(), records).read()).rejects.toMatchObject(shut("format"));
+    await expect(sealedBy(keyFile()).read()).rejects.toMatchObject(refusedWith("format"));
   });
 
   it("passes on an outage of the key service unchanged, and does not cache it", async () => {
-    const records = memoryRecordStore({ now: fixedClock(NOW) });
-    await sealedBy(keyFile(), records).write(undefined, { text: "{}", revision: 1 });
+    await sealedBy(keyFile()).write(undefined, { text: "{}", revision: 1 });
     const outage = new OAuthError("temporarily_unavailable", "away", { reason: "kms_unavailable" });
     let isAway = true;
     const wrapper = keyFile();
-    const storage = sealedBy(
-      {
-        newDataKey: (context) => (isAway ? Promise.reject(outage) : wrapper.newDataKey(context)),
-        unwrap: (wrapped, context) => (isAway ? Promise.reject(outage) : wrapper.unwrap(wrapped, context)),
-      },
-      records,
-    );
+    const storage = sealedBy({
+      newDataKey: (context) => (isAway ? Promise.reject(outage) : wrapper.newDataKey(context)),
+      unwrap: (wrapped, context) => (isAway ? Promise.reject(outage) : wrapper.unwrap(wrapped, context)),
+    });
     await expect(storage.read()).rejects.toBe(outage);
     await expect(storage.write({ tag: "any" }, { text: "{}", revision: 2 })).rejects.toBe(outage);
     isAway = false;
@@ -254,14 +235,13 @@ describe("a keyset record", () => {
   });
 
   it("asks the key service once for each revision, however often it is read", async () => {
-    const records = memoryRecordStore({ now: fixedClock(NOW) });
     const wrapper = keyFile();
     const calls: string[] = [];
     const counted: KeyWrapper = {
       newDataKey: async (context) => (calls.push("newDataKey"), wrapper.newDataKey(context)),
       unwrap: async (wrapped, context) => (calls.push("unwrap"), wrapper.unwrap(wrapped, context)),
     };
-    const [ours, sisters] = [sealedBy(counted, records), sealedBy(wrapper, records)];
+    const [ours, sisters] = [sealedBy(counted), sealedBy(wrapper)];
     await ours.write(undefined, { text: "1", revision: 1 });
     for (let reload = 0; reload < 5; reload += 1) expect((await ours.read())?.text).toBe("1");
     expect(calls).toEqual(["newDataKey"]);
@@ -273,6 +253,6 @@ describe("a keyset record", () => {
     const altered = { stage: "x", set: { sealed: "AAAA" } };
     await records.advance(KEYSET, { stage, expect: {} }, altered);
     await records.advance(KEYSET, { stage: "x", expect: {} }, { stage, set: {} });
-    await expect(ours.read()).rejects.toMatchObject(shut("sealed under another"));
+    await expect(ours.read()).rejects.toMatchObject(refusedWith("sealed under another"));
   });
 });

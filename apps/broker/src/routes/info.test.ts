@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { expectError, expectPage, readAnswer } from "@oauth-broker/oauth-core/testing";
-import { CLIENT_SECRET, ISSUER, testBroker, testVendor } from "../testing/test-broker.ts";
+import {
+  basic,
+  CLIENT_SECRET,
+  ISSUER,
+  testBroker,
+  type TestBrokerOptions,
+  testVendor,
+} from "../testing/test-broker.ts";
 
-const basic = { authorization: `Basic ${Buffer.from(`platform:${CLIENT_SECRET}`).toString("base64")}` };
+const credentials = { authorization: basic("platform", CLIENT_SECRET) };
 
 interface Body {
   readonly error: string;
@@ -11,10 +18,18 @@ interface Body {
 }
 const bodyOf = async (response: Response): Promise<Body> => (await response.json()) as Body;
 
+async function askedBroker(options: TestBrokerOptions = {}) {
+  const broker = await testBroker(options);
+  const ask = async (path: string, headers: Record<string, string> = {}, method = "GET") =>
+    broker.app.request(`${ISSUER}${path}`, { method, headers });
+  const statusOf = async (path: string): Promise<number> => (await ask(path)).status;
+  return { ...broker, ask, statusOf };
+}
+
 describe("what anyone may ask", () => {
   it("describes vendors, and to an authenticated client whether it is approved", async () => {
     const unapproved = { ...testVendor({ id: "later", name: "Later" }), setup: "vendor_approval" as const };
-    const { app } = await testBroker({
+    const { ask } = await askedBroker({
       config: {
         vendors: new Map([
           ["acme", testVendor({ issuer: "https://acme.example" })],
@@ -23,7 +38,7 @@ describe("what anyone may ask", () => {
         ]),
       },
     });
-    const anonymous = await bodyOf(await app.request(`${ISSUER}/v1/vendors`));
+    const anonymous = await bodyOf(await ask("/v1/vendors"));
     expect(anonymous.vendors.map(({ id }) => id)).toEqual(["acme", "later", "hidden"]);
     expect(anonymous.vendors[0]).toEqual({
       id: "acme",
@@ -39,74 +54,63 @@ describe("what anyone may ask", () => {
     });
     expect(anonymous.vendors[2]).toMatchObject({ enabled: false });
     expect(JSON.stringify(anonymous)).not.toContain("vendor secret");
-    const known = await bodyOf(await app.request(`${ISSUER}/v1/vendors`, { headers: basic }));
+    const known = await bodyOf(await ask("/v1/vendors", credentials));
     expect(known.vendors.map(({ approved }) => approved)).toEqual([true, false, true]);
-    const wrong = await app.request(`${ISSUER}/v1/vendors`, { headers: { authorization: "Basic eDp5" } });
-    expect(wrong.status).toBe(401);
+    expect((await ask("/v1/vendors", { authorization: "Basic eDp5" })).status).toBe(401);
     for (const id of ["r3flect", "%E0%A4%A"]) {
-      expectError(await readAnswer(await app.request(`${ISSUER}/v1/vendors/${id}`)), 404, "not_found");
+      expectError(await readAnswer(await ask(`/v1/vendors/${id}`)), 404, "not_found");
     }
   });
 
   it("is ready only while store and keys are, and never once it drains", async () => {
-    const { app, deps, drain } = await testBroker();
-    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(200);
+    const { ask, statusOf, deps, drain } = await askedBroker();
+    const down = async (): Promise<never> => Promise.reject(new OAuthError("temporarily_unavailable", "down"));
+    expect(await statusOf("/readyz")).toBe(200);
     const { ping } = deps.records;
-    Object.assign(deps.records, {
-      ping: async () => Promise.reject(new OAuthError("temporarily_unavailable", "down")),
-    });
-    expectError(await readAnswer(await app.request(`${ISSUER}/readyz`)), 503, "temporarily_unavailable");
-    expect((await app.request(`${ISSUER}/healthz`)).status).toBe(200);
+    Object.assign(deps.records, { ping: down });
+    expectError(await readAnswer(await ask("/readyz")), 503, "temporarily_unavailable");
+    expect(await statusOf("/healthz")).toBe(200);
     Object.assign(deps.records, { ping });
-    Object.assign(deps.keyset, {
-      isLoaded: () => false,
-      load: async () => Promise.reject(new OAuthError("temporarily_unavailable", "keys")),
-    });
-    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
+    Object.assign(deps.keyset, { isLoaded: () => false, load: down });
+    expect(await statusOf("/readyz")).toBe(503);
     Object.assign(deps.keyset, { isLoaded: () => true });
-    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(200);
+    expect(await statusOf("/readyz")).toBe(200);
     drain();
-    expect((await app.request(`${ISSUER}/readyz`)).status).toBe(503);
+    expect(await statusOf("/readyz")).toBe(503);
   });
 
   it("starts no flow while the store is closed, and is alive", async () => {
-    const { app, deps, push } = await testBroker();
+    const { statusOf, deps, push } = await askedBroker();
     await deps.records.close();
     const { response, body } = await push();
     expect([response.status, body["error"]]).toEqual([503, "temporarily_unavailable"]);
-    expect((await app.request(`${ISSUER}/healthz`)).status).toBe(200);
+    expect(await statusOf("/healthz")).toBe(200);
   });
 
   it("answers JSON or a page by the Accept header, with Allow where the method is wrong", async () => {
-    const { app } = await testBroker();
+    const { ask } = await askedBroker();
     for (const path of ["/nowhere", "/v2/par", "/v1", "/V1/authorize", "//v1/authorize", "/v1/token/r3flect"]) {
-      expectError(await readAnswer(await app.request(`${ISSUER}${path}`)), 404, "not_found");
-      expectPage(await readAnswer(await app.request(`${ISSUER}${path}`, { headers: { accept: "text/html" } })), 404);
+      expectError(await readAnswer(await ask(path)), 404, "not_found");
+      expectPage(await readAnswer(await ask(path, { accept: "text/html" })), 404);
     }
     // A visitor there is a browser, whatever its Accept header says.
-    for (const path of [
-      "/v1/authorize/",
-      "/v1/callback/a",
-      "/v1/callback/a/b",
-      "/v1/custom/a",
-      "/v1/custom/a/callback/b",
-    ]) {
-      expectPage(await readAnswer(await app.request(`${ISSUER}${path}`)), 404);
+    for (const path of ["authorize/", "callback/a", "callback/a/b", "custom/a", "custom/a/callback/b"]) {
+      expectPage(await readAnswer(await ask(`/v1/${path}`)), 404);
     }
     for (const path of ["/v1/par", "/v1/explain", "/v1/token", "/v1/revoke"]) {
-      const wrong = await readAnswer(await app.request(`${ISSUER}${path}`));
+      const wrong = await readAnswer(await ask(path));
       expectError(wrong, 405, "method_not_allowed");
       expect(wrong.headers.get("allow")).toBe("POST");
     }
   });
 
   it("counts requests by route pattern and refusals by reason", async () => {
-    const { app, park, redeem } = await testBroker();
-    await app.request(`${ISSUER}/v1/callback?code=c&state=canary`);
-    await app.request(`${ISSUER}/canary/path?x=canary`);
-    await app.request(`${ISSUER}/v1/par`, { method: "PURGE" });
+    const { ask, park, redeem } = await askedBroker();
+    await ask("/v1/callback?code=c&state=canary");
+    await ask("/canary/path?x=canary");
+    await ask("/v1/par", {}, "PURGE");
     await redeem(await park());
-    const answer = await app.request(`${ISSUER}/metrics`);
+    const answer = await ask("/metrics");
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
     const metrics = await answer.text();
     expect(metrics).toContain('http_requests_total{route="/v1/token",method="POST",status="200"} 1');
@@ -118,8 +122,8 @@ describe("what anyone may ask", () => {
   });
 
   it("bar#HT-10 tells browsers to stay on https", async () => {
-    const { app } = await testBroker();
-    expect((await app.request(`${ISSUER}/`)).headers.get("strict-transport-security")).toContain("max-age=");
+    const { ask } = await askedBroker();
+    expect((await ask("/")).headers.get("strict-transport-security")).toContain("max-age=");
   });
 });
 
@@ -147,8 +151,8 @@ describe("ways back from a dead end", () => {
   });
 
   it("links to no client when the flow is unknown and several clients are configured", async () => {
-    const { app } = await testBroker();
-    const html = await (await app.request(`${ISSUER}/v1/callback?code=c`)).text();
+    const { ask } = await askedBroker();
+    const html = await (await ask("/v1/callback?code=c")).text();
     expect(html).not.toContain("href=");
     expect(html).toContain("open the application you want to use the vendor with");
   });

@@ -7,7 +7,7 @@ import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { type LocalKeyWrapper, localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { beforeEach } from "vitest";
+import { beforeEach, expect } from "vitest";
 import { createRevisionFloor } from "../keys/keyset-floor.ts";
 import { fileKeysetStorage, recordKeysetStorage } from "../keys/keyset-storage.ts";
 import { createKeyset, type Keyset } from "../keys/keyset.ts";
@@ -16,6 +16,13 @@ export const now = fixedClock(1_700_000_000);
 export const KEYSET = { kind: "keyset", id: "broker" };
 export const PRODUCTION = { baseUrl: "https://broker.example", environment: "eu-west-1", table: "broker" };
 export const STAGING = { ...PRODUCTION, baseUrl: "https://staging.example" };
+
+/** The error of a keyset that is not opened. */
+export const refusedWith = (detail: string) => ({
+  code: "temporarily_unavailable",
+  extras: { reason: "keys_unavailable" },
+  detail: expect.stringContaining(detail) as string,
+});
 
 export interface KeysetFixture {
   /** The test's own folder. */

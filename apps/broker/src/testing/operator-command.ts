@@ -1,9 +1,11 @@
 /** An operator's command in this process, with what it printed. */
+import { join } from "node:path";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { vi } from "vitest";
 import type { Command } from "../cli/command-line.ts";
 import { runOperatorCommand } from "../cli/operator.ts";
 import type { Config } from "../config.ts";
+import { folderOf, load, MINIMAL } from "../config/testing/config-file.ts";
 import { createKeyset } from "../keys/keyset.ts";
 import { openStores } from "../stores.ts";
 
@@ -26,6 +28,15 @@ export async function runOn(load: () => Config, command: OperatorCommand): Promi
   } finally {
     for (const spy of Object.values(write)) spy.mockRestore();
   }
+}
+
+/** A store in a folder of its own, with the keys that a broker has made. */
+export async function storeWithKeys() {
+  const folder = folderOf();
+  const path = join(folder, "broker.sqlite");
+  const config = load({ ...MINIMAL, store: `sqlite:${path}` });
+  await makeKeys(config);
+  return { folder, path, config };
 }
 
 /** Makes the keys of a store, as the start of a broker does. */

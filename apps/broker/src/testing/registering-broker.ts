@@ -1,13 +1,15 @@
 /** A broker in memory whose one vendor registers clients, for the tests of POST /register. */
 import type { Fetch } from "@oauth-broker/oauth-core";
-import { CLIENT_SECRET, ISSUER, testBroker, type TestBrokerOptions } from "./test-broker.ts";
+import { basic, CLIENT_SECRET, ISSUER, testBroker, type TestBrokerOptions } from "./test-broker.ts";
 
 export const REGISTERED = JSON.stringify({
   client_id: "new-client",
   client_secret: "new-client-s3cret",
   registration_access_token: "rat-s3cret",
 });
-export const basic = (id: string): string => `Basic ${Buffer.from(`${id}:${CLIENT_SECRET}`).toString("base64")}`;
+const JSON_TYPE = { "content-type": "application/json" };
+/** The headers of a client that authenticates. */
+export const as = (clientId: string) => ({ authorization: basic(clientId, CLIENT_SECRET) });
 
 interface Asked {
   readonly url: string;
@@ -26,24 +28,16 @@ export async function registeringBroker(options: TestBrokerOptions & { readonly 
       authorization: new Headers(headers).get("authorization"),
       body: JSON.parse(text) as Record<string, unknown>,
     });
-    const answer =
-      options.answer ??
-      (() => new Response(REGISTERED, { status: 201, headers: { "content-type": "application/json" } }));
-    return answer();
+    return options.answer?.() ?? new Response(REGISTERED, { status: 201, headers: JSON_TYPE });
   };
   const vendor = { registrationEndpoint: "https://acme.example/register", ...options.vendor };
   const broker = await testBroker({ ...options, vendor, vendorAnswers });
-  const register = (
-    body: unknown = { vendor: "acme" },
-    headers: Record<string, string> = { authorization: basic("platform") },
-  ): Promise<Response> =>
-    Promise.resolve(
-      broker.app.request(`${ISSUER}/register`, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body: typeof body === "string" ? body : JSON.stringify(body),
-      }),
-    );
+  const register = async (body: unknown = { vendor: "acme" }, headers: Record<string, string> = as("platform")) =>
+    broker.app.request(`${ISSUER}/register`, {
+      method: "POST",
+      headers: { ...JSON_TYPE, ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
   return { ...broker, asked, register };
 }
 
