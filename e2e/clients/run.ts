@@ -2,7 +2,8 @@
  * One client through its life at the server: it signs in, is restarted, has its access token ended
  * while it runs and while it does not, and loses the user's grant at the vendor.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -43,7 +44,7 @@ export async function runClient(client: Client, folder: string): Promise<Row> {
   const stage = await openStage(home);
   const running = new Set<Running>();
   const start = async (hours = 0): Promise<Running> => {
-    const one = new Running(client, folder, home, stage, hours);
+    const one = startProgram(client, folder, home, stage, hours);
     running.add(one);
     return one;
   };
@@ -117,70 +118,62 @@ async function revoke(stage: Stage, client: Running): Promise<Outcome> {
 }
 
 /** The client's program, which prints a line at its start and for each line it gets. */
-class Running {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-  #errors = "";
+type Running = ReturnType<typeof startProgram>;
+function startProgram(
+  { command: [command = "", ...args] }: Client,
+  folder: string,
+  home: string,
+  stage: Stage,
+  hours: number,
+) {
+  const child = spawn(command, [...args, stage.mcp, join(home, "kept")], {
+    cwd: folder,
+    env: {
+      ...stage.browser,
+      PATH: `${stage.browser.PATH}:${join(folder, "node_modules", ".bin")}`,
+      HOME: home,
+      HOURS_LATER: String(hours),
+      NODE_OPTIONS: `--import=${join(folder, "clock.mjs")}`,
+      NO_PROXY: "127.0.0.1,localhost",
+    },
+    stdio: ["pipe", "pipe", "pipe"],
+    detached: true,
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    errors = (errors + chunk.toString()).slice(-2_000);
+  });
+  // A program that has ended is noticed by `next`.
+  child.stdin.on("error", () => undefined);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 
-  constructor(client: Client, folder: string, home: string, stage: Stage, hours: number) {
-    const [command = "", ...args] = client.command;
-    this.#child = spawn(command, [...args, stage.mcp, join(home, "kept")], {
-      cwd: folder,
-      env: {
-        ...stage.browser,
-        PATH: `${stage.browser["PATH"] ?? ""}:${join(folder, "node_modules", ".bin")}`,
-        HOME: home,
-        HOURS_LATER: String(hours),
-        NODE_OPTIONS: `--import=${join(folder, "clock.mjs")}`,
-        NO_PROXY: "127.0.0.1,localhost",
-      },
-      stdio: ["pipe", "pipe", "pipe"],
-      detached: true,
-    });
-    this.#child.stderr?.on("data", (chunk: Buffer) => {
-      this.#errors = (this.#errors + chunk.toString()).slice(-2_000);
-    });
-    // A program that has ended is noticed by `next`.
-    this.#child.stdin?.on("error", () => undefined);
-    this.#lines = createInterface({ input: this.#child.stdout ?? process.stdin })[Symbol.asyncIterator]();
-  }
-
-  async next(): Promise<Line> {
-    const timeout = new AbortController();
-    const late = sleep(LINE_MS, undefined, { signal: timeout.signal }).then(
-      () => undefined,
-      () => undefined,
-    );
-    const read = await Promise.race([this.#lines.next(), late]);
-    timeout.abort();
-    if (read === undefined) return { failed: `no answer in ${LINE_MS / 1000} s ${this.#errors}`.trim() };
-    if (read.done === true) return { failed: `ended: ${this.#errors.trim()}` };
+  const next = async (): Promise<Line> => {
+    const read = await Promise.race([lines.next(), sleep(LINE_MS, undefined, { ref: false })]);
+    if (read === undefined) return { failed: `no answer in ${LINE_MS / 1000} s ${errors}`.trim() };
+    if (read.done === true) return { failed: `ended: ${errors.trim()}` };
     try {
       return JSON.parse(read.value) as Line;
     } catch {
       // A library that prints something itself.
-      return this.next();
+      return next();
     }
-  }
-
-  async again(when: "now" | "later" = "now"): Promise<Line> {
-    this.#child.stdin?.write(`${when}\n`);
-    return this.next();
-  }
-
-  /** With the processes it started. */
-  async end(): Promise<void> {
-    const { pid, exitCode, signalCode } = this.#child;
-    this.#child.stdin?.end();
-    if (exitCode !== null || signalCode !== null || pid === undefined) return;
-    const ended = new Promise((resolve) => {
-      this.#child.once("exit", resolve);
-    });
-    await Promise.race([ended, sleep(3_000, undefined, { ref: false })]);
-    try {
-      process.kill(-pid, "SIGKILL");
-    } catch {
-      // All of them have ended.
-    }
-  }
+  };
+  return {
+    next,
+    again: async (when: "now" | "later" = "now"): Promise<Line> => {
+      child.stdin.write(`${when}\n`);
+      return next();
+    },
+    /** With the processes it started. */
+    end: async (): Promise<void> => {
+      child.stdin.end();
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+      await Promise.race([once(child, "exit"), sleep(3_000, undefined, { ref: false })]);
+      try {
+        process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // All of them have ended.
+      }
+    },
+  };
 }

@@ -5,10 +5,10 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { driveConsent, startScriptedVendor } from "@oauth-broker/simulators";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { freePort } from "../support/free-port.ts";
 import { startMcpServer } from "../support/mcp/process.ts";
-import { OUR_CLIENT, startGitHubVendor } from "../support/mcp/vendor.ts";
+import { OUR_CLIENT, startGitHubVendor, visitAsUser } from "../support/mcp/vendor.ts";
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 /** @param folder for the server's data and the command that opens the browser */
@@ -63,16 +63,11 @@ export async function openStage(folder: string) {
 async function openBrowser(folder: string) {
   let opened = 0;
   let isAway = false;
-  const visit = async (start: string): Promise<void> => {
-    opened += 1;
-    if (isAway) return;
-    const redirectUri = new URL(start).searchParams.get("redirect_uri") ?? "";
-    const back = await driveConsent(start, { stopAt: ({ href }) => href.startsWith(redirectUri) });
-    await fetch(back, { headers: { connection: "close" } });
-  };
   const { url, close } = await startScriptedVendor({
     "*": ({ body: start }) => {
-      visit(start).catch((error: unknown) => process.stderr.write(`The user did not get through: ${String(error)}\n`));
+      opened += 1;
+      const visiting = isAway ? Promise.resolve() : visitAsUser(start);
+      visiting.catch((error: unknown) => process.stderr.write(`The user did not get through: ${String(error)}\n`));
       return { status: 204 };
     },
   });

@@ -9,8 +9,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { driveConsent } from "@oauth-broker/simulators";
 import { patience } from "../../packages/oauth-core/src/testing/time-limits.ts";
+import { visitAsUser } from "../support/mcp/vendor.ts";
 import { temporaryFolder } from "../support/service-process.ts";
 import { openPlayer } from "./client/player.ts";
 
@@ -82,7 +82,7 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
     isListening ||= line.startsWith("Callback server started");
     // It says the address before it listens.
     if (!isListening || authorizationUrl === undefined) return;
-    visit ??= visitAs(authorizationUrl).catch((error: unknown) => {
+    visit ??= visitAsUser(authorizationUrl).catch((error: unknown) => {
       problem = new Error("The user did not get through", { cause: error });
       // Otherwise the suite waits for minutes.
       kill();
@@ -96,13 +96,6 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
   } finally {
     process.off("exit", kill);
   }
-}
-
-/** The user signs in and consents, and the browser follows the redirect to the suite's callback. */
-async function visitAs(authorizationUrl: string): Promise<void> {
-  const redirectUri = new URL(authorizationUrl).searchParams.get("redirect_uri") ?? "";
-  const back = await driveConsent(authorizationUrl, { stopAt: ({ href }) => href.startsWith(`${redirectUri}?`) });
-  await fetch(back, { headers: { connection: "close" } });
 }
 
 /**

@@ -2,10 +2,10 @@
  * A server project for `deploy`: a folder with the template's service.yaml under another name,
  * whose server is the template from source, or another one.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MCP_SOURCE } from "../support/paths.ts";
-import { startCommand } from "../support/reference-platform/start-command.ts";
+import { startCommand, writeProject } from "../support/reference-platform/project.ts";
 
 export interface ServerProject {
   /** The name of the connector too. */
@@ -28,12 +28,9 @@ export function writeServerProject(
 ): string {
   const folder = join(parent, name);
   mkdirSync(folder);
-  const references = Object.fromEntries(Object.keys(environment).map((key) => [key, `env:${key}`]));
-  const expose = mode === "hosted" ? { enable_db: true, service: { expose: [...exposedByTemplate(), ...more] } } : {};
-  // JSON is YAML.
-  const service = { name, mode, ...expose, environment: references };
-  writeFileSync(join(folder, "service.yaml"), `${JSON.stringify(service, undefined, 2)}\n`);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, scripts: { start: startCommand(file) } }));
+  const expose = JSON.stringify([...exposedByTemplate(), ...more]);
+  const hosted = mode === "hosted" ? `\nenable_db: true\nservice: { expose: ${expose} }` : "";
+  writeProject(folder, `name: ${name}\nmode: ${mode}${hosted}`, environment, startCommand(file));
   return folder;
 }
 

@@ -118,6 +118,13 @@ export async function consent(start: URL, options: Partial<DriveConsentOptions> 
   return driveConsent(start, { stopAt: (url) => url.href.startsWith(PLATFORM_CALLBACK), ...options });
 }
 
+/** A user who agrees to everything, up to the redirect URI of the client, which the browser requests. */
+export async function visitAsUser(authorizationUrl: string): Promise<void> {
+  const redirectUri = new URL(authorizationUrl).searchParams.get("redirect_uri") ?? "";
+  const back = await driveConsent(authorizationUrl, { stopAt: ({ href }) => href.startsWith(`${redirectUri}?`) });
+  await fetch(back, { headers: { connection: "close" } });
+}
+
 export function plantAll(what: string, values: readonly string[]): void {
   for (const value of values) plantSecret(what, value);
 }

@@ -4,14 +4,14 @@
  * test, which can change what the Settings tab changes.
  */
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
 import { MCP_BUNDLE, PLATFORM_BUNDLE } from "../paths.ts";
-import { startCommand } from "./start-command.ts";
+import { startCommand, writeProject } from "./project.ts";
 import { runService, type Service, spawnService, startService, temporaryFolder } from "../service-process.ts";
 
 /** The platform's own address: its callback is the one that the vendors of mcp/vendor.ts know. */
@@ -46,11 +46,7 @@ export function serverProject({
 }: ProjectOptions) {
   const folder = temporaryFolder();
   const data = join(folder, "platform-data");
-  const environment = Object.keys(env).map((name) => `  ${name}: env:${name}\n`);
-  const start = keepsEnvironment === true ? `env > environment.txt && ${command}` : command;
-  const listed = environment.length === 0 ? "" : `environment:\n${environment.join("")}`;
-  writeFileSync(join(folder, "service.yaml"), `${yaml}\n${listed}`);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "server", scripts: { start } }));
+  writeProject(folder, yaml, env, keepsEnvironment === true ? `env > environment.txt && ${command}` : command);
   // The deployer allows the server everything that its service.yaml names.
   const allowed = Object.keys(env).map((name) => `--env=${name}`);
   const service: Service & { readonly folder: string } = {
