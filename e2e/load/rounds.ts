@@ -55,7 +55,7 @@ export async function measureRounds(
   subjects: readonly Subject[],
   { count, rounds, warmUp: most }: Rounds,
   say: (line: string) => void,
-): Promise<{ readonly outcomes: Outcome[]; readonly warmUp: number }> {
+) {
   const run = async (ofEach: number, number: number, report: (line: string) => void): Promise<Round> => {
     const round: Record<string, Measurement> = {};
     // Every second round runs backwards, so that drift cancels out.

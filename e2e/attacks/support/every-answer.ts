@@ -8,16 +8,16 @@ import type { FakeVendor } from "@oauth-broker/simulators";
 import { expect } from "vitest";
 import { BASE_URL, type Exchange, PLATFORMS, VENDOR_CLIENT } from "./names.ts";
 
-const twins = { ran: 0 };
+let twins = 0;
 
 /** The running test removes a defence: its answers may be anything. */
 export function letTwinOff(): void {
-  twins.ran += 1;
+  twins += 1;
 }
 
 /** How often defences were removed so far. */
 export function twinsSoFar(): number {
-  return twins.ran;
+  return twins;
 }
 
 /** @returns what is wrong with any of them, in words */

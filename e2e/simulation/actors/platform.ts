@@ -106,9 +106,7 @@ export async function visitVendor({ asker, browser, world }: Account, path: stri
 }
 
 /** A flow of the user, as far as the vendor. @returns its verifier, and the path of the callback */
-export async function beginFlow(
-  account: Account,
-): Promise<{ readonly verifier: string; readonly back: string } | undefined> {
+export async function beginFlow(account: Account) {
   const verifier = newVerifier();
   const path = await push(account, verifier);
   const back = path === undefined ? undefined : await visitVendor(account, path);

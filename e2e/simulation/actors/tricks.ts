@@ -72,7 +72,7 @@ async function prolongCode({ own }: Attacker, { scheduler, store }: World): Prom
 }
 
 /** @returns a code of the attacker's flow, not redeemed */
-async function takeCode(own: Account): Promise<{ readonly code: string; readonly verifier: string } | undefined> {
+async function takeCode(own: Account) {
   const flow = await beginFlow(own);
   if (flow === undefined) return undefined;
   const code = codeIn(await own.browser.open(flow.back));

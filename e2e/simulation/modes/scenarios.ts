@@ -88,16 +88,14 @@ function amongBrokers(prepare: (world: World) => ReturnType<Stage["prepare"]>): 
   };
 }
 
-async function atVendor(
-  world: World,
-): Promise<{ readonly account: Account; readonly back: string; readonly verifier: string }> {
+async function atVendor(world: World) {
   const account = accountIn(world);
   const flow = await beginFlow(account);
   if (flow === undefined) throw new Error("nothing fails here, and the user did not come to the vendor");
   return { account, ...flow };
 }
 
-async function connected(world: World): Promise<{ readonly account: Account; readonly kept: Kept }> {
+async function connected(world: World) {
   const account = accountIn(world);
   const kept = await connect(account, 1);
   if (kept === undefined) throw new Error("nothing fails here, and the user could not connect");

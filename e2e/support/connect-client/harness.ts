@@ -1,5 +1,5 @@
 /** What the contract of a connect client runs on, and the steps of a user of the platform. */
-import type { ConnectClient, Refreshed, Session, Tokens } from "@oauth-broker/broker-client";
+import type { ConnectClient, Refreshed, Tokens } from "@oauth-broker/broker-client";
 import { driveConsent, type DriveConsentOptions, type OpenIdProvider } from "@oauth-broker/simulators";
 import { REDIRECT_URI, SCOPE } from "../broker/configuration.ts";
 import { plantSecret } from "../secrets.ts";
@@ -31,7 +31,7 @@ export async function consent(url: string, options: Partial<DriveConsentOptions>
 export async function returnFromVendor(
   client: ConnectClient,
   { vendor, ...options }: Partial<DriveConsentOptions & typeof REQUEST> = {},
-): Promise<{ readonly session: Session; readonly callback: URL }> {
+) {
   const { url, session } = await client.start({ ...REQUEST, ...(vendor === undefined ? {} : { vendor }) });
   plantSecret("verifier in the session", session.codeVerifier);
   return { session, callback: await consent(url, options) };

@@ -5,7 +5,6 @@
 import { type Client, type OAuthClientProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { AccountId } from "@oauth-broker/simulators";
 import { createClient, type Era } from "./client.ts";
-import type { PlatformTokens } from "./platform.ts";
 import { PLATFORM_CALLBACK } from "./process.ts";
 import { consent } from "./vendor.ts";
 import { type Kept, oauthProvider } from "./oauth-provider.ts";
@@ -46,11 +45,7 @@ export async function authorizeClient(
     create = () => createClient(era),
     ...options
   }: StockClient,
-): Promise<{
-  readonly client: Client;
-  readonly tokens: Pick<PlatformTokens, "accessToken" | "refreshToken">;
-  readonly clientId: string | undefined;
-}> {
+) {
   const kept: Kept = registered === undefined ? {} : { registered };
   let sentTo: URL | undefined;
   const authProvider = oauthProvider(kept, callback, {

@@ -16,7 +16,7 @@ import { dynamodbRecordStore, dynamodbTokenRows } from "@oauth-broker/token-stor
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { sqliteRecordStore, sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
 import type { Engines } from "../../engines.ts";
-import { RECORD_DATA } from "../store/operations.ts";
+import { RECORD_DATA } from "../../scale/fixture/fill.ts";
 import { DEADLINE_MS, keyOf, readUser, TOKENS } from "../store/tokens.ts";
 
 interface Beneath {

@@ -15,6 +15,7 @@ import {
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import type { Engines } from "../../engines.ts";
 import { inLanes, LANES } from "../../lanes.ts";
+import { RECORD_DATA } from "../../scale/fixture/fill.ts";
 import {
   DEADLINE_MS,
   keyOf,
@@ -33,17 +34,6 @@ const KIND = "bench";
 const STAGES = ["pushed", "started"] as const;
 const EXPIRES_AT = 2 ** 32;
 
-/** A pushed flow, as the broker stores it. */
-export const RECORD_DATA = {
-  v: "1",
-  client: "platform",
-  vendor: "github",
-  cookieHash: "c".repeat(43),
-  redirectUri: "https://acme.platform.example/oauth/vendor-callback",
-  codeChallenge: "d".repeat(43),
-  state: "s".repeat(60),
-  attempt: "none",
-};
 const PUSHED = { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT };
 
 /** Keys of the table (docs/storage-schema.md). */
