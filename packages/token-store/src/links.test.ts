@@ -7,16 +7,10 @@ import { strip } from "./cli/strip.ts";
 import { memoryTokenRows } from "./storage/memory/token-rows.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
 import { AUDIT, cliFixture, ISSUER, MIGRATE, NOW, STRIP, VENDOR } from "./testing/cli-fixture.ts";
-import { CHAT, DETAILS, linksFixture, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/rows/links-fixture.ts";
+import { CHAT, DETAILS, linksFixture, listOf, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/rows/links-fixture.ts";
 import { UNREADABLE } from "./testing/rows/records-fixture.ts";
 import { createTokenStore, type TokenStore } from "./token-store.ts";
 import { rowKeyOf } from "./tokens/token-attributes.ts";
-
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
 
 async function endedToken(ended: ReturnType<TokenStore["endLink"]>): Promise<string | undefined> {
   const stored = await ended;
@@ -31,7 +25,7 @@ const MODES = [
 
 describe.each(MODES)("a link in mode %s, %s", (mode, keys) => {
   it("keeps sign-in, account, label, time and what was not granted, also over a refresh", async () => {
-    const { store, close } = linksFixture({ rows: memoryTokenRows(), mode, keyless: keys === "keyless" });
+    const { store } = linksFixture({ rows: memoryTokenRows(), mode, keyless: keys === "keyless" });
     await store.link(CHAT, tokensOf("1", DETAILS), 0);
     const read = await store.readLink(CHAT);
     expect(read).toMatchObject({ linkVersion: 1, stored: { status: "active", tokens: { link: LINK } } });
@@ -43,14 +37,13 @@ describe.each(MODES)("a link in mode %s, %s", (mode, keys) => {
     expect((await store.readLink(CHAT)).linkVersion).toBe(1);
     await store.describeLink(CHAT, (link) => (link === undefined ? link : { ...link, lacked: { post: 1 } }));
     expect((await store.get(CHAT))?.tokens.link?.lacked).toEqual({ post: 1 });
-    expect(await all(store.links(CHAT.user, SIGN_IN))).toEqual([
+    expect(await listOf(store.links(CHAT.user, SIGN_IN))).toEqual([
       { user: CHAT.user, vendor: "chat", status: "active", signIn: SIGN_IN },
     ]);
-    await close();
   });
 
   it("is stored over the version that was shown, and never over a disconnect", async () => {
-    const { store, rows, close, clock } = linksFixture({ rows: memoryTokenRows(), mode, keyless: keys === "keyless" });
+    const { store, rows, clock } = linksFixture({ rows: memoryTokenRows(), mode, keyless: keys === "keyless" });
     expect(await store.link(CHAT, tokensOf("1"), 1)).toBe("conflict");
     await store.link(CHAT, tokensOf("1"), 0);
     expect(await store.link(CHAT, tokensOf("2"), 0)).toBe("conflict");
@@ -62,7 +55,7 @@ describe.each(MODES)("a link in mode %s, %s", (mode, keys) => {
     await store.forgetLink(CHAT);
     expect(await store.link(CHAT, tokensOf("2"), 1)).toBe("conflict");
     expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing", endedAtMilliseconds: lastOf(NOW) });
-    expect(await all(store.links(CHAT.user))).toEqual([]);
+    expect(await listOf(store.links(CHAT.user))).toEqual([]);
     expect(JSON.stringify(await rows.get(rowKeyOf(CHAT)))).not.toContain("at-1");
     expect(await store.endLink(CHAT)).toBeUndefined();
     expect(await store.link(CHAT, tokensOf("3"), 3)).toMatchObject({ version: 2 });
@@ -72,7 +65,6 @@ describe.each(MODES)("a link in mode %s, %s", (mode, keys) => {
     expect(await store.readLink(CHAT)).toEqual({ linkVersion: 0, stored: "missing" });
     expect(await store.link(CHAT, tokensOf("4"), 0)).toMatchObject({ version: 3 });
     expect((await store.readLink(CHAT)).linkVersion).toBe(6);
-    await close();
   });
 });
 
@@ -82,7 +74,7 @@ const LINK = { account: "C7", linkedAt: DETAILS.linkedAt, notGranted: ["post"], 
 
 describe("a disconnect", () => {
   it("also fences out a user who never linked, and drops an earlier refresh's tokens", async () => {
-    const { store, close } = linksFixture({});
+    const { store } = linksFixture({});
     expect(await store.endLink(CHAT)).toBeUndefined();
     expect(await store.link(CHAT, tokensOf("1"), 0)).toBe("conflict");
     await store.link(CHAT, tokensOf("1"), 1);
@@ -96,7 +88,6 @@ describe("a disconnect", () => {
     expect(await store.withRefreshLease(CHAT, refresh, { refused: 1, discard })).toBeUndefined();
     await expect.poll(() => discarded).toEqual(["at-late"]);
     expect(await store.readLink(CHAT)).toEqual({ linkVersion: 3, stored: "missing", endedAtMilliseconds: lastOf(NOW) });
-    await close();
   });
 
   it("bar#LK-9 forgets what has ended, and nothing of a link made after it, or while it forgets", async () => {
@@ -107,7 +98,7 @@ describe("a disconnect", () => {
       await onRead();
       return row;
     };
-    const { store, close } = linksFixture({ rows: { ...rows, get }, keyless: true });
+    const { store } = linksFixture({ rows: { ...rows, get }, keyless: true });
     const other = linksFixture({ rows, keyless: true });
     const linked = async () => (await other.store.get(CHAT))?.tokens.accessToken.reveal();
     await store.link(CHAT, tokensOf("1"), 0);
@@ -122,12 +113,10 @@ describe("a disconnect", () => {
     };
     await store.forgetLink(CHAT);
     expect(await linked()).toBe("at-3");
-    await other.close();
-    await close();
   });
 
   it("says when it was, also once there is a new link, and to users of its own sign-in alone", async () => {
-    const { store, clock, close } = linksFixture({});
+    const { store, clock } = linksFixture({});
     const other = { ...CHAT, signIn: OTHER_SIGN_IN };
     await store.endLink(other);
     expect(await store.readLink(CHAT)).toEqual({ linkVersion: 1, stored: "missing" });
@@ -139,7 +128,6 @@ describe("a disconnect", () => {
     clock.advance(5);
     await store.link(CHAT, tokensOf("2"), 3);
     expect(await store.readLink(CHAT)).toMatchObject({ linkVersion: 4, endedAtMilliseconds: lastOf(NOW + 5) });
-    await close();
   });
 
   it("says when in its second it was; an earlier release's is the end of the second", async () => {
@@ -156,7 +144,7 @@ describe("a disconnect", () => {
   });
 
   it("ends tokens that do not open", async () => {
-    const { store, rows, close } = linksFixture({ mode: "encrypted" });
+    const { store, rows } = linksFixture({ mode: "encrypted" });
     await store.link(CHAT, tokensOf("1"), 0);
     await rows.change(rowKeyOf(CHAT), { set: { sealed_details: "x" } }, {});
     expect(await store.readLink(CHAT)).toEqual({ linkVersion: 1, stored: "unreadable" });
@@ -164,40 +152,37 @@ describe("a disconnect", () => {
     expect(await store.endLink(CHAT)).toBeUndefined();
     await store.forgetLink(CHAT);
     expect(await store.readLink(CHAT)).toEqual({ linkVersion: 2, stored: "missing", endedAtMilliseconds: lastOf(NOW) });
-    await close();
   });
 });
 
 describe("a row made under another sign-in", () => {
   it("without a sign-in counts at its own vendor alone, and is that vendor's link again", async () => {
-    const { store, close } = linksFixture({});
+    const { store } = linksFixture({});
     const { signIn: _, ...before } = CHAT;
     await store.put(before, tokensOf("1"));
     expect(await store.get(CHAT)).toBeUndefined();
     expect(await store.withRefreshLease(CHAT, async () => tokensOf("2"))).toBeUndefined();
     expect(await store.readLink(CHAT)).toEqual({ linkVersion: 0, stored: "missing" });
-    expect(await all(store.links(CHAT.user, SIGN_IN))).toMatchObject([{ foreign: true }]);
-    expect(await all(store.links(CHAT.user))).toEqual([{ user: CHAT.user, vendor: "chat", status: "active" }]);
+    expect(await listOf(store.links(CHAT.user, SIGN_IN))).toMatchObject([{ foreign: true }]);
+    expect(await listOf(store.links(CHAT.user))).toEqual([{ user: CHAT.user, vendor: "chat", status: "active" }]);
     const own = { ...before, signIn: { vendor: before.vendor, issuer: before.issuer } };
     expect(await store.get(own)).toBeDefined();
     await store.withRefreshLease(own, async () => tokensOf("2"), { refused: 1 });
     expect(await store.get(before)).toMatchObject({ version: 2 });
-    await close();
   });
 
   it("is not read by callers of another sign-in that ask at the same moment", async () => {
-    const { store, close } = linksFixture({});
+    const { store } = linksFixture({});
     const theirs = { ...CHAT, signIn: OTHER_SIGN_IN };
     const never = async () => expect.fail("the vendor was asked");
     await store.link(theirs, tokensOf("theirs"), 0);
     const read = [theirs, CHAT, theirs].map((key) => store.withRefreshLease(key, never));
     const tokens = (await Promise.all(read)).map((stored) => stored?.tokens.accessToken.reveal());
     expect(tokens).toEqual(["at-theirs", undefined, "at-theirs"]);
-    await close();
   });
 
   it("is not overwritten, not ended and not described; its own key ends it", async () => {
-    const { store, close } = linksFixture({});
+    const { store } = linksFixture({});
     const theirs = { ...CHAT, signIn: OTHER_SIGN_IN };
     await store.link(theirs, tokensOf("theirs"), 0);
     expect(await store.link(CHAT, tokensOf("mine"), 1)).toBe("conflict");
@@ -206,13 +191,12 @@ describe("a row made under another sign-in", () => {
     expect(await store.revoke(CHAT)).toBeUndefined();
     expect(await store.describeLink(CHAT, () => DETAILS)).toBe(false);
     expect((await store.get(theirs))?.tokens.accessToken.reveal()).toBe("at-theirs");
-    const [link] = await all(store.links(undefined, SIGN_IN));
+    const [link] = await listOf(store.links(undefined, SIGN_IN));
     expect(link).toMatchObject({ signIn: OTHER_SIGN_IN, foreign: true });
     expect(await endedToken(store.endLink(theirs))).toBe("at-theirs");
     await store.forgetLink(theirs);
     const { linkVersion } = await store.readLink(CHAT);
     expect(await store.link(CHAT, tokensOf("mine"), linkVersion)).toMatchObject({ status: "active" });
-    await close();
   });
 });
 
@@ -220,7 +204,7 @@ describe("a writer of the table", () => {
   it.each(["bridge", "encrypted"] as const)(
     "bar#TS-3 who moves a link to another user, vendor or sign-in gets nothing, in mode %s",
     async (mode) => {
-      const { store, rows, close } = linksFixture({ mode, rows: memoryTokenRows() });
+      const { store, rows } = linksFixture({ mode, rows: memoryTokenRows() });
       await store.link(CHAT, tokensOf("victim", DETAILS), 0);
       const { attributes = {} } = (await rows.get(rowKeyOf(CHAT))) ?? {};
       const sealed = Object.fromEntries(Object.entries(attributes).filter(([name]) => !name.endsWith("_token")));
@@ -239,7 +223,6 @@ describe("a writer of the table", () => {
       await expect(store.get(plain)).rejects.toEqual(UNREADABLE);
       await rows.change(rowKeyOf(CHAT), { set: { sign_in_vendor: SIGN_IN.vendor } }, {});
       expect(await store.get(CHAT)).toBeUndefined();
-      await close();
     },
   );
 });

@@ -21,30 +21,27 @@ it("a link moved to another sign-in opens without authentication (twin of bar#TS
       };
     },
   }));
-  const { store, rows, close } = linksFixture({ mode: "encrypted" });
+  const { store, rows } = linksFixture({ mode: "encrypted" });
   await store.link(CHAT, tokensOf("victim"), 0);
   const { vendor: sign_in_vendor, issuer: sign_in_issuer } = OTHER_SIGN_IN;
   await rows.change(rowKeyOf(CHAT), { set: { sign_in_vendor, sign_in_issuer } }, {});
   const theirs = await store.get({ ...CHAT, signIn: OTHER_SIGN_IN });
   expect(theirs?.tokens.accessToken.reveal()).toBe("at-victim");
-  await close();
 });
 
 it("without the comparison of sign-ins another person's link is the user's, and is overwritten", async () => {
   weaken(attributes, () => ({ isForeign: () => false }));
-  const { store, close } = linksFixture({ mode: "encrypted" });
+  const { store } = linksFixture({ mode: "encrypted" });
   const { signIn: _, ...before } = CHAT;
   await store.put(before, tokensOf("theirs"));
   expect((await store.get(CHAT))?.tokens.accessToken.reveal()).toBe("at-theirs");
   expect(await store.link(CHAT, tokensOf("mine"), 0)).toMatchObject({ status: "active" });
-  await close();
 });
 
 it("without the comparison of versions a callback undoes a disconnect", async () => {
   weaken(conditions, () => ({ linkVersionOf: () => 0 }));
-  const { store, close } = linksFixture({});
+  const { store } = linksFixture({});
   await store.link(CHAT, tokensOf("1"), 0);
   await store.endLink(CHAT);
   expect(await store.link(CHAT, tokensOf("late"), 0)).toMatchObject({ status: "active" });
-  await close();
 });

@@ -10,16 +10,9 @@ import { localKeyWrapper } from "./keys/local.ts";
 import { memoryTokenRows } from "./storage/memory/token-rows.ts";
 import { rowKeyOf } from "./tokens/token-attributes.ts";
 import { createTokenStore, type TokenStore, type TokenStoreEvent } from "./token-store.ts";
-import type { TokenKey, TokenSet } from "./tokens/tokens.ts";
-
-const NOW = 1_700_000_000;
-const KEY: TokenKey = { user: "u1", vendor: "example", issuer: "https://issuer.example" };
-const TOKENS: TokenSet = {
-  accessToken: new Secret("at-1"),
-  refreshToken: new Secret("rt-1"),
-  tokenType: "Bearer",
-  expiresAt: NOW + 3600,
-};
+import { linksFixture, listOf } from "./testing/rows/links-fixture.ts";
+import { KEY, NOW, TOKENS } from "./testing/rows/records-fixture.ts";
+import type { TokenSet } from "./tokens/tokens.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "token-store-"));
 const opened: TokenStore[] = [];
@@ -28,35 +21,9 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function inMemory(): {
-  store: TokenStore;
-  rows: ReturnType<typeof memoryTokenRows>;
-  clock: ReturnType<typeof fixedClock>;
-} {
-  const rows = memoryTokenRows();
-  const clock = fixedClock(NOW);
-  const keys = localKeyWrapper({ path: join(folder, "key") });
-  const store = createTokenStore({
-    rows,
-    timer: systemTimer,
-    keys,
-    mode: "encrypted",
-    environment: "test",
-    now: clock,
-  });
-  opened.push(store);
-  return { store, rows, clock };
-}
-
-async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
 describe("the token store", () => {
   it("stores, refreshes under a lease, and returns tokens", async () => {
-    const { store, clock } = inMemory();
+    const { store, clock } = linksFixture({ mode: "encrypted" });
     expect(await store.get(KEY)).toBeUndefined();
     await store.put(KEY, TOKENS);
     const asked: string[] = [];
@@ -78,7 +45,7 @@ describe("the token store", () => {
   });
 
   it("bar#RV-1 revokes here first, and returns the tokens for revocation at the vendor", async () => {
-    const { store } = inMemory();
+    const { store } = linksFixture({ mode: "encrypted" });
     await store.put(KEY, TOKENS);
     const [first, second] = await Promise.all([store.revoke(KEY), store.revoke(KEY)]);
     expect(
@@ -94,7 +61,7 @@ describe("the token store", () => {
   });
 
   it("revokes and replaces a record that cannot be read any more", async () => {
-    const { store, rows } = inMemory();
+    const { store, rows } = linksFixture({ mode: "encrypted" });
     await store.put(KEY, TOKENS);
     await rows.change(rowKeyOf(KEY), { set: { sealed_access_token: "AQ" }, remove: [] }, {});
     await expect(store.get(KEY)).rejects.toEqual(
@@ -107,7 +74,7 @@ describe("the token store", () => {
   });
 
   it("bar#RV-1 returns what it revokes, also when that replaced a record that could not be read", async () => {
-    const { store, rows } = inMemory();
+    const { store, rows } = linksFixture({ mode: "encrypted" });
     await store.put(KEY, TOKENS);
     await rows.change(rowKeyOf(KEY), { set: { sealed_access_token: "AQ" } }, {});
     const { change } = rows;
@@ -120,7 +87,7 @@ describe("the token store", () => {
   });
 
   it("lists links, one user's or all, without opening a token", async () => {
-    const { store, rows } = inMemory();
+    const { store, rows } = linksFixture({ mode: "encrypted" });
     for (const user of ["u1", "u2"]) for (const vendor of ["a", "b"]) await store.put({ ...KEY, user, vendor }, TOKENS);
     await rows.change({ pk: "OTHER", sk: "ROW" }, { set: { x: 1 } }, {});
     await store.revoke({ ...KEY, user: "u2", vendor: "b" });

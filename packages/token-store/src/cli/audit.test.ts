@@ -3,6 +3,7 @@ import {
   AUDIT as OPTIONS,
   cliFixture,
   type CliFixture,
+  copiesFixture,
   ISSUER,
   keyOf,
   NOW,
@@ -10,10 +11,12 @@ import {
   TOKENS,
   VENDOR,
 } from "../testing/cli-fixture.ts";
+import { DOWN } from "../testing/aws/counting-wrapper.ts";
 import { audit } from "./audit.ts";
 
-/** One row of every kind, two that are plaintext only. */
-async function tableOfAllKinds(fixture: CliFixture): Promise<void> {
+/** With one row of every kind, two that are plaintext only. */
+async function allKindsFixture(): Promise<CliFixture> {
+  const fixture = cliFixture();
   await fixture.older("old-1");
   await fixture.older("old-2", olderRow("old-2"), "another");
   await fixture.records("bridge").replace(keyOf("both"), TOKENS);
@@ -23,13 +26,13 @@ async function tableOfAllKinds(fixture: CliFixture): Promise<void> {
   await fixture.older("empty", { scope: "a", updated_at: NOW });
   await fixture.older("expired", { ...olderRow("expired"), ttl: NOW });
   await fixture.rows.change({ pk: "flow", sk: "1" }, { set: { access_token: "not a token row" } }, {});
+  return fixture;
 }
 
 describe("audit", () => {
   it("counts the rows by kind, of all vendors, and opens none", async () => {
-    const fixture = cliFixture();
-    await tableOfAllKinds(fixture);
-    fixture.keys.isDown = true;
+    const fixture = await allKindsFixture();
+    fixture.keys.failure = DOWN;
     const { counts, ending, next } = await audit(OPTIONS, fixture.deps);
     expect(counts).toEqual({
       rows: 8,
@@ -50,8 +53,7 @@ describe("audit", () => {
   });
 
   it("of a server names its own command, and asks only for issuers that its settings lack", async () => {
-    const fixture = cliFixture();
-    await tableOfAllKinds(fixture);
+    const fixture = await allKindsFixture();
     const program = { name: "node main.js token-store", issuers: new Map([[VENDOR, ISSUER]]) };
     const { next } = await audit({ ...OPTIONS, verify: true }, { ...fixture.deps, program });
     expect(next[0]).toBe(
@@ -61,8 +63,7 @@ describe("audit", () => {
   });
 
   it("counts for each vendor", async () => {
-    const fixture = cliFixture();
-    await tableOfAllKinds(fixture);
+    const fixture = await allKindsFixture();
     const { byVendor } = await audit({ ...OPTIONS, byVendor: true }, fixture.deps);
     expect(Object.keys(byVendor ?? {})).toEqual(["another", "example"]);
     expect(byVendor?.["another"]).toMatchObject({ rows: 1, plaintext_only: 1 });
@@ -80,8 +81,7 @@ describe("audit", () => {
   });
 
   it("with --verify opens every sealed row, and changes none", async () => {
-    const fixture = cliFixture();
-    await tableOfAllKinds(fixture);
+    const fixture = await allKindsFixture();
     await fixture.records("bridge").replace(keyOf("changed"), TOKENS);
     await fixture.older("changed", { access_token: "plain-at-newer" });
     await fixture.records("bridge").replace(keyOf("moved"), TOKENS);
@@ -107,8 +107,7 @@ describe("audit", () => {
   });
 
   it("shows the users of the rows of a kind, only on request", async () => {
-    const fixture = cliFixture();
-    await tableOfAllKinds(fixture);
+    const fixture = await allKindsFixture();
     const rowsOf = async (options: object): Promise<unknown[]> => {
       fixture.reports.length = 0;
       await audit({ ...OPTIONS, ...options }, fixture.deps);
@@ -124,8 +123,7 @@ describe("audit", () => {
   });
 
   it("looks at no more rows a second than ten times the rate, and opens no more than the rate", async () => {
-    const fixture = cliFixture();
-    for (let i = 0; i < 300; i += 1) await fixture.records("bridge").replace(keyOf(`u${i}`), TOKENS);
+    const fixture = await copiesFixture(300);
     await audit(OPTIONS, fixture.deps);
     expect(fixture.slept()).toBe(250);
     await audit({ ...OPTIONS, verify: true }, fixture.deps);

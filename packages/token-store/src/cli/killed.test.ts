@@ -13,11 +13,11 @@ import {
   type CliFixture,
   keyOf,
   memoryCheckpoint,
-  memoryKeys,
   MIGRATE,
   olderRow,
   STRIP,
 } from "../testing/cli-fixture.ts";
+import { countingWrapper } from "../testing/aws/counting-wrapper.ts";
 import type { TokenSet } from "../tokens/tokens.ts";
 import { audit } from "./audit.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -90,7 +90,7 @@ interface Table {
 
 /** Rows of every kind: plaintext only, both, both with a copy that an older build changed, sealed. */
 async function table(): Promise<Table> {
-  const [rows, keys] = [memoryTokenRows({ table: "tokens" }), memoryKeys()];
+  const [rows, keys] = [memoryTokenRows({ table: "tokens" }), countingWrapper()];
   const server = cliFixture({ rows, keys });
   const last = new Map<string, number>();
   for (const user of ["older", "older2", "older3"]) await server.older(user);

@@ -1,30 +1,26 @@
 import { describe, expect, it, vi } from "vitest";
 import {
-  atProgress,
   AUDIT,
   cliFixture,
   type CliFixture,
   ENVIRONMENT,
   ISSUER,
   keyOf,
-  memoryCheckpoint,
+  olderFixture,
   MIGRATE,
   NOW,
   olderRow,
   runAgain,
+  stopAt,
   TOKENS,
   VENDOR,
 } from "../testing/cli-fixture.ts";
 import { audit } from "./audit.ts";
 import { migrate } from "./migrate.ts";
-import { OAuthError } from "@oauth-broker/oauth-core";
-import { memoryTokenRows } from "../storage/memory/token-rows.ts";
+import { storeUnavailable } from "../errors.ts";
+import { DOWN } from "../testing/aws/counting-wrapper.ts";
 
 const UNCHECKED = { ...MIGRATE, skipIssuerCheck: true };
-
-async function olderRows(fixture: CliFixture, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) await fixture.older(`u${i}`);
-}
 
 /** The command as a server offers it, whose settings have the issuer. */
 const serverDeps = ({ deps }: CliFixture): CliFixture["deps"] => ({
@@ -37,8 +33,7 @@ const plaintextOnly = async ({ deps }: Pick<CliFixture, "deps">): Promise<number
 
 describe("migrate", () => {
   it("bar#TS-15 seals plaintext rows, keeps the copy and updated_at", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 110);
+    const fixture = await olderFixture(110);
     const result = await migrate(UNCHECKED, fixture.deps);
     expect(result).toMatchObject({ ending: "done", counts: { rows: 110, sealed: 110, passes: 2 } });
     for (const user of ["u0", "u77", "u109"]) {
@@ -51,8 +46,7 @@ describe("migrate", () => {
   });
 
   it("bar#TS-15 run again changes nothing", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 30);
+    const fixture = await olderFixture(30);
     await migrate(UNCHECKED, fixture.deps);
     const before = await fixture.rows.scan({ limit: 100 });
     const change = vi.spyOn(fixture.rows, "change");
@@ -71,8 +65,7 @@ describe("migrate", () => {
   });
 
   it("bar#TS-15 loses nothing that others write between its read and its write", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 40);
+    const fixture = await olderFixture(40);
     const change = fixture.rows.change;
     const racing = new Set<string>();
     vi.spyOn(fixture.rows, "change").mockImplementation(async (key, what, expected) => {
@@ -97,8 +90,7 @@ describe("migrate", () => {
   });
 
   it("goes over the table again for rows that older builds write meanwhile, but not for ever", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 3);
+    const fixture = await olderFixture(3);
     const scan = fixture.rows.scan;
     let late = 0;
     vi.spyOn(fixture.rows, "scan").mockImplementation(async (options) => {
@@ -114,8 +106,7 @@ describe("migrate", () => {
   });
 
   it("leaves rows of vendors without an issuer, and reports them", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 2);
+    const fixture = await olderFixture(2);
     await fixture.older("x", olderRow("x"), "another");
     const result = await migrate(UNCHECKED, fixture.deps);
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { sealed: 2, unknown_issuer: 1 } });
@@ -123,8 +114,7 @@ describe("migrate", () => {
   });
 
   it("leaves rows that cannot be sealed or do not open, and goes on", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 2);
+    const fixture = await olderFixture(2);
     await fixture.older("long", { ...olderRow("long"), access_token: "x".repeat(40_000) });
     await fixture.older("expired", { ...olderRow("expired"), ttl: NOW });
     await fixture.records("bridge").replace(keyOf("broken"), TOKENS);
@@ -139,8 +129,7 @@ describe("migrate", () => {
   });
 
   it("does not wait for a row that cannot be written, but reports it", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 20);
+    const fixture = await olderFixture(20);
     const change = fixture.rows.change;
     vi.spyOn(fixture.rows, "change").mockImplementation((key, ...rest) =>
       key.pk === "USER#u7" ? Promise.resolve("conflict") : change(key, ...rest),
@@ -156,16 +145,15 @@ describe("migrate", () => {
   it("seals anew under the new root with --rewrap only", async () => {
     const fixture = cliFixture();
     await fixture.records("encrypted").replace(keyOf("u"), TOKENS);
-    fixture.keys.root = "two";
+    fixture.keys.root = "b";
     fixture.clock.advance(300);
     expect((await migrate(MIGRATE, fixture.deps)).counts).not.toHaveProperty("rewrapped");
     expect(await migrate({ ...MIGRATE, rewrap: true }, fixture.deps)).toMatchObject({ counts: { rewrapped: 1 } });
-    expect(await fixture.attributes("u")).toMatchObject({ data_key: expect.stringMatching(/^two\./), version: 1 });
+    expect(await fixture.attributes("u")).toMatchObject({ data_key: expect.stringMatching(/^b\//), version: 1 });
   });
 
   it("dry run: reports what it would do, and changes nothing", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 4);
+    const fixture = await olderFixture(4);
     await fixture.older("x", olderRow("x"), "another");
     await fixture.records("bridge").replace(keyOf("changed"), TOKENS);
     await fixture.older("changed", { access_token: "plain-at-newer" });
@@ -179,8 +167,7 @@ describe("migrate", () => {
   });
 
   it("seals no more rows a second than the rate", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 100);
+    const fixture = await olderFixture(100);
     await migrate({ ...UNCHECKED, rate: 10 }, fixture.deps);
     // 100 rows at 10 a second, and three walks over them at ten times that.
     expect(fixture.slept()).toBeGreaterThanOrEqual(10_000);
@@ -190,30 +177,25 @@ describe("migrate", () => {
 
 describe("the issuer given to migrate", () => {
   it("must open a row that a server has sealed", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 2);
+    const fixture = await olderFixture(2);
     await fixture.records("bridge").replace(keyOf("u9"), TOKENS);
     const before = await fixture.rows.scan({ limit: 100 });
     const wrong = { ...MIGRATE, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
-    const refused = await migrate(wrong, fixture.deps);
-    expect(refused.ending).toBe("refused");
-    expect(refused.next[0]).toContain("do not open with --issuer");
+    const next = [expect.stringContaining("do not open with --issuer")];
+    expect(await migrate(wrong, fixture.deps)).toMatchObject({ ending: "refused", next });
     expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
     expect((await migrate(MIGRATE, fixture.deps)).ending).toBe("done");
   });
 
   it("cannot be checked where nothing is sealed yet, and is then not trusted by default", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 2);
-    const refused = await migrate(MIGRATE, fixture.deps);
-    expect(refused.ending).toBe("refused");
-    expect(refused.next[0]).toContain("--skip-issuer-check");
+    const fixture = await olderFixture(2);
+    const next = [expect.stringContaining("--skip-issuer-check")];
+    expect(await migrate(MIGRATE, fixture.deps)).toMatchObject({ ending: "refused", next });
     expect(await plaintextOnly(fixture)).toBe(2);
   });
 
   it("is trusted where nothing is sealed yet when it is the one in the program's settings", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 2);
+    const fixture = await olderFixture(2);
     const typed = { ...MIGRATE, issuers: new Map([[VENDOR, `${ISSUER}/`]]) };
     expect((await migrate(typed, serverDeps(fixture))).ending).toBe("refused");
     expect(await plaintextOnly(fixture)).toBe(2);
@@ -224,19 +206,15 @@ describe("the issuer given to migrate", () => {
   });
 
   it("of the program's settings must open what is sealed, too", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 2);
+    const fixture = await olderFixture(2);
     await fixture.records("encrypted").replace({ ...keyOf("u9"), issuer: "https://former.example" }, TOKENS);
-    const refused = await migrate(MIGRATE, serverDeps(fixture));
-    expect(refused.ending).toBe("refused");
-    expect(refused.next[0]).toContain(`do not open with ${ISSUER}, its issuer in these settings`);
+    const next = [expect.stringContaining(`do not open with ${ISSUER}, its issuer in these settings`)];
+    expect(await migrate(MIGRATE, serverDeps(fixture))).toMatchObject({ ending: "refused", next });
     expect(await plaintextOnly(fixture)).toBe(2);
   });
 
   it("stops its own vendor only, and a run that goes on from a checkpoint, too", async () => {
-    const checkpoint = memoryCheckpoint();
-    const fixture = cliFixture({ checkpoint });
-    await olderRows(fixture, 150);
+    const fixture = await olderFixture(150);
     await fixture.records("bridge").replace(keyOf("u999"), TOKENS);
     await fixture.older("x", olderRow("x"), "another");
     const options = { ...MIGRATE, issuers: new Map([...MIGRATE.issuers, ["another", "https://typed.example"]]) };
@@ -244,8 +222,7 @@ describe("the issuer given to migrate", () => {
       counts: { to_seal: 150, issuer_refused: 1 },
       next: [expect.stringContaining("No row of another is sealed yet"), expect.stringContaining("dry run")],
     });
-    const stop = (): void => fixture.stop.abort("SIGTERM");
-    const stopped = await migrate(options, atProgress(fixture, 2, 100, stop));
+    const stopped = await migrate(options, stopAt(fixture, 2, 100));
     expect(stopped).toMatchObject({ ending: "interrupted", next: ["Run the same command again to go on."] });
     const result = await migrate(options, runAgain(fixture));
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { sealed: 150, issuer_refused: 1, passes: 3 } });
@@ -256,9 +233,8 @@ describe("the issuer given to migrate", () => {
 
 describe("migrate and outages", () => {
   it("bar#TS-12 waits for the key service and goes on; meanwhile no row changes", async () => {
-    const fixture = cliFixture();
-    await olderRows(fixture, 20);
-    fixture.keys.isDown = true;
+    const fixture = await olderFixture(20);
+    fixture.keys.failure = DOWN;
     const before = await fixture.rows.scan({ limit: 100 });
     const { sleep } = fixture.deps;
     let waits = 0;
@@ -266,9 +242,9 @@ describe("migrate and outages", () => {
       ...fixture.deps,
       sleep: async (ms: number): Promise<void> => {
         await sleep(ms);
-        if (!fixture.keys.isDown || ms < 500) return;
+        if (fixture.keys.failure === undefined || ms < 500) return;
         expect(await fixture.rows.scan({ limit: 100 })).toEqual(before);
-        fixture.keys.isDown = (waits += 1) < 30;
+        if ((waits += 1) === 30) fixture.keys.failure = undefined;
       },
     };
     expect(await migrate(UNCHECKED, deps)).toMatchObject({ ending: "done", counts: { sealed: 20 } });
@@ -278,36 +254,27 @@ describe("migrate and outages", () => {
   });
 
   it("waits for the table and goes on", async () => {
-    const rows = memoryTokenRows({ table: "tokens" });
-    const fixture = cliFixture({ rows });
-    await olderRows(fixture, 20);
-    const down = new OAuthError("temporarily_unavailable", "The record store does not respond", {
-      reason: "store_unavailable",
-    });
-    for (const name of ["scan", "get", "change"] as const) vi.spyOn(rows, name).mockRejectedValueOnce(down);
+    const fixture = await olderFixture(20);
+    for (const name of ["scan", "get", "change"] as const)
+      vi.spyOn(fixture.rows, name).mockRejectedValueOnce(storeUnavailable(new Error("down")));
     expect(await migrate(UNCHECKED, fixture.deps)).toMatchObject({ ending: "done", counts: { sealed: 20 } });
   });
 
   it("gives up when an outage lasts, and leaves the checkpoint", async () => {
-    const checkpoint = memoryCheckpoint();
-    const fixture = cliFixture({ checkpoint });
-    await olderRows(fixture, 20);
-    fixture.keys.isDown = true;
+    const fixture = await olderFixture(20);
+    fixture.keys.failure = DOWN;
     await expect(migrate(UNCHECKED, fixture.deps)).rejects.toMatchObject({ extras: { reason: "kms_unavailable" } });
-    expect(checkpoint.kept).toMatchObject({ pass: 1, done: 0 });
+    expect(fixture.checkpoint.kept).toMatchObject({ pass: 1, done: 0 });
     expect(fixture.slept()).toBeGreaterThanOrEqual(30 * 60_000);
   });
 });
 
 describe("migrate that is stopped", () => {
   it("bar#TS-15 finishes the rows in hand, and goes on from its checkpoint", async () => {
-    const checkpoint = memoryCheckpoint();
-    const fixture = cliFixture({ checkpoint });
-    await olderRows(fixture, 450);
-    const stop = (): void => fixture.stop.abort("SIGTERM");
-    const stopped = await migrate(UNCHECKED, atProgress(fixture, 1, 230, stop));
+    const fixture = await olderFixture(450);
+    const stopped = await migrate(UNCHECKED, stopAt(fixture, 1, 230));
     expect(stopped.ending).toBe("interrupted");
-    expect(checkpoint.kept).toMatchObject({ pass: 1, done: 200, total: 450 });
+    expect(fixture.checkpoint.kept).toMatchObject({ pass: 1, done: 200, total: 450 });
     const left = await plaintextOnly({ deps: runAgain(fixture) });
     expect(left).toBeGreaterThan(200);
     expect(left).toBeLessThanOrEqual(220);
@@ -316,7 +283,7 @@ describe("migrate that is stopped", () => {
     const goneOn = await migrate(UNCHECKED, runAgain(fixture));
     expect(goneOn).toMatchObject({ ending: "done", counts: { sealed: 450, rows: 450 } });
     expect(scan.mock.calls[0]?.[0].cursor).toBeDefined();
-    expect(checkpoint.kept).toBeUndefined();
+    expect(fixture.checkpoint.kept).toBeUndefined();
     expect(await plaintextOnly({ deps: runAgain(fixture) })).toBe(0);
   });
 

@@ -4,12 +4,12 @@ import {
   atProgress,
   cliFixture,
   type CliFixture,
-  copies,
+  copiesFixture,
   keyOf,
-  memoryCheckpoint,
   NOW,
   olderRow,
   runAgain,
+  stopAt,
   STRIP as OPTIONS,
   tableText,
   TOKENS,
@@ -20,8 +20,7 @@ import { DECLARED_SECONDS, declareOlderReaders } from "../modes/older-readers.ts
 
 describe("strip", () => {
   it("bar#TS-10 removes every copy; the tokens stay, and the row is marked", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 110);
+    const fixture = await copiesFixture(110);
     await fixture.records("encrypted").replace(keyOf("sealed"), TOKENS);
     const sealed = await fixture.attributes("sealed");
     expect(await strip(OPTIONS, fixture.deps)).toMatchObject({ ending: "done", counts: { rows: 111, stripped: 110 } });
@@ -37,8 +36,7 @@ describe("strip", () => {
   });
 
   it("leaves a copy with other tokens: servers ignore it, and its writer is not known", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 2);
+    const fixture = await copiesFixture(2);
     await fixture.older("u0", { access_token: "plain-at-planted" });
     await fixture.records("encrypted").replace(keyOf("marked"), TOKENS);
     await fixture.older("marked", olderRow("marked"));
@@ -68,8 +66,7 @@ describe("strip", () => {
   });
 
   it("never removes the copy of a row whose ciphertext does not open", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 2);
+    const fixture = await copiesFixture(2);
     await fixture.older("u0", { sealed_access_token: "AAAA" });
     await fixture.older("u1", {}, "another");
     await fixture.records("bridge").replace(keyOf("x", "another"), TOKENS);
@@ -83,8 +80,7 @@ describe("strip", () => {
   });
 
   it("bar#TS-15 loses nothing that a server writes at the same time", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 40);
+    const fixture = await copiesFixture(40);
     const change = fixture.rows.change;
     let raced = 0;
     vi.spyOn(fixture.rows, "change").mockImplementation(async (key, what, expected) => {
@@ -107,8 +103,7 @@ describe("strip", () => {
   });
 
   it("puts off a row under a lease to the end of the pass, until the lease has ended", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 3);
+    const fixture = await copiesFixture(3);
     const lease = { owner: "server", until: NOW + 30, attemptId: "a" };
     const records = fixture.records("bridge");
     const held = await records.note((await records.read(keyOf("u0")))!, { lease });
@@ -120,16 +115,14 @@ describe("strip", () => {
   });
 
   it("reports a lease that does not end", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 1);
+    const fixture = await copiesFixture(1);
     await fixture.older("u0", { lease_until: NOW + 10 ** 8, lease_owner: "x", lease_attempt: "y" });
     const result = await strip(OPTIONS, fixture.deps);
     expect(result).toMatchObject({ ending: "plaintext_left", counts: { in_use: 1, passes: 5 } });
   });
 
   it("reports copies that come back all the time", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 1);
+    const fixture = await copiesFixture(1);
     const scan = fixture.rows.scan;
     vi.spyOn(fixture.rows, "scan").mockImplementation(async (options) => {
       await fixture.older("u0", copyAttributes(TOKENS, NOW));
@@ -141,29 +134,19 @@ describe("strip", () => {
   });
 
   it("goes on from its checkpoint", async () => {
-    const checkpoint = memoryCheckpoint();
-    const fixture = cliFixture({ checkpoint });
-    await copies(fixture, 300);
-    const stopped = await strip(
-      OPTIONS,
-      atProgress(fixture, 1, 150, () => fixture.stop.abort("SIGINT")),
-    );
+    const fixture = await copiesFixture(300);
+    const stopped = await strip(OPTIONS, stopAt(fixture, 1, 150));
     expect(stopped.ending).toBe("interrupted");
-    expect(checkpoint.kept).toMatchObject({ done: 100, total: 300 });
+    expect(fixture.checkpoint.kept).toMatchObject({ done: 100, total: 300 });
     expect(await strip(OPTIONS, runAgain(fixture))).toMatchObject({ ending: "done", counts: { stripped: 300 } });
     expect(await tableText(fixture)).not.toContain("plain-");
   });
 
   it("comes back to a row that it had put off when it was stopped", async () => {
-    const checkpoint = memoryCheckpoint();
-    const fixture = cliFixture({ checkpoint });
-    await copies(fixture, 1);
+    const fixture = await copiesFixture(1);
     for (let i = 1; i < 150; i += 1) await fixture.records("encrypted").replace(keyOf(`u${i}`), TOKENS);
     await fixture.older("u0", { lease_until: NOW + 30, lease_owner: "x", lease_attempt: "y" });
-    const stopped = await strip(
-      OPTIONS,
-      atProgress(fixture, 1, 120, () => fixture.stop.abort("SIGTERM")),
-    );
+    const stopped = await strip(OPTIONS, stopAt(fixture, 1, 120));
     expect(stopped.ending).toBe("interrupted");
     await fixture.older("u0", { lease_until: 0 });
     expect(await strip(OPTIONS, runAgain(fixture))).toMatchObject({ ending: "done", counts: { stripped: 1 } });
@@ -171,8 +154,7 @@ describe("strip", () => {
   });
 
   it("dry run: reports what it would do, and changes nothing", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 3);
+    const fixture = await copiesFixture(3);
     const before = await tableText(fixture);
     expect(await strip({ ...OPTIONS, dryRun: true }, fixture.deps)).toMatchObject({
       ending: "plaintext_left",
@@ -191,8 +173,7 @@ async function declared({ rows, clock }: CliFixture): Promise<void> {
 
 describe("strip refuses", () => {
   it("in mode bridge", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 1);
+    const fixture = await copiesFixture(1);
     const result = await strip({ ...OPTIONS, mode: "bridge" }, fixture.deps);
     expect(result).toMatchObject({
       ending: "refused",
@@ -202,8 +183,7 @@ describe("strip refuses", () => {
   });
 
   it("bar#TS-10 while older readers are declared, saying until when, dry or not", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 1);
+    const fixture = await copiesFixture(1);
     await declared(fixture);
     for (const dryRun of [false, true]) {
       const result = await strip({ ...OPTIONS, dryRun }, fixture.deps);
@@ -215,9 +195,7 @@ describe("strip refuses", () => {
   });
 
   it("to go on when older readers are declared meanwhile", async () => {
-    const checkpoint = memoryCheckpoint();
-    const fixture = cliFixture({ checkpoint });
-    await copies(fixture, 250);
+    const fixture = await copiesFixture(250);
     let declaring = Promise.resolve();
     const declare = (): void => void (declaring = declared(fixture));
     const result = await strip(OPTIONS, atProgress(fixture, 1, 50, declare));
@@ -227,12 +205,11 @@ describe("strip refuses", () => {
       counts: { stripped: 100 },
       next: [expect.stringContaining("declared")],
     });
-    expect(checkpoint.kept).toMatchObject({ done: 100 });
+    expect(fixture.checkpoint.kept).toMatchObject({ done: 100 });
   });
 
   it("bar#TS-10 while a row of any vendor is plaintext only", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 1);
+    const fixture = await copiesFixture(1);
     await fixture.older("x", olderRow("x"), "another");
     const result = await strip(OPTIONS, fixture.deps);
     expect(result).toMatchObject({
@@ -243,8 +220,7 @@ describe("strip refuses", () => {
   });
 
   it("to call a run done that met a row which became plaintext only meanwhile", async () => {
-    const fixture = cliFixture();
-    await copies(fixture, 1);
+    const fixture = await copiesFixture(1);
     const scan = fixture.rows.scan;
     let scans = 0;
     vi.spyOn(fixture.rows, "scan").mockImplementation(async (options) => {

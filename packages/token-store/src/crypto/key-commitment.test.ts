@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { open } from "./envelope.ts";
-import { twoKeyCiphertext } from "../testing/rows/two-key-ciphertext.ts";
-import { associatedData } from "./encoding.ts";
-import { deriveSubkeys } from "./key-commitment.ts";
+import { twoKeyEnvelope } from "../testing/rows/two-key-ciphertext.ts";
 
 const KEYS = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
-const IV = Buffer.alloc(12, 3);
 const CONTEXT = ["tokens", "USER#u1", "access_token"];
-
-const subkeys = [deriveSubkeys(KEYS[0]), deriveSubkeys(KEYS[1])] as const;
-const aad = associatedData(1, CONTEXT);
-const ciphertext = twoKeyCiphertext([subkeys[0].encryption, subkeys[1].encryption], IV, aad);
-const envelope = (commitment: Buffer): string =>
-  Buffer.concat([Buffer.of(1), commitment, IV, ciphertext]).toString("base64url");
 const UNREADABLE = expect.objectContaining({ name: "TokenStoreError", code: "unreadable" });
 
 describe("a ciphertext made for two keys", () => {
@@ -21,10 +12,11 @@ describe("a ciphertext made for two keys", () => {
       [0, 1],
       [1, 0],
     ] as const) {
-      const sealed = envelope(subkeys[named].commitment);
+      const sealed = twoKeyEnvelope(KEYS, named, CONTEXT);
       expect(open(KEYS[named], sealed, CONTEXT)).toHaveLength(32);
       expect(() => open(KEYS[other], sealed, CONTEXT)).toThrow(UNREADABLE);
     }
-    expect(() => open(KEYS[0], envelope(Buffer.alloc(32)), CONTEXT)).toThrow(UNREADABLE);
+    const uncommitted = Buffer.from(twoKeyEnvelope(KEYS, 0, CONTEXT), "base64url").fill(0, 1, 33);
+    expect(() => open(KEYS[0], uncommitted.toString("base64url"), CONTEXT)).toThrow(UNREADABLE);
   });
 });

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
+import { systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { createDataKeys, type DataKeys, type DataKeysOptions } from "./data-keys.ts";
-import { type CountingWrapper, countingWrapper } from "../testing/aws/counting-wrapper.ts";
+import { type CountingWrapper, countingWrapper, DOWN } from "../testing/aws/counting-wrapper.ts";
 import { DATA_KEY_TIMEOUT_MS, MAX_WAITING } from "./data-keys-queue.ts";
 
 const CONTEXT = { purpose: "tokens" };
 const START = 1_700_000_000;
-const DOWN = new OAuthError("temporarily_unavailable", "down", { reason: "kms_unavailable" });
 
 let clock: ReturnType<typeof fixedClock>;
 let service: CountingWrapper;

@@ -1,13 +1,12 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { fixture, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/rows/records-fixture.ts";
+import { fixture, KEY, NOW, OLDER, plain, withTokens, TOKENS, UNREADABLE } from "../testing/rows/records-fixture.ts";
 import { bridge } from "./bridge.ts";
 import { encrypted } from "./encrypted.ts";
 
 describe("bridge", () => {
   it("writes a copy for older readers", async () => {
-    const { records, attributes } = fixture();
-    await records(bridge).replace(KEY, TOKENS);
+    const { attributes } = await withTokens(bridge);
     expect(await attributes()).toMatchObject({
       access_token: "at-1",
       refresh_token: "rt-1",
@@ -50,9 +49,7 @@ describe("bridge", () => {
   });
 
   it("bar#TS-8 takes and seals a copy that an older writer changed, and counts", async () => {
-    const { records, older, events } = fixture();
-    const store = records(bridge);
-    await store.replace(KEY, TOKENS);
+    const { store, older, events } = await withTokens(bridge);
     const stale = (await store.read(KEY))!;
     await older({ access_token: "old-at", refresh_token: "old-rt", expires_at: NOW + 9 }, ["id_token"]);
     const read = (await store.read(KEY))!;
@@ -71,9 +68,7 @@ describe("bridge", () => {
   });
 
   it("bar#TS-8 does not commit over a copy that an older writer changes meanwhile", async () => {
-    const { records, older } = fixture();
-    const store = records(bridge);
-    await store.replace(KEY, TOKENS);
+    const { store, older } = await withTokens(bridge);
     const held = (await store.note((await store.read(KEY))!, {
       lease: { owner: "me", until: NOW + 30, attemptId: "t" },
     }))!;
@@ -84,9 +79,7 @@ describe("bridge", () => {
   });
 
   it("an older build's new authorization reactivates a user, but no revoked record", async () => {
-    const { records, older } = fixture();
-    const store = records(bridge);
-    await store.replace(KEY, TOKENS);
+    const { store, older } = await withTokens(bridge);
     await store.note((await store.read(KEY))!, { status: "reauthorize" });
     expect((await store.read(KEY))?.stored.status).toBe("reauthorize");
     await older({ access_token: "old-at" });
@@ -97,8 +90,7 @@ describe("bridge", () => {
   });
 
   it("bar#TS-11 adds no plaintext to a row marked encrypted", async () => {
-    const { records, attributes, older } = fixture();
-    await records(encrypted).replace(KEY, TOKENS);
+    const { records, attributes, older } = await withTokens(encrypted);
     const store = records(bridge);
     await store.replace(KEY, { ...TOKENS, accessToken: new Secret("at-2") });
     expect(Object.keys(await attributes())).not.toEqual(expect.arrayContaining(["access_token"]));
@@ -128,9 +120,7 @@ describe("bridge", () => {
   });
 
   it("uses the time of the copy that counts, and removes a lease on the previous tokens", async () => {
-    const { records, older, clock } = fixture();
-    const store = records(bridge);
-    await store.replace(KEY, TOKENS);
+    const { store, older, clock } = await withTokens(bridge);
     await store.note((await store.read(KEY))!, { lease: { owner: "o", until: NOW + 30, attemptId: "t" } });
     clock.advance(20);
     await older({ access_token: "old-at", updated_at: NOW + 10 });

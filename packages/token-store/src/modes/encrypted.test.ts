@@ -1,13 +1,12 @@
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { fixture, KEY, OLDER, TOKENS, UNREADABLE } from "../testing/rows/records-fixture.ts";
+import { fixture, KEY, OLDER, withTokens, TOKENS, UNREADABLE } from "../testing/rows/records-fixture.ts";
 import { bridge } from "./bridge.ts";
 import { encrypted } from "./encrypted.ts";
 
 describe("encrypted", () => {
   it("leaves ciphertext only, and removes a copy that was there", async () => {
-    const { records, attributes } = fixture();
-    await records(bridge).replace(KEY, TOKENS);
+    const { records, attributes } = await withTokens(bridge);
     await records(encrypted).replace(KEY, { ...TOKENS, accessToken: new Secret("at-2") });
     const left = await attributes();
     for (const name of [
@@ -32,8 +31,7 @@ describe("encrypted", () => {
   });
 
   it("bar#TS-7 uses the ciphertext where both are there, ignores the copy, and counts", async () => {
-    const { records, events, older } = fixture();
-    await records(bridge).replace(KEY, TOKENS);
+    const { records, events, older } = await withTokens(bridge);
     await older({ access_token: "planted" });
     expect((await records(encrypted).read(KEY))?.stored.tokens.accessToken.reveal()).toBe("at-1");
     expect(events).toEqual(["copy_ignored"]);

@@ -130,13 +130,6 @@ describe.each(REFRESH_MODELS)("at a vendor of model %s", (model) => {
     fixture = await dueFixture({ model, graceSeconds: 120 });
   });
 
-  /** The vendor has rotated: recovered if it allows that, else reported once and never tried again. */
-  async function expectRecovered(): Promise<void> {
-    const answers = [await next(fixture), await next(fixture), await next(fixture)];
-    expect(answers).toEqual(Array.from({ length: 3 }, () => (isStrict ? DEAD : newest(fixture))));
-    await expectSound(fixture, { commits: isStrict ? 0 : 1, calls: 2, isLost: isStrict });
-  }
-
   it("bar#8.2-F1 killed after the read: nothing is lost, no caller waits", async () => {
     await stoppedAt("read", fixture);
     expect(await isLeased(fixture)).toBe(false);
@@ -153,19 +146,16 @@ describe.each(REFRESH_MODELS)("at a vendor of model %s", (model) => {
     await expectSound(fixture, { commits: 1, calls: 1 });
   });
 
-  it("bar#8.2-F3 bar#RF-5 killed before the vendor's answer was received", async () => {
-    await stoppedAt("rotated", fixture);
-    await expectRecovered();
-  });
-
-  it("bar#8.2-F4 bar#RF-5 killed with the vendor's answer", async () => {
-    await stoppedAt("answered", fixture);
-    await expectRecovered();
-  });
-
-  it("bar#8.2-F5 bar#RF-5 killed with the vendor's answer sealed", async () => {
-    await stoppedAt("sealed", fixture);
-    await expectRecovered();
+  // The vendor has rotated: recovered if it allows that, else reported once and never tried again.
+  it.each<[string, Point]>([
+    ["bar#8.2-F3 bar#RF-5 killed before the vendor's answer was received", "rotated"],
+    ["bar#8.2-F4 bar#RF-5 killed with the vendor's answer", "answered"],
+    ["bar#8.2-F5 bar#RF-5 killed with the vendor's answer sealed", "sealed"],
+  ])("%s", async (_what, point) => {
+    await stoppedAt(point, fixture);
+    const answers = [await next(fixture), await next(fixture), await next(fixture)];
+    expect(answers).toEqual(Array.from({ length: 3 }, () => (isStrict ? DEAD : newest(fixture))));
+    await expectSound(fixture, { commits: isStrict ? 0 : 1, calls: 2, isLost: isStrict });
   });
 
   it("bar#8.2-F6 not answered about its commit, for seconds: recognised, one vendor call", async () => {

@@ -32,17 +32,17 @@ afterEach(() => {
  * The vendor has rotated, its response is in the journal, the process has died, and its lease has
  * ended.
  */
-async function crash(fixture: Fixture): Promise<void> {
+async function crash(fixture: Fixture): Promise<Fixture> {
   await dieWithAnswer(fixture, folder);
   fixture.time.advance(60);
+  return fixture;
 }
 
 const next = (fixture: Fixture): RefreshLeases => fixture.process({ journalFolder: folder });
 
 describe("an answer that a dead process left in the journal", () => {
   it("bar#8.2-6 is found by the first call though the journal was not listed yet (#11)", async () => {
-    const fixture = await dueFixture();
-    await crash(fixture);
+    const fixture = await crash(await dueFixture());
     const listing = Promise.withResolvers<void>();
     held.listing = listing.promise;
     const leases = next(fixture);
@@ -57,8 +57,7 @@ describe("an answer that a dead process left in the journal", () => {
   });
 
   it("bar#8.2-6 is settled once, whether the listing or the call comes first", async () => {
-    const fixture = await dueFixture();
-    await crash(fixture);
+    const fixture = await crash(await dueFixture());
     const leases = next(fixture);
     await Promise.all([leases.replayJournal(), fresh(fixture, leases), leases.replayJournal(), fresh(fixture, leases)]);
     expect(fixture.asked).toHaveLength(1);
@@ -75,8 +74,7 @@ describe("an answer that a dead process left in the journal", () => {
   });
 
   it("bar#8.2-6 that cannot be read does not free its refresh token: 503 until then", async () => {
-    const fixture = await dueFixture();
-    await crash(fixture);
+    const fixture = await crash(await dueFixture());
     const file = join(folder, readdirSync(folder)[0]!);
     renameSync(file, `${file}.aside`);
     mkdirSync(file);
@@ -91,8 +89,7 @@ describe("an answer that a dead process left in the journal", () => {
   });
 
   it("a disk that does not answer is an outage for that row, and for no other", async () => {
-    const fixture = await dueFixture();
-    await crash(fixture);
+    const fixture = await crash(await dueFixture());
     held.reading = true;
     const leases = next(fixture);
     const since = fixture.time.timer.elapsedMs();
@@ -106,8 +103,7 @@ describe("an answer that a dead process left in the journal", () => {
   });
 
   it("an attempt that left nothing behind is taken over as before", async () => {
-    const fixture = await dueFixture({ model: "grace", graceSeconds: 600 });
-    await crash(fixture);
+    const fixture = await crash(await dueFixture({ model: "grace", graceSeconds: 600 }));
     rmSync(folder, { recursive: true });
     expect(tokenOf(await fresh(fixture, next(fixture)))).toBe(newest(fixture));
     expect(fixture.asked).toHaveLength(2);

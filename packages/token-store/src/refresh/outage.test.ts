@@ -4,6 +4,7 @@ import {
   agedFixture,
   crash,
   dueFixture,
+  dueUsers,
   fresh,
   isCommit,
   KEY,
@@ -11,9 +12,7 @@ import {
   newest,
   outage,
   REAUTHORIZE,
-  refreshFixture,
   refusal,
-  toTokens,
 } from "../testing/refresh/fixture.ts";
 import type { RowChange } from "../storage/token-rows.ts";
 import type { StoredTokens } from "../tokens/tokens.ts";
@@ -84,12 +83,7 @@ describe("a vendor that fails", () => {
   });
 
   it("the queue is reported while many records wait, and when none is left", async () => {
-    const fixture = refreshFixture();
-    const keys = Array.from({ length: 12 }, (_, number) => ({ ...KEY, user: `user-${number}` }));
-    for (const key of keys) {
-      await fixture.records.replace(key, toTokens(fixture.vendor.authorize(key.user), fixture.time.now()));
-    }
-    fixture.time.advance(LIFE_SECONDS);
+    const { fixture, keys } = await dueUsers(12);
     const leases = fixture.process();
     const callAll = async () => Promise.allSettled(keys.map((key) => leases.withRefreshLease(key, fixture.refresh)));
     const counts = () => fixture.events.flatMap((event) => (event.name === "refresh_backlog" ? [event.count] : []));

@@ -3,13 +3,13 @@ import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DynamoDbEngine, startDynamoDb } from "@oauth-broker/simulators/aws";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { type RefreshVendor, startRefreshVendor } from "@oauth-broker/simulators/refresh-models";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { dynamoEngine } from "../testing/aws/dynamo-engine.ts";
+import { keyOf } from "../testing/cli-fixture.ts";
 import { orderAll, startProcesses, stopProcess } from "../testing/processes.ts";
 import {
-  keyOf,
   LEASE_SECONDS,
   type RefreshAnswers,
   refreshingStore,
@@ -22,15 +22,14 @@ const USERS = ["u1", "u2", "u3", "u4"];
 const CALLERS = 20;
 
 const folder = mkdtempSync(join(tmpdir(), "refresh-"));
-let engine: DynamoDbEngine;
+const dynamo = dynamoEngine();
 let vendor: RefreshVendor;
 let settings: RefreshSettings;
 let store: TokenStore;
 let children: ChildProcess[] = [];
 beforeAll(async () => {
-  [engine, vendor] = await Promise.all([startDynamoDb(), startRefreshVendor({ model: "grace", graceSeconds: 3600 })]);
-  const { endpoint, region } = engine;
-  settings = { endpoint, region, table: await engine.createTable(), keyFile: join(folder, "key"), vendor };
+  vendor = await startRefreshVendor({ model: "grace", graceSeconds: 3600 });
+  settings = { ...(await dynamo.newTable()), keyFile: join(folder, "key"), vendor };
   ({ store } = refreshingStore(settings));
   // The first write makes the key file, which the processes read.
   for (const user of USERS) await store.put(keyOf(user), expired(user));
@@ -38,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(children.map((child) => stopProcess(child)));
-  await Promise.all([store.close(), vendor.close(), engine.close()]);
+  await Promise.all([store.close(), vendor.close()]);
   rmSync(folder, { recursive: true });
 });
 

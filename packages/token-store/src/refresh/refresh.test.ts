@@ -4,6 +4,7 @@ import {
   agedFixture,
   DUE,
   dueFixture,
+  dueUsers,
   foreignLease,
   fresh,
   freshToken,
@@ -13,7 +14,6 @@ import {
   outage,
   refreshFixture,
   tokenOf,
-  toTokens,
 } from "../testing/refresh/fixture.ts";
 
 /** Ahead of time for every record, due for none. */
@@ -157,11 +157,7 @@ describe("step 2: one at a time", () => {
   });
 
   it("bar#8.2 many records at once: so many vendor calls at a time, and all succeed", async () => {
-    const fixture = refreshFixture();
-    const keys = Array.from({ length: 60 }, (_, at) => ({ ...KEY, user: `user ${at}` }));
-    for (const key of keys)
-      await fixture.records.replace(key, toTokens(fixture.vendor.authorize(key.user), fixture.time.now()));
-    fixture.time.advance(LIFE_SECONDS);
+    const { fixture, keys } = await dueUsers(60);
     let [atOnce, peak] = [0, 0];
     fixture.at.before = async () => {
       atOnce += 1;

@@ -2,11 +2,10 @@
  * Commands of `token-store` in this process: rows in memory, keys in memory, a clock and a sleep
  * that take no time.
  */
-import { randomBytes } from "node:crypto";
-import { type KeyWrapper, OAuthError, Secret, systemTimer } from "@oauth-broker/oauth-core";
+import { Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { STANDALONE } from "../cli/arguments.ts";
-import { type Checkpoint, noCheckpoint, type Standing } from "../cli/checkpoint.ts";
+import type { Checkpoint, Standing } from "../cli/checkpoint.ts";
 import type { Report } from "../cli/report.ts";
 import type { CommandDeps } from "../cli/walk.ts";
 import { createDataKeys, type DataKeys } from "../keys/data-keys.ts";
@@ -18,13 +17,14 @@ import type { Attributes, TokenRows } from "../storage/token-rows.ts";
 import { type ModeName, rowKeyOf } from "../tokens/token-attributes.ts";
 import type { TokenRecords } from "../tokens/token-records.ts";
 import type { TokenKey } from "../tokens/tokens.ts";
+import { type CountingWrapper, countingWrapper } from "./aws/counting-wrapper.ts";
 
 export const NOW = 1_700_000_000;
 export const VENDOR = "example";
 export const ISSUER = "https://issuer.example";
 export const ENVIRONMENT = "test";
 
-/** The tokens of rows that `copies` writes; `tableText` shows them while they are plaintext. */
+/** The tokens of the rows of `copiesFixture`; `tableText` shows them while they are plaintext. */
 export const TOKENS = {
   accessToken: new Secret("plain-at"),
   refreshToken: new Secret("plain-rt"),
@@ -48,42 +48,11 @@ export const olderRow = (user: string, write = 1): Attributes => ({
   updated_at: NOW - 10_000 + write,
 });
 
-/** Keys under roots by name: `root` is the one for new keys; `isDown` is an outage. */
-export interface MemoryKeys extends KeyWrapper {
-  root: string;
-  isDown: boolean;
-}
-
-export function memoryKeys(): MemoryKeys {
-  const kept = new Map<string, Buffer>();
-  const requireUp = (): void => {
-    if (!keys.isDown) return;
-    throw new OAuthError("temporarily_unavailable", "The key service does not respond", { reason: "kms_unavailable" });
-  };
-  const keys: MemoryKeys = {
-    root: "one",
-    isDown: false,
-    newDataKey: async () => {
-      requireUp();
-      const dataKey = randomBytes(32);
-      const wrapped = `${keys.root}.${randomBytes(12).toString("base64url")}`;
-      kept.set(wrapped, Buffer.from(dataKey));
-      return { dataKey, wrapped };
-    },
-    unwrap: async (wrapped) => {
-      requireUp();
-      const dataKey = kept.get(wrapped);
-      if (dataKey === undefined) throw new Error("no such key");
-      return Buffer.from(dataKey);
-    },
-    isStale: (wrapped) => !wrapped.startsWith(`${keys.root}.`),
-  };
-  return keys;
-}
-
 export interface CliFixture {
   readonly rows: TokenRows;
-  readonly keys: MemoryKeys;
+  readonly keys: CountingWrapper["state"];
+  /** Unless another is passed in. */
+  readonly checkpoint: ReturnType<typeof memoryCheckpoint>;
   readonly clock: ReturnType<typeof fixedClock>;
   readonly reports: Report[];
   readonly stop: AbortController;
@@ -100,28 +69,30 @@ export interface CliFixture {
 interface CliFixtureOptions {
   readonly rows?: TokenRows;
   readonly checkpoint?: Checkpoint;
-  readonly keys?: MemoryKeys;
+  readonly keys?: CountingWrapper;
 }
 
 export function cliFixture(options: CliFixtureOptions = {}): CliFixture {
-  const { rows = memoryTokenRows({ table: "tokens" }), checkpoint = noCheckpoint, keys = memoryKeys() } = options;
+  const { rows = memoryTokenRows({ table: "tokens" }), keys: service = countingWrapper() } = options;
+  const checkpoint = memoryCheckpoint();
   const clock = fixedClock(NOW);
   const context = { purpose: "test" };
-  const dataKeys = createDataKeys({ keys, context, now: clock, timer: systemTimer });
+  const dataKeys = createDataKeys({ keys: service.keys, context, now: clock, timer: systemTimer });
   const reports: Report[] = [];
   const stop = new AbortController();
   let elapsed = 0;
   const common = { rows, environment: ENVIRONMENT, now: clock };
   return {
     rows,
-    keys,
+    keys: service.state,
+    checkpoint,
     clock,
     reports,
     stop,
     deps: {
       ...common,
       dataKeys,
-      checkpoint,
+      checkpoint: options.checkpoint ?? checkpoint,
       recordsFor: (given, onEvent) => createTokenRecords({ ...common, rows: given, dataKeys, mode: bridge, onEvent }),
       sleep: async (ms) => {
         elapsed += ms;
@@ -150,6 +121,10 @@ export function atProgress({ deps }: CliFixture, pass: number, done: number, hap
   return { ...deps, report };
 }
 
+/** For a run that is stopped then. */
+export const stopAt = (fixture: CliFixture, pass: number, done: number): CliFixture["deps"] =>
+  atProgress(fixture, pass, done, () => fixture.stop.abort("SIGTERM"));
+
 /** For the run after one that was stopped. */
 export function runAgain({ deps }: CliFixture): CliFixture["deps"] {
   return { ...deps, signal: new AbortController().signal };
@@ -172,9 +147,18 @@ export function memoryCheckpoint(): Checkpoint & { kept: Standing | undefined; r
   return checkpoint;
 }
 
-/** Rows of mode bridge: sealed, with a plaintext copy beside. */
-export async function copies({ records }: CliFixture, count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) await records("bridge").replace(keyOf(`u${i}`), TOKENS);
+/** With rows as builds before encryption write them. */
+export async function olderFixture(count: number): Promise<CliFixture> {
+  const fixture = cliFixture();
+  for (let i = 0; i < count; i += 1) await fixture.older(`u${i}`);
+  return fixture;
+}
+
+/** With rows of mode bridge: sealed, with a plaintext copy beside. */
+export async function copiesFixture(count: number): Promise<CliFixture> {
+  const fixture = cliFixture();
+  for (let i = 0; i < count; i += 1) await fixture.records("bridge").replace(keyOf(`u${i}`), TOKENS);
+  return fixture;
 }
 
 /** All rows, as one who reads the table sees them. */

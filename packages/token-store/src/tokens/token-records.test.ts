@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { bridge } from "../modes/bridge.ts";
 import { encrypted } from "../modes/encrypted.ts";
 import { memoryTokenRows } from "../storage/memory/token-rows.ts";
-import { fixture, KEY, NOW, OLDER, plain, TOKENS, UNREADABLE } from "../testing/rows/records-fixture.ts";
+import { fixture, KEY, NOW, OLDER, plain, withTokens, TOKENS, UNREADABLE } from "../testing/rows/records-fixture.ts";
 import { LONGEST_TOKEN_BYTES, rowKeyOf } from "./token-attributes.ts";
 import type { TokenKey, TokenSet } from "./tokens.ts";
 
@@ -28,27 +28,25 @@ describe.each([
   });
 
   it("bar#TS-7 fails on a ciphertext that is broken, copy or no copy", async () => {
-    const { records, attributes, older } = fixture();
-    await records(mode).replace(KEY, TOKENS);
+    const { store, attributes, older } = await withTokens(mode);
     const whole = await attributes();
     const broken = String(whole["sealed_access_token"]).replace(/.$/, (last) => (last === "A" ? "B" : "A"));
     await older({ sealed_access_token: broken });
-    await expect(records(mode).read(KEY)).rejects.toEqual(UNREADABLE);
+    await expect(store.read(KEY)).rejects.toEqual(UNREADABLE);
     await older({ ...OLDER });
-    await expect(records(mode).read(KEY)).rejects.toEqual(UNREADABLE);
+    await expect(store.read(KEY)).rejects.toEqual(UNREADABLE);
     // An incomplete sealed half is a broken one too, and never a plaintext row.
     for (const name of ["data_key", "format", "mode", "version", "sealed_access_token", "sealed_details"]) {
       await older({ ...whole, ...OLDER }, []);
       await older({}, [name]);
-      await expect(records(mode).read(KEY), name).rejects.toEqual(UNREADABLE);
+      await expect(store.read(KEY), name).rejects.toEqual(UNREADABLE);
     }
     await older({ ...whole, format: 2 });
-    await expect(records(mode).read(KEY)).rejects.toEqual(UNREADABLE);
+    await expect(store.read(KEY)).rejects.toEqual(UNREADABLE);
   });
 
   it("bar#TS-3 does not open what was moved to another user, vendor, field, table or version", async () => {
-    const { records, attributes, rows, older } = fixture();
-    await records(mode).replace(KEY, TOKENS);
+    const { store, records, attributes, rows, older } = await withTokens(mode);
     const whole = await attributes();
     const sealed = Object.fromEntries(
       Object.entries(whole).filter(([attribute]) => !(attribute in OLDER || attribute === "id_token")),
@@ -60,14 +58,14 @@ describe.each([
     await expect(place({ ...KEY, user: "u2" })).rejects.toEqual(UNREADABLE);
     await expect(place({ ...KEY, vendor: "other" })).rejects.toEqual(UNREADABLE);
     await expect(place(KEY, memoryTokenRows({ table: "others" }))).rejects.toEqual(UNREADABLE);
-    await expect(records(mode).read({ ...KEY, issuer: "https://evil.example" })).rejects.toEqual(UNREADABLE);
+    await expect(store.read({ ...KEY, issuer: "https://evil.example" })).rejects.toEqual(UNREADABLE);
     await expect(records(mode, { environment: "prod" }).read(KEY)).rejects.toEqual(UNREADABLE);
     await older({ sealed_access_token: String(whole["sealed_refresh_token"]) });
-    await expect(records(mode).read(KEY)).rejects.toEqual(UNREADABLE);
+    await expect(store.read(KEY)).rejects.toEqual(UNREADABLE);
     await older({ ...sealed, version: 2 });
-    await expect(records(mode).read(KEY)).rejects.toEqual(UNREADABLE);
+    await expect(store.read(KEY)).rejects.toEqual(UNREADABLE);
     await older({ ...sealed, mode: name === "bridge" ? "encrypted" : "bridge" });
-    await expect(records(mode).read(KEY)).rejects.toEqual(UNREADABLE);
+    await expect(store.read(KEY)).rejects.toEqual(UNREADABLE);
     expect(plain(((await place(KEY)) as { stored: { tokens: TokenSet } }).stored.tokens)).toEqual(plain(TOKENS));
   });
 
@@ -121,9 +119,7 @@ describe.each([
   });
 
   it("bar#TS-17 shows no token when a record is printed", async () => {
-    const { records } = fixture();
-    const store = records(mode);
-    await store.replace(KEY, TOKENS);
+    const { store } = await withTokens(mode);
     const { stored, previous } = (await store.read(KEY))!;
     const printed =
       inspect({ stored, previous }, { depth: 9, showHidden: true }) + JSON.stringify({ stored, previous });
@@ -132,33 +128,29 @@ describe.each([
   });
 
   it("takes a row past its ttl for absent, still there or not", async () => {
-    const { records, older } = fixture();
-    await records(mode).replace(KEY, TOKENS);
+    const { store, older } = await withTokens(mode);
     await older({ ttl: NOW + 1 });
-    expect(await records(mode).read(KEY)).toBeDefined();
+    expect(await store.read(KEY)).toBeDefined();
     await older({ ttl: NOW });
-    expect(await records(mode).read(KEY)).toBeUndefined();
-    await records(mode).replace(KEY, TOKENS);
-    expect(await records(mode).read(KEY)).toBeDefined();
+    expect(await store.read(KEY)).toBeUndefined();
+    await store.replace(KEY, TOKENS);
+    expect(await store.read(KEY)).toBeDefined();
   });
 
   it("bar#TS-14 wraps a row again whose root key is no longer in use, and reads it meanwhile", async () => {
-    const { records, keys, events, attributes } = fixture();
-    await records(mode).replace(KEY, TOKENS);
+    const { store, keys, events, attributes } = await withTokens(mode);
     const before = await attributes();
     keys.current = "k2";
-    expect(plain((await records(mode).read(KEY))?.stored.tokens)).toEqual(plain(TOKENS));
+    expect(plain((await store.read(KEY))?.stored.tokens)).toEqual(plain(TOKENS));
     expect(events).toContain("rewrapped");
     const after = await attributes();
     expect(after).toMatchObject({ data_key: "k2", version: before["version"], written_at: before["written_at"] });
     expect(after["updated_at"]).toBe(before["updated_at"]);
-    expect(plain((await records(mode).read(KEY))?.stored.tokens)).toEqual(plain(TOKENS));
+    expect(plain((await store.read(KEY))?.stored.tokens)).toEqual(plain(TOKENS));
   });
 
   it("bar#TS-19 notices an older row that was restored", async () => {
-    const { records, events, attributes, older } = fixture();
-    const store = records(mode);
-    await store.replace(KEY, TOKENS);
+    const { store, events, attributes, older } = await withTokens(mode);
     const first = await attributes();
     await store.replace(KEY, { ...TOKENS, accessToken: new Secret("at-2") });
     await store.read(KEY);
@@ -169,9 +161,7 @@ describe.each([
   });
 
   it("bar#RV-4 commits a refresh only while version, status and lease are as they were", async () => {
-    const { records, older, attributes } = fixture();
-    const store = records(mode);
-    await store.replace(KEY, TOKENS);
+    const { store, older, attributes } = await withTokens(mode);
     const lease = { owner: "me", until: NOW + 30, attemptId: "t1" };
     const held = (await store.note((await store.read(KEY))!, { lease }))!;
     expect(held.lease).toEqual(lease);

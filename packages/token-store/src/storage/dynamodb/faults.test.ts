@@ -1,9 +1,8 @@
 import { volume, soonerThan } from "@oauth-broker/oauth-core/testing";
 import { PATIENT } from "../../testing/aws/deadline.ts";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import { runCalls, startFaultyTable, tally } from "../../testing/aws/dynamo-faults.ts";
-import type { FaultyTable, Outcome } from "../../testing/aws/dynamo-faults.ts";
+import { faultyTable, type Outcome, runCalls, tally } from "../../testing/aws/dynamo-faults.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 
@@ -20,17 +19,12 @@ const UNAVAILABLE = expect.objectContaining({
   retryAfterSeconds: 5,
 });
 
-let faulty: FaultyTable;
+const faulty = faultyTable();
 let store: RecordStore;
-beforeAll(async () => {
-  faulty = await startFaultyTable();
+beforeEach(() => {
   store = dynamodbRecordStore({ ...faulty.options, now: () => NOW });
 });
-afterEach(() => faulty.proxy.set({}));
-afterAll(async () => {
-  await store.close();
-  await faulty.close();
-});
+afterEach(() => store.close());
 
 const keyOf = (id: string) => ({ kind: "code", id });
 const create = (id: string): Promise<string> =>
@@ -49,12 +43,8 @@ const outcomeOf = (call: Promise<unknown>, withinMs = ANSWERED_WITHIN_MS): Promi
 describe("a throttled table", () => {
   it("three in ten requests: no wrong answer, and 99 in 100 succeed", async () => {
     // The engine and its proxy are in this process, too, and their time is part of the deadline.
-    const usual = store;
+    await store.close();
     store = dynamodbRecordStore({ ...faulty.options, ...PATIENT, now: () => NOW });
-    onTestFinished(async () => {
-      await store.close();
-      store = usual;
-    });
     faulty.proxy.set({ throttleRate: 0.3 });
     const phases: [string, (id: string) => Promise<string>][] = [
       ["created", create],

@@ -2,7 +2,7 @@
  * The content of the table, attribute by attribute: a later release reads it, and so does an
  * operator.
  */
-import { DescribeTableCommand, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
@@ -10,7 +10,7 @@ import { type FaultProxy, startFaultProxy } from "@oauth-broker/simulators/aws";
 import { TABLE_SCHEMA } from "../../provision.ts";
 import { toRecord } from "./record-items.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
-import { dynamoEngine } from "../../testing/aws/dynamo-engine.ts";
+import { dynamoEngine, putItem } from "../../testing/aws/dynamo-engine.ts";
 import type { DynamoDbOptions } from "./table.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 
@@ -138,7 +138,7 @@ describe("requests for one call", () => {
 // DynamoDB deletes expired items up to days late.
 it("refuses a record 48 hours past its expiry that is not deleted yet, by every path", async () => {
   const over = { N: String(NOW - 48 * 3600) };
-  const Item = {
+  await putItem(options, {
     pk: { S: "RECORD#f1" },
     sk: { S: "KIND#flow" },
     stage: { S: "pushed" },
@@ -146,10 +146,7 @@ it("refuses a record 48 hours past its expiry that is not deleted yet, by every 
     ttl: over,
     attempt: { S: "of-a-write-long-ago" },
     data: { M: { code: { S: "c1" } } },
-  };
-  const client = new DynamoDBClient(options);
-  await client.send(new PutItemCommand({ TableName: options.table, Item }));
-  client.destroy();
+  });
   expect(await store.get(KEY)).toBeUndefined();
   const revived = { stage: "used", set: {}, expiresAt: NOW + 60 };
   for (const patch of [{ stage: "used", set: {} }, revived])

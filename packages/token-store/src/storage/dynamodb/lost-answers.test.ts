@@ -1,7 +1,6 @@
 import { volume } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { startFaultyTable } from "../../testing/aws/dynamo-faults.ts";
-import type { FaultyTable } from "../../testing/aws/dynamo-faults.ts";
+import { expect, it } from "vitest";
+import { faultyTable } from "../../testing/aws/dynamo-faults.ts";
 import { useWhileAnswersAreLost } from "../../testing/aws/dynamo-lost-answers.ts";
 
 const ROUNDS = volume({ test: 4, soak: 30 });
@@ -9,11 +8,7 @@ const THROTTLED_ROUNDS = volume({ test: 3, soak: 10 });
 /** Of one round. */
 const OPERATIONS = 14;
 
-let faulty: FaultyTable;
-beforeEach(async () => {
-  faulty = await startFaultyTable();
-});
-afterEach(() => faulty.close());
+const faulty = faultyTable();
 
 it("bar#CB-4 every conditional write loses its answer once, and nothing is used twice", async () => {
   faulty.proxy.set({ loseAnswers: "conditional-writes-once" });

@@ -1,15 +1,11 @@
 /** The twin: the same uses with a store that does not recognise its own writes. */
 import { weaken } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FaultyTable, startFaultyTable } from "../../testing/aws/dynamo-faults.ts";
+import { expect, it } from "vitest";
+import { faultyTable } from "../../testing/aws/dynamo-faults.ts";
 import { useWhileAnswersAreLost } from "../../testing/aws/dynamo-lost-answers.ts";
 import * as items from "./item.ts";
 
-let faulty: FaultyTable;
-beforeEach(async () => {
-  faulty = await startFaultyTable();
-});
-afterEach(() => faulty.close());
+const faulty = faultyTable();
 
 it("bar#CB-4 twin: without the attempt id every lost answer makes the rightful user a replay", async () => {
   weaken(items, () => ({ isOwnAttempt: () => false }));

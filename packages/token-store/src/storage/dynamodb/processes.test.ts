@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { startProcesses, stopProcess } from "../../testing/processes.ts";
-import { orderRacers, RACE_NOW } from "../../testing/rows/record-racer.ts";
+import { orderRacers, race, RACE_NOW } from "../../testing/rows/record-racer.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 import type { DynamoDbOptions } from "./table.ts";
 import { dynamoEngine } from "../../testing/aws/dynamo-engine.ts";
@@ -27,15 +27,11 @@ describe("several processes on one DynamoDB table", () => {
     async () => {
       expect(await orderRacers(children, { what: "open" })).toEqual({ open: PROCESSES });
       const store = dynamodbRecordStore({ ...options, now: () => RACE_NOW });
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const key = { kind: "code", id: `round ${round}` };
-        const created = await orderRacers(children, { what: "create", key, times: CALLS });
-        expect(created, `round ${round}`).toEqual({ created: 1, exists: PROCESSES * CALLS - 1 });
-        const advanced = await orderRacers(children, { what: "advance", key, times: CALLS });
-        expect(advanced, `round ${round}`).toEqual({ moved: 1, replayed: PROCESSES * CALLS - 1 });
-        expect(children.map(({ pid }) => `${pid}`)).toContain((await store.get(key))?.data["by"]);
-      }
-      await store.close();
+      const others = PROCESSES * CALLS - 1;
+      const round = { created: { created: 1, exists: others }, advanced: { moved: 1, replayed: others }, isOwn: true };
+      expect(await race(children, { store, rounds: ROUNDS, times: CALLS })).toEqual(
+        Array.from({ length: ROUNDS }, () => round),
+      );
     },
   );
 });

@@ -1,8 +1,5 @@
 /** The requests DynamoDB receives, recorded by a server without any state. */
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dynamodbTokenRows } from "./token-rows.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
@@ -11,33 +8,19 @@ import type { DynamoDbOptions } from "./table.ts";
 const NOW = 1_700_000_000;
 const READS = ["GetItem", "Query", "Scan"];
 
-interface Seen {
-  readonly operation: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}
-
-let server: Server;
+let server: Awaited<ReturnType<typeof startScriptedVendor>>;
 let options: DynamoDbOptions;
-let seen: Seen[];
 beforeEach(async () => {
-  seen = [];
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const operation = String(request.headers["x-amz-target"]).replace("DynamoDB_20120810.", "");
-      seen.push({ operation, input: JSON.parse(Buffer.concat(chunks).toString()) as Seen["input"] });
-      response.writeHead(200, { "Content-Type": "application/x-amz-json-1.0" }).end("{}");
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  options = { table: "tokens", region: "eu-west-1", endpoint };
+  server = await startScriptedVendor({ "*": { body: "{}" } });
+  options = { table: "tokens", region: "eu-west-1", endpoint: server.url };
 });
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(() => server.close());
+
+const seen = () =>
+  server.received.map(({ headers, body }) => ({
+    operation: String(headers["x-amz-target"]).replace("DynamoDB_20120810.", ""),
+    input: JSON.parse(body) as Readonly<Record<string, unknown>>,
+  }));
 
 describe("requests to DynamoDB", () => {
   it("bar#TS-18 read consistently and through no index, for every caller", async () => {
@@ -47,8 +30,8 @@ describe("requests to DynamoDB", () => {
     await rows.get({ pk: "USER#u1", sk: "VENDOR#v" });
     await rows.partition("USER#u1");
     await rows.scan({ limit: 1 });
-    expect(seen.map(({ operation }) => operation)).toEqual(["GetItem", "GetItem", "Query", "Scan"]);
-    for (const { input } of seen) {
+    expect(seen().map(({ operation }) => operation)).toEqual(["GetItem", "GetItem", "Query", "Scan"]);
+    for (const { input } of seen()) {
       expect(input).toMatchObject({ TableName: "tokens", ConsistentRead: true });
       expect(input).not.toHaveProperty("IndexName");
     }
@@ -64,7 +47,7 @@ describe("requests to DynamoDB", () => {
     await records.advance(key, { stage: "a", expect: { code: "c" } }, { stage: "b", set: {}, expiresAt: NOW + 90 });
     await rows.change({ pk: "USER#u1", sk: "VENDOR#v" }, { set: { version: 2 } }, { version: 1, lease: undefined });
     await rows.delete({ pk: "USER#u1", sk: "VENDOR#v" }, { version: 2 });
-    expect(seen.map(({ operation, input }) => [operation, input["ConditionExpression"]])).toEqual([
+    expect(seen().map(({ operation, input }) => [operation, input["ConditionExpression"]])).toEqual([
       ["PutItem", "attribute_not_exists(#pk) OR #expires_at <= :now"],
       ["UpdateItem", "#n0 = :v0 AND #n1 > :v1 AND #n2.#n3 = :v2 AND #n5 >= :v5"],
       [
@@ -73,7 +56,7 @@ describe("requests to DynamoDB", () => {
       ],
       ["DeleteItem", "#n0 = :v0"],
     ]);
-    for (const { operation, input } of seen) {
+    for (const { operation, input } of seen()) {
       expect(READS).not.toContain(operation);
       expect(input["ReturnValuesOnConditionCheckFailure"]).toBe("ALL_OLD");
     }
@@ -87,6 +70,6 @@ describe("requests to DynamoDB", () => {
     await expect(rows.get({ pk: "USER#u1", sk: "VENDOR#v" })).rejects.toMatchObject({
       detail: "the store was closed",
     });
-    expect(seen).toEqual([]);
+    expect(seen()).toEqual([]);
   });
 });

@@ -1,11 +1,10 @@
-import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dynamodbRecordStore } from "./record-store.ts";
 import { describeTokenRows } from "../../testing/rows/contract.ts";
 import type { DynamoDbOptions } from "./table.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 import type { TokenRows } from "../token-rows.ts";
-import { dynamoEngine } from "../../testing/aws/dynamo-engine.ts";
+import { dynamoEngine, putItem } from "../../testing/aws/dynamo-engine.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
 const ITEM_KEY = { pk: { S: KEY.pk }, sk: { S: KEY.sk } };
@@ -32,18 +31,16 @@ describe("token rows in a DynamoDB table that others write too", () => {
       list: { L: [{ S: "a" }] },
       map: { M: { a: { N: "1" } } },
     };
-    const client = new DynamoDBClient(options);
-    const Item = { ...ITEM_KEY, access_token: { S: "a1" }, expires_at: { N: "1700000000" }, ...foreign };
-    await client.send(new PutItemCommand({ TableName: options.table, Item }));
-    client.destroy();
+    const item = { ...ITEM_KEY, access_token: { S: "a1" }, expires_at: { N: "1700000000" }, ...foreign };
+    await putItem(options, item);
     expect(await rows.get(KEY)).toEqual({
       key: KEY,
       attributes: { access_token: "a1", expires_at: 1_700_000_000 },
     });
     expect(await rows.change(KEY, { set: { version: 1 } }, { flag: undefined })).toBe("written"); // not shown = not there
     expect(await rows.change(KEY, { set: { version: 1 } }, { access_token: "a1" })).toBe("written");
-    const [item] = await dynamo.engine.items(options.table);
-    expect(item).toEqual({
+    const [left] = await dynamo.engine.items(options.table);
+    expect(left).toEqual({
       ...ITEM_KEY,
       access_token: { S: "a1" },
       expires_at: { N: "1700000000" },

@@ -1,3 +1,4 @@
+import { type AttributeValue, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type DynamoDbEngine, startDynamoDb } from "@oauth-broker/simulators/aws";
 import { afterAll, beforeAll } from "vitest";
 import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
@@ -23,4 +24,11 @@ export function dynamoEngine(): {
       return { table: await engine.createTable(), region, endpoint, ...PATIENT };
     },
   };
+}
+
+/** Writes an item as another program would. */
+export async function putItem(options: DynamoDbOptions, item: Record<string, AttributeValue>): Promise<void> {
+  const client = new DynamoDBClient(options);
+  await client.send(new PutItemCommand({ TableName: options.table, Item: item }));
+  client.destroy();
 }

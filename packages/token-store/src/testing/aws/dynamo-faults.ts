@@ -1,32 +1,25 @@
-/**
- * An engine with a fault proxy in front of it, and a table in it: for the tests of DynamoDB
- * failures.
- */
-import { startDynamoDb, startFaultProxy } from "@oauth-broker/simulators/aws";
-import type { FaultProxy } from "@oauth-broker/simulators/aws";
+/** A table with a fault proxy in front of it: for the tests of DynamoDB failures. */
+import { type FaultProxy, startFaultProxy } from "@oauth-broker/simulators/aws";
+import { afterEach, beforeEach } from "vitest";
 import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
+import { dynamoEngine } from "./dynamo-engine.ts";
 
-export interface FaultyTable {
-  readonly proxy: FaultProxy;
-  /** Through the proxy. */
-  readonly options: DynamoDbOptions;
-  /** Past the proxy. */
-  readonly direct: DynamoDbOptions;
-  close(): Promise<void>;
-}
-
-export async function startFaultyTable(): Promise<FaultyTable> {
-  const engine = await startDynamoDb();
-  const { endpoint, region } = engine;
-  const table = await engine.createTable();
-  const proxy = await startFaultProxy({ target: endpoint });
+/** Another one for each test of the file that calls it. */
+export function faultyTable(): { readonly proxy: FaultProxy; readonly options: DynamoDbOptions } {
+  const dynamo = dynamoEngine();
+  let proxy: FaultProxy;
+  let table: string;
+  beforeEach(async () => {
+    const { engine } = dynamo;
+    [table, proxy] = await Promise.all([engine.createTable(), startFaultProxy({ target: engine.endpoint })]);
+  });
+  afterEach(() => proxy.close());
   return {
-    proxy,
-    options: { table, region, endpoint: proxy.endpoint },
-    direct: { table, region, endpoint },
-    close: async () => {
-      await proxy.close();
-      await engine.close();
+    get proxy() {
+      return proxy;
+    },
+    get options() {
+      return { table, region: dynamo.engine.region, endpoint: proxy.endpoint };
     },
   };
 }

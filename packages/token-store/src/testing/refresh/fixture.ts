@@ -127,6 +127,16 @@ export function dueFixture(options: Partial<ModelOptions> = {}, mode?: Mode): Pr
   return agedFixture(LIFE_SECONDS, options, mode);
 }
 
+/** With so many users whose access tokens expire at once. */
+export async function dueUsers(count: number): Promise<{ readonly fixture: Fixture; readonly keys: TokenKey[] }> {
+  const fixture = refreshFixture();
+  const { records, vendor, time } = fixture;
+  const keys = Array.from({ length: count }, (_, at) => ({ ...KEY, user: `user ${at}` }));
+  for (const key of keys) await records.replace(key, toTokens(vendor.authorize(key.user), time.now()));
+  time.advance(LIFE_SECONDS);
+  return { fixture, keys };
+}
+
 /** The vendor's answer is in the journal, and the process that got it has died. */
 export async function dieWithAnswer(fixture: Fixture, journalFolder: string): Promise<void> {
   const up = storeDown(fixture);
@@ -194,7 +204,7 @@ export function storeDown({ faults }: Fixture): () => void {
   };
 }
 
-export function toTokens(
+function toTokens(
   answer: { readonly accessToken: string; readonly refreshToken?: string; readonly expiresInSeconds: number },
   now: number,
 ): TokenSet {

@@ -5,18 +5,16 @@
 import { OAuthError, Secret, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { localKeyWrapper } from "../../keys/local.ts";
 import type { Refresh } from "../../refresh/context.ts";
+import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
+import { keyOf } from "../cli-fixture.ts";
 import { createTokenStore, type TokenStore } from "../../token-store.ts";
-import type { TokenKey, TokenSet } from "../../tokens/tokens.ts";
-import { PATIENT } from "../aws/deadline.ts";
+import type { TokenSet } from "../../tokens/tokens.ts";
 
 /** Longer than any process of a test is slow. */
 export const LEASE_SECONDS = 240;
 
-export interface RefreshSettings {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly table: string;
+export interface RefreshSettings extends DynamoDbOptions {
   readonly keyFile: string;
   readonly vendor: { readonly tokenEndpoint: string; readonly clientId: string; readonly clientSecret: string };
 }
@@ -29,13 +27,9 @@ export interface RefreshOrder {
 /** By user: the access tokens and errors that its callers got, and how many of them. */
 export type RefreshAnswers = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-export function keyOf(user: string): TokenKey {
-  return { user, vendor: "example", issuer: "https://issuer.example" };
-}
-
 /** @param aheadSeconds how far its clock is ahead */
 export function refreshingStore(settings: RefreshSettings, aheadSeconds = 0): { store: TokenStore; refresh: Refresh } {
-  const { endpoint, region, table, keyFile, vendor } = settings;
+  const { keyFile, vendor, ...options } = settings;
   const now = (): number => systemClock() + aheadSeconds;
   const times = {
     leaseSeconds: LEASE_SECONDS,
@@ -45,7 +39,7 @@ export function refreshingStore(settings: RefreshSettings, aheadSeconds = 0): { 
     commitMs: 60_000,
   };
   const store = createTokenStore({
-    rows: dynamodbTokenRows({ endpoint, region, table, ...PATIENT }),
+    rows: dynamodbTokenRows(options),
     keys: localKeyWrapper({ path: keyFile }),
     mode: "encrypted",
     environment: "test",

@@ -1,12 +1,14 @@
 /** A token store of a server with several vendors: users sign in at `home` and link `chat`. */
 import { type Clock, Secret, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { onTestFinished } from "vitest";
 import { memoryTokenRows } from "../../storage/memory/token-rows.ts";
 import type { TokenRows } from "../../storage/token-rows.ts";
 import { createTokenStore, type TokenStore } from "../../token-store.ts";
 import type { ModeName } from "../../tokens/token-attributes.ts";
 import type { LinkDetails, SignIn, TokenKey, TokenSet } from "../../tokens/tokens.ts";
-import { memoryKeys, NOW } from "../cli-fixture.ts";
+import { countingWrapper } from "../aws/counting-wrapper.ts";
+import { NOW } from "../cli-fixture.ts";
 
 export const SIGN_IN: SignIn = { vendor: "home", issuer: "https://home.example" };
 export const OTHER_SIGN_IN: SignIn = { vendor: "home", issuer: "https://another.example" };
@@ -30,7 +32,6 @@ export interface LinksFixture {
   readonly store: TokenStore;
   readonly rows: TokenRows;
   readonly clock: Clock & { advance(seconds: number): void };
-  close(): Promise<void>;
 }
 
 export function linksFixture({
@@ -43,7 +44,14 @@ export function linksFixture({
   readonly keyless?: boolean;
 }): LinksFixture {
   const clock = fixedClock(NOW);
-  const keys = keyless ? undefined : memoryKeys();
+  const keys = keyless ? undefined : countingWrapper().keys;
   const store = createTokenStore({ rows, timer: systemTimer, keys, mode, environment: "test", now: clock });
-  return { store, rows, clock, close: () => store.close(0) };
+  onTestFinished(() => store.close(0));
+  return { store, rows, clock };
+}
+
+export async function listOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }

@@ -31,6 +31,27 @@ export async function orderRacers(racers: readonly ChildProcess[], order: Order)
 }
 
 /**
+ * All use one record at once, round after round.
+ *
+ * @returns of each round what became of it, and whether the record is one racer's own
+ */
+export async function race(
+  racers: readonly ChildProcess[],
+  { store, rounds, times }: { readonly store: RecordStore; readonly rounds: number; readonly times: number },
+): Promise<unknown[]> {
+  const results: unknown[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const key = { kind: "code", id: `round ${round}` };
+    const created = await orderRacers(racers, { what: "create", key, times });
+    const advanced = await orderRacers(racers, { what: "advance", key, times });
+    const by = (await store.get(key))?.data["by"];
+    results.push({ created, advanced, isOwn: racers.some(({ pid }) => `${pid}` === by) });
+  }
+  await store.close();
+  return results;
+}
+
+/**
  * Loads the driver of this store only: that is most of a start.
  *
  * @param where the store: a path, or DynamoDbOptions as JSON

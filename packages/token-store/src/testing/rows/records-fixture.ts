@@ -77,6 +77,14 @@ export function fixture(): Fixture {
   };
 }
 
+/** With the tokens put, in that mode; `store` has them. */
+export async function withTokens(mode: Mode): Promise<Fixture & { readonly store: TokenRecords }> {
+  const made = fixture();
+  const store = made.records(mode);
+  await store.replace(KEY, TOKENS);
+  return { ...made, store };
+}
+
 export const plain = (tokens: TokenSet | undefined): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(tokens ?? {}).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),

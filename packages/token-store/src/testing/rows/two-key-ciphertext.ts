@@ -4,6 +4,8 @@
  * GF(2^128) for one block of ciphertext.
  */
 import { createCipheriv } from "node:crypto";
+import { associatedData } from "../../crypto/encoding.ts";
+import { deriveSubkeys } from "../../crypto/key-commitment.ts";
 
 const BLOCK = 16;
 const REDUCTION = 0xe1n << 120n;
@@ -11,7 +13,7 @@ const REDUCTION = 0xe1n << 120n;
 /**
  * @returns ciphertext and tag that decrypt under either key with this IV and these associated data
  */
-export function twoKeyCiphertext(keys: readonly [Buffer, Buffer], iv: Buffer, aad: Buffer): Buffer {
+function twoKeyCiphertext(keys: readonly [Buffer, Buffer], iv: Buffer, aad: Buffer): Buffer {
   const firstBlock = Buffer.alloc(BLOCK, 0x5a); // any; the second one makes both tags agree
   const lengths = Buffer.alloc(BLOCK);
   lengths.writeBigUInt64BE(BigInt(aad.length) * 8n, 0);
@@ -34,6 +36,14 @@ export function twoKeyCiphertext(keys: readonly [Buffer, Buffer], iv: Buffer, aa
   const second = multiply(one.known ^ two.known, inverse(one.square ^ two.square));
   const tag = one.known ^ multiply(second, one.square);
   return Buffer.concat([firstBlock, toBytes(second), toBytes(tag)]);
+}
+
+/** An envelope whose ciphertext decrypts under both keys, and which names one of them. */
+export function twoKeyEnvelope(keys: readonly [Buffer, Buffer], named: 0 | 1, context: readonly string[]): string {
+  const [one, two] = [deriveSubkeys(keys[0]), deriveSubkeys(keys[1])];
+  const iv = Buffer.alloc(12, 3);
+  const ciphertext = twoKeyCiphertext([one.encryption, two.encryption], iv, associatedData(1, context));
+  return Buffer.concat([Buffer.of(1), [one, two][named]!.commitment, iv, ciphertext]).toString("base64url");
 }
 
 function encryptBlock(key: Buffer, block: Buffer): bigint {
