@@ -9,7 +9,7 @@
  * lockfile     the rules of lockfile.ts
  * github       the rules of github-files.ts
  */
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { answerUsage, noSuchCommand, readCommandLine } from "@oauth-broker/oauth-core/command-line";
 import { checkApi, hasPage, renderApiPages } from "./api-docs/page.ts";
@@ -81,9 +81,7 @@ async function documents(): Promise<[path: string, content: string][]> {
 
 /** Pages of packages that are gone, or that have none any more. */
 const forgotten = (generated: readonly (readonly [path: string, content: string])[]): string[] =>
-  globSync("docs/api/*.md", { cwd: ROOT })
-    .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => !generated.some(([one]) => one === path));
+  [...readTexts(["docs/api/*.md"]).keys()].filter((path) => !generated.some(([one]) => one === path));
 
 /** The sections, the rows of the bar and the mutations, each with the tests whose titles name it. */
 function checkTitles(): string[] {

@@ -66,14 +66,10 @@ export function readTexts(patterns: readonly string[], root: string = ROOT): Map
  */
 export function readEntries(root: string = ROOT): Map<string, string> {
   const entries = new Map<string, string>();
-  for (const manifest of globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: root })) {
-    const { name, exports = {} } = JSON.parse(readFileSync(join(root, manifest), "utf8")) as {
-      name: string;
-      exports?: Record<string, string>;
-    };
-    for (const [entry, file] of Object.entries(exports)) {
-      entries.set(posix.join(name, entry), posix.join(manifest.replaceAll("\\", "/"), "..", file));
-    }
+  for (const [manifest, text] of readTexts(["packages/*/package.json", "apps/*/package.json"], root)) {
+    const { name, exports = {} } = JSON.parse(text) as { name: string; exports?: Record<string, string> };
+    for (const [entry, file] of Object.entries(exports))
+      entries.set(posix.join(name, entry), posix.join(manifest, "..", file));
   }
   return entries;
 }

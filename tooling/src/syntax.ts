@@ -49,6 +49,7 @@ export interface Syntax {
   readonly numbers: readonly Located[];
   readonly declarations: readonly Declaration[];
   readonly comparisons: readonly Comparison[];
+  readonly citations: readonly Located[];
   /** Every name declared anywhere in the file, including members of objects and classes. */
   readonly names: ReadonlySet<string>;
   /**
@@ -92,6 +93,7 @@ export function readSyntax(path: string, text: string): Syntax {
 
   return {
     ...found,
+    citations: citationsIn(text),
     imports: [
       ...module.staticImports.map(({ moduleRequest, entries, start, end }) => ({
         specifier: moduleRequest.value,
@@ -120,6 +122,14 @@ export function readSyntax(path: string, text: string): Syntax {
       }));
     }),
   };
+}
+
+/** @returns what a text cites, `rfc7636#4.6`: each on a line of its own, after `//=` */
+export function citationsIn(text: string): Located[] {
+  return text.split("\n").flatMap((line, index) => {
+    const cited = /^\s*\/\/=\s*(.*?)\s*$/.exec(line)?.[1];
+    return cited === undefined ? [] : [{ text: cited, line: index + 1 }];
+  });
 }
 
 function globalsIn({ type, ...members }: Node): string[] {

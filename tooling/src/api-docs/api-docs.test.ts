@@ -1,21 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { ROOT } from "../sources.ts";
 import { parseDocstring } from "./docstring.ts";
 import { checkApi, hasPage, renderApiPages } from "./page.ts";
 import { type PublishedPackage, readPublished } from "./published.ts";
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
 /** @param files by path from the root of a repository */
 function repository(files: Readonly<Record<string, string>>): PublishedPackage[] {
-  const root = mkdtempSync(join(tmpdir(), "api-docs-"));
-  folders.push(root);
+  const root = temporaryFolder();
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
@@ -111,7 +105,7 @@ describe("the page of a package", () => {
   it("has no line of prose over 100 columns, no place on a machine and no line of a file", async () => {
     const page = await pageOf(one(`${HEAD}/** ${"words and ".repeat(40)}*/ export const a = 1;`));
     expect(page.split("\n").filter((line) => line.length > 100)).toEqual([]);
-    expect(page).not.toMatch(/api-docs-|\.ts/);
+    expect(page).not.toMatch(/test-|\.ts/);
     expect(await pageOf(one(`${HEAD}/** ${"words and ".repeat(40)}*/ export const a = 1;`))).toBe(page);
   });
 });

@@ -5,11 +5,12 @@
  * docstrings as they are written and leave bodies and private members out. page.ts writes and
  * checks the pages.
  */
-import { globSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { isolatedDeclarationSync } from "rolldown/experimental";
 import { parseSync } from "rolldown/utils";
-import { readEntries, ROOT, targetOf } from "../sources.ts";
+import { readEntries, readTexts, ROOT, targetOf } from "../sources.ts";
+import { citationsIn } from "../syntax.ts";
 import { children, isNode, namesDeclaredBy, type Node } from "../syntax-tree.ts";
 
 export type Kind = "function" | "class" | "constant" | "interface" | "type";
@@ -80,27 +81,24 @@ const WITHOUT_PAGE = "packages/simulators/package.json";
  */
 export function readPublished(root: string = ROOT): PublishedPackage[] {
   const modules = createModules(root);
-  return globSync("packages/*/package.json", { cwd: root })
-    .map((path) => path.replaceAll("\\", "/"))
-    .sort()
-    .flatMap((path) => {
-      const manifest = JSON.parse(readFileSync(join(root, path), "utf8")) as Manifest;
-      const entries = Object.keys(manifest.publishConfig?.exports ?? {}).filter((entry) => entry !== MANIFEST_ENTRY);
-      if (manifest.private === true || entries.length === 0 || path === WITHOUT_PAGE) return [];
-      const folder = posix.dirname(path);
-      return [
-        {
-          folder: posix.basename(folder),
-          name: manifest.name,
-          description: manifest.description ?? "",
-          entries: entries.sort().map((entry) => {
-            const file = posix.join(folder, manifest.exports?.[entry] ?? "");
-            const specifier = posix.join(manifest.name, entry);
-            return { specifier, docstring: modules.fileDocstring(file), exports: exportsOf(file, modules) };
-          }),
-        },
-      ];
-    });
+  return [...readTexts(["packages/*/package.json"], root)].flatMap(([path, text]) => {
+    const manifest = JSON.parse(text) as Manifest;
+    const entries = Object.keys(manifest.publishConfig?.exports ?? {}).filter((entry) => entry !== MANIFEST_ENTRY);
+    if (manifest.private === true || entries.length === 0 || path === WITHOUT_PAGE) return [];
+    const folder = posix.dirname(path);
+    return [
+      {
+        folder: posix.basename(folder),
+        name: manifest.name,
+        description: manifest.description ?? "",
+        entries: entries.sort().map((entry) => {
+          const file = posix.join(folder, manifest.exports?.[entry] ?? "");
+          const specifier = posix.join(manifest.name, entry);
+          return { specifier, docstring: modules.fileDocstring(file), exports: exportsOf(file, modules) };
+        }),
+      },
+    ];
+  });
 }
 
 function exportsOf(path: string, modules: Modules): Exported[] {
@@ -252,7 +250,7 @@ function declarationsOf({ path, text, comments, program }: Source): Map<string, 
         signatures: own,
         members: membersOf(own.join("\n"), program),
         docstring: above === undefined ? "" : plainText(above.value),
-        citations: citationsIn(text.slice(from, statement.end)),
+        citations: [...new Set(citationsIn(text.slice(from, statement.end)).map((cited) => cited.text))],
         untyped: untyped.map(({ message }) => message),
       };
       found.set(name, [...others, declaration]);
@@ -321,7 +319,3 @@ function plainText(comment: string): string {
     .join("\n")
     .trim();
 }
-
-const citationsIn = (text: string): string[] => [
-  ...new Set(Array.from(text.matchAll(/^\s*\/\/=\s*(\S+)/gm), ([, section = ""]) => section)),
-];

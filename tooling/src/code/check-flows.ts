@@ -3,15 +3,22 @@
  * symbol that does it. Fails when a file or symbol does not exist, and when a leg takes more than
  * six files to read.
  */
+import { tablesIn } from "../tables.ts";
 import type { SourceFile } from "../sources.ts";
 
 const MAX_FILES = 6;
 
 /** @returns what is wrong, one sentence each */
 export function checkFlows(markdown: string, files: readonly SourceFile[]): string[] {
-  const tables = hopTables(markdown);
-  const problems = tables.flatMap(({ line, columns }) =>
-    columns.flatMap(({ title, cells }) => checkLeg(`docs/flows.md:${line} ${title}`, cells, files)),
+  const tables = tablesIn(markdown).filter(({ rows }) => rows.flat().some((cell) => /`[\w./-]+\.ts`/.test(cell)));
+  const problems = tables.flatMap(({ line, head, rows }) =>
+    head.flatMap((title, column) =>
+      checkLeg(
+        `docs/flows.md:${line} ${title}`,
+        rows.map((row) => row[column] ?? ""),
+        files,
+      ),
+    ),
   );
   return tables.length === 0 ? ["docs/flows.md has no table that names files"] : problems;
 }
@@ -42,28 +49,3 @@ function checkLeg(at: string, cells: readonly string[], files: readonly SourceFi
 }
 
 const isFile = (word: string): boolean => /^[\w./-]+\.ts$/.test(word);
-
-interface HopTable {
-  readonly line: number;
-  readonly columns: readonly { readonly title: string; readonly cells: readonly string[] }[];
-}
-
-/** Every table that names a file. The first row is the header; each further column is a leg. */
-function hopTables(markdown: string): HopTable[] {
-  const lines = markdown.split("\n");
-  const isRow = (line: string | undefined): boolean => line?.trimStart().startsWith("|") === true;
-  return lines.flatMap((line, index) => {
-    if (!isRow(line) || isRow(lines[index - 1])) return [];
-    const end = lines.findIndex((one, at) => at > index && !isRow(one));
-    const [head = [], , ...rows] = lines.slice(index, end === -1 ? undefined : end).map(cellsOf);
-    const columns = head.map((title, column) => ({ title, cells: rows.map((row) => row[column] ?? "") }));
-    return rows.some((row) => row.some((cell) => /`[\w./-]+\.ts`/.test(cell))) ? [{ line: index + 1, columns }] : [];
-  });
-}
-
-const cellsOf = (line: string): string[] =>
-  line
-    .trim()
-    .replace(/^\||\|$/g, "")
-    .split("|")
-    .map((cell) => cell.trim());

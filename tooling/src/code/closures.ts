@@ -3,6 +3,7 @@
  * egress and the stores. Names are followed through index files to their declarations. Written into
  * docs/flows.md, between its two marks.
  */
+import { table } from "../tables.ts";
 import { type SourceFile, targetOf } from "../sources.ts";
 
 interface Leg {
@@ -64,9 +65,8 @@ export function measureLegs(
 
 /** The table, between its marks. */
 export function renderClosures(legs: readonly Measured[]): string {
-  const rows = legs.map(({ name, start, count, lines }) => `| ${name} | \`${start}\` | ${count} | ${lines} |`);
-  const head = ["| leg | begins in | files | lines |", "| --- | --- | --- | --- |"];
-  return [FIRST_MARK, "", ...head, ...rows, "", LAST_MARK].join("\n");
+  const rows = legs.map(({ name, start, count, lines }) => [name, `\`${start}\``, `${count}`, `${lines}`]);
+  return [FIRST_MARK, table(["leg", "begins in", "files", "lines"], rows), LAST_MARK].join("\n\n");
 }
 
 /** @returns a problem for each leg that makes its reader read too much */

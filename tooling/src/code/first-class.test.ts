@@ -1,70 +1,16 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { volume } from "@oauth-broker/oauth-core/testing";
-import { afterEach, expect, it } from "vitest";
+import { temporaryFolder, volume } from "@oauth-broker/oauth-core/testing";
+import { expect, it, onTestFinished } from "vitest";
 import { FIRST_CLASS_PATH, renderFirstClass } from "./first-class.ts";
 import { checkBoundaries } from "./boundaries.ts";
-import { readEntries, readSources, ROOT } from "../sources.ts";
+import { copyRepository } from "../mutate/working-copy.ts";
+import { readEntries, readSources, readTexts, ROOT } from "../sources.ts";
 import { checkVendorNames } from "./vendor-names.ts";
 
 const run = promisify(execFile);
-const folders: string[] = [];
-afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "first-class-"));
-  folders.push(folder);
-  return folder;
-}
-
-/** The repository without what is built, installed or left over. */
-function copyOfRepository(): string {
-  const copy = temporaryFolder();
-  const files = globSync(
-    [
-      "packages/*/{src/**/*,package.json}",
-      "apps/*/{src/**/*,package.json,README.md}",
-      "e2e/**/*.ts",
-      "tooling/{src/**/*,package.json}",
-      "docs/**/*",
-    ],
-    {
-      cwd: ROOT,
-      withFileTypes: true,
-      exclude: (entry) => /^(node_modules|dist|results)$/.test(entry.name),
-    },
-  );
-  for (const file of files) {
-    if (!file.isFile()) continue;
-    const path = join(file.parentPath, file.name).slice(ROOT.length);
-    mkdirSync(dirname(join(copy, path)), { recursive: true });
-    cpSync(join(ROOT, path), join(copy, path));
-  }
-  for (const modules of globSync(["node_modules", "tooling/node_modules", "{packages,apps}/*/node_modules"], {
-    cwd: ROOT,
-  })) {
-    symlinkSync(join(ROOT, modules), join(copy, modules));
-  }
-  writeFileSync(join(copy, "package.json"), '{ "type": "module" }');
-  return copy;
-}
-
-function hashes(folder: string): Map<string, string> {
-  const paths = globSync("{packages,apps,e2e,tooling,docs}/**/*", {
-    cwd: folder,
-    withFileTypes: true,
-    exclude: (entry) => entry.name === "node_modules",
-  })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-  return new Map(
-    paths.map((path) => [path.slice(folder.length + 1), createHash("sha256").update(readFileSync(path)).digest("hex")]),
-  );
-}
 
 const NEW_VENDOR = `/** Made up; facts of today. */
 import type { RegistryEntry } from "../entry/registry-entry.ts";
@@ -102,25 +48,29 @@ const COMMANDS = volume<readonly string[]>({ test: [], soak: ["the command"] });
 it.each(COMMANDS)(
   "a first-class vendor is one file: %s makes the rest, and the vendor can be connected",
   async () => {
-    const copy = copyOfRepository();
-    const before = hashes(copy);
+    const { root: copy, read, write, remove } = copyRepository(ROOT);
+    onTestFinished(remove);
     const file = "packages/oauth-core/src/registry/first-class/acme-forms.ts";
-    writeFileSync(join(copy, file), NEW_VENDOR);
+    write(file, NEW_VENDOR);
     await run(process.execPath, ["tooling/src/main.ts", "write"], { cwd: copy });
 
-    const changed = [...hashes(copy)].filter(([path, hash]) => before.get(path) !== hash).map(([path]) => path);
+    const everything = ["**/*.{ts,json,md,yaml,tf}"];
+    const before = readTexts(everything);
+    const changed = [...readTexts(everything, copy)].flatMap(([path, text]) =>
+      before.get(path) === text ? [] : [path],
+    );
     expect(changed).toEqual(expect.arrayContaining(["docs/vendors.md", file, FIRST_CLASS_PATH]));
     for (const path of changed.filter((path) => path !== file)) {
       // JSON has it on its second line, as a member.
-      const start = readFileSync(join(copy, path), "utf8").split("\n").slice(0, 2).join();
+      const start = read(path).split("\n").slice(0, 2).join();
       expect(start, path).toContain("Generated. Remake: npm run docs");
     }
-    expect(readFileSync(join(copy, "docs/vendors.md"), "utf8")).toContain("### Acme Forms (`acme-forms`)");
+    expect(read("docs/vendors.md")).toContain("### Acme Forms (`acme-forms`)");
     const sources = readSources(["packages/oauth-core/src/**/*.ts"], copy);
     const complaints = [...checkBoundaries(sources, readEntries(copy)), ...checkVendorNames(sources)];
     expect(complaints.filter(({ path, message }) => `${path} ${message}`.includes("acme"))).toEqual([]);
 
-    writeFileSync(join(copy, "connect.ts"), CONNECT);
+    write("connect.ts", CONNECT);
     const { stdout } = await run(process.execPath, ["connect.ts"], { cwd: copy });
     const { ids, url } = JSON.parse(stdout) as { ids: string[]; url: string };
     expect(ids[0]).toBe("acme-forms");

@@ -4,9 +4,8 @@
  * the name of the file in camelCase. And what these entries state, as data for the vendors that are
  * simulated from it: those import nothing of the registry.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { ROOT } from "../sources.ts";
+import { posix } from "node:path";
+import { readTexts, ROOT } from "../sources.ts";
 
 const FOLDER = "packages/oauth-core/src/registry/first-class";
 
@@ -14,10 +13,9 @@ export const FIRST_CLASS_PATH = `${FOLDER}/first-class.ts`;
 
 /** @throws Error naming the vendor's file that has no export of its name */
 export function renderFirstClass(root: string = ROOT): string {
-  const vendors = readdirSync(join(root, FOLDER))
-    .filter((name) => /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))
-    .sort()
-    .flatMap((file) => vendorOf(file, readFileSync(join(root, FOLDER, file), "utf8")));
+  const vendors = [...readTexts([`${FOLDER}/*.ts`], root)]
+    .filter(([path]) => /\/[a-z0-9-]+\.ts$/.test(path))
+    .flatMap(([path, text]) => vendorOf(posix.basename(path), text));
   return `// Generated. Remake: npm run docs
 /** The vendors with a separate file. Listed by registry/registry.ts. */
 import type { RegistryEntry } from "../entry/registry-entry.ts";

@@ -1,7 +1,7 @@
-import { globSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ROOT } from "../sources.ts";
+import { PRODUCT, readTexts, ROOT } from "../sources.ts";
 import { type Alarm, brokerAlarms, identifierOf, serverAlarms } from "./alarms.ts";
 import { deployFiles } from "./files.ts";
 
@@ -36,9 +36,8 @@ describe.each<[string, (readme: string) => readonly Alarm[]]>([
 });
 
 it("rules and dashboards compare labels with words that the services write", () => {
-  const sources = globSync("{apps,packages}/*/src/**/*.ts", { cwd: ROOT, exclude: (name) => name === "node_modules" })
-    .filter((path) => !/\.test\.ts$|\/testing\//.test(path))
-    .map(read)
+  const sources = [...readTexts(PRODUCT)]
+    .map(([path, text]) => (/\.test\.ts$|\/testing\//.test(path) ? "" : text))
     .join("\n");
   const generated = deployFiles(read(BROKER), read(SERVER)).filter(([path]) => /rules|grafana/.test(path));
   const compared = generated.flatMap(([, text]) => [...text.matchAll(/\b(\w+)(?:!?=)\\*"((?:[^"\\$]|\\\\)+)\\*"/g)]);

@@ -3,6 +3,7 @@
  * conditions and advice are the tables of the two README files; here each name gets its PromQL and,
  * if a counter says it, what CloudWatch watches (cloudwatch.ts).
  */
+import { tablesIn } from "../tables.ts";
 
 /** A part of a generated file. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -137,7 +138,9 @@ export function serverAlarms(readme: string): readonly Alarm[] {
 
 /** @throws Error for a row without a query, and a query without a row */
 function alarmsOf(readme: string, queries: Readonly<Record<string, AlarmQuery>>): readonly Alarm[] {
-  const rows = readAlarmRows(readme);
+  const [, after = ""] = readme.split(/^Recommended alarms.*$/m);
+  const [table] = tablesIn(after);
+  const rows = (table?.rows ?? []).map(([name = "", condition = "", lookAt = ""]) => ({ name, condition, lookAt }));
   const names = rows.map(({ name }) => name);
   const known = Object.keys(queries);
   const differing = [...names, ...known].filter((name) => !names.includes(name) || !known.includes(name));
@@ -151,19 +154,6 @@ function alarmsOf(readme: string, queries: Readonly<Record<string, AlarmQuery>>)
 /** One line for those who are alarmed: the README's Markdown without its marks. */
 export function descriptionOf({ condition, lookAt }: Pick<Alarm, "condition" | "lookAt">): string {
   return `${condition}. Look at: ${lookAt}`.replaceAll("`", "");
-}
-
-/** The rows under "Recommended alarms". */
-export function readAlarmRows(readme: string): readonly Pick<Alarm, "name" | "condition" | "lookAt">[] {
-  const [, after = ""] = readme.split(/^Recommended alarms.*$/m);
-  const rows = after.split("\n").filter((line) => line.startsWith("|"));
-  return rows.slice(2).map((row) => {
-    const [name = "", condition = "", lookAt = ""] = row
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim());
-    return { name, condition, lookAt };
-  });
 }
 
 /** `BrokerVendorDown` of "vendor down": the name of a rule or of a resource. */

@@ -2,21 +2,16 @@
  * The chart without Helm: its templates with the values of values.yaml in them, read as YAML. That
  * Helm and the schemas of Kubernetes accept it is checked by `.github/workflows/deploy.yml`.
  */
-import { globSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { ROOT } from "../sources.ts";
+import { readTexts, ROOT } from "../sources.ts";
 import type { Json } from "./alarms.ts";
 import manifest from "../../../packages/oauth-core/package.json" with { type: "json" };
 
 const FOLDER = join(ROOT, "deploy/helm/oauth-broker");
-const chart = new Map(
-  globSync("**/*.yaml", { cwd: FOLDER }).map((path) => [
-    path.replaceAll("\\", "/"),
-    readFileSync(join(FOLDER, path), "utf8"),
-  ]),
-);
+const chart = readTexts(["**/*.yaml"], FOLDER);
 const VALUES = parse(chart.get("values.yaml") ?? "") as Json;
 const templates = [...chart].filter(([path]) => path.startsWith("templates/"));
 

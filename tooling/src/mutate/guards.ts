@@ -8,39 +8,36 @@
  */
 import { parseSync } from "rolldown/utils";
 import { rowsIn } from "../pages/requirements.ts";
-import { parseSource, PRODUCT, readTexts, ROOT, type SourceFile } from "../sources.ts";
+import { PRODUCT, readSources, ROOT, type SourceFile } from "../sources.ts";
 import { children, isNode, type Node } from "../syntax-tree.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Tests } from "./tests.ts";
 
-const CITATION = /^\s*\/\/= (\S+)\s*$/;
-
 /** @returns the mutations of a repository, in the order of its files */
 export function readGuards(tests: Tests, root: string = ROOT): Mutation[] {
-  const guarded = [...readTexts(PRODUCT, root)].flatMap(([path, text]) => {
-    const file = text.includes("//=") ? parseSource(path, text) : undefined;
-    return file?.kind === "product" ? [file] : [];
-  });
-  return guardsOf(guarded, tests);
+  const product = readSources(PRODUCT, root).filter(({ kind }) => kind === "product");
+  return guardsOf(product, tests);
 }
 
 /** @returns the mutations of some files */
 export function guardsOf(files: readonly SourceFile[], tests: Tests): Mutation[] {
-  return files.flatMap((file) =>
-    citedStatements(file).flatMap(({ begin, sections, symbol, node, next }) => {
-      const find = file.text.slice(begin, node.end);
-      return withoutDefence(node, next, file.text).map(({ part, start, end, replace }) => ({
-        defence: `${sections.join(" ")} in ${symbol}: ${part}`,
-        rows: sections.flatMap((section) => rowsIn(section)),
-        file: file.path,
-        find,
-        replace: find.slice(0, start - begin) + replace + find.slice(end - begin),
-        tests: tests.carrying(file.path, sections),
-        isOneEnough: true,
-        byRule: true,
-      }));
-    }),
-  );
+  return files
+    .filter(({ citations }) => citations.length > 0)
+    .flatMap((file) =>
+      citedStatements(file).flatMap(({ begin, sections, symbol, node, next }) => {
+        const find = file.text.slice(begin, node.end);
+        return withoutDefence(node, next, file.text).map(({ part, start, end, replace }) => ({
+          defence: `${sections.join(" ")} in ${symbol}: ${part}`,
+          rows: sections.flatMap((section) => rowsIn(section)),
+          file: file.path,
+          find,
+          replace: find.slice(0, start - begin) + replace + find.slice(end - begin),
+          tests: tests.carrying(file.path, sections),
+          isOneEnough: true,
+          byRule: true,
+        }));
+      }),
+    );
 }
 
 interface Cited {
@@ -53,7 +50,7 @@ interface Cited {
   readonly next: Node | undefined;
 }
 
-function citedStatements({ path, text, declarations }: SourceFile): Cited[] {
+function citedStatements({ path, text, declarations, citations }: SourceFile): Cited[] {
   const starts = new Map<number, Pick<Cited, "node" | "next">>();
   const visit = (node: Node): void => {
     const body = node["body"];
@@ -62,11 +59,12 @@ function citedStatements({ path, text, declarations }: SourceFile): Cited[] {
     children(node).forEach(visit);
   };
   visit(parseSync(path, text).program as unknown as Node);
+  const sections = new Map(citations.map((one) => [one.line, one.text]));
   const cited: Cited[] = [];
   let offset = 0;
   let begun: { readonly begin: number; readonly sections: string[] } | undefined;
   for (const [index, line] of text.split("\n").entries()) {
-    const section = CITATION.exec(line)?.[1];
+    const section = sections.get(index + 1);
     const found = starts.get(offset + line.length - line.trimStart().length);
     if (section !== undefined) {
       begun ??= { begin: offset, sections: [] };

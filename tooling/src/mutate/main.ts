@@ -32,8 +32,7 @@ async function main(): Promise<number> {
   }
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
-  const elapsed = (): number => performance.now();
-  const survivors = await runMutations(chosen, { root: ROOT, jobs: command.jobs, say, elapsed, stopped: stop.signal });
+  const survivors = await runMutations(chosen, { root: ROOT, jobs: command.jobs, say, stopped: stop.signal });
   return survivors === 0 ? 0 : 1;
 }
 

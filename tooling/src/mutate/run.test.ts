@@ -2,20 +2,10 @@
  * The tool itself can fail: a mutation that changes nothing survives. Runs on a workspace of two
  * files, in its own folder.
  */
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { volume } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryFolder, volume } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ROOT } from "../sources.ts";
 import type { Mutation } from "./mutation.ts";
 import { parseMutateCommand } from "./options.ts";
@@ -52,7 +42,7 @@ let lines: string[];
 
 beforeEach(() => {
   lines = [];
-  root = realpathSync(mkdtempSync(join(tmpdir(), "oauth-broker-mutate-test-")));
+  root = realpathSync(temporaryFolder());
   const files = {
     "package.json": "{}",
     "packages/door/package.json": '{ "type": "module" }',
@@ -67,14 +57,11 @@ beforeEach(() => {
   symlinkSync(join(ROOT, "tooling/node_modules"), join(root, "packages/door/node_modules"), "junction");
 });
 
-afterEach(() => rmSync(root, { recursive: true, force: true }));
-
 const run = (...mutations: Mutation[]): Promise<number> =>
   runMutations(mutations, {
     root,
     jobs: 1,
     say: (line) => void lines.push(line),
-    elapsed: () => 0,
     stopped: new AbortController().signal,
   });
 
@@ -116,15 +103,11 @@ describe.each(RUNS)("%s", () => {
   });
 
   it("leaves no copy behind", async () => {
-    const temporary = mkdtempSync(join(tmpdir(), "oauth-broker-mutate-test-"));
+    const temporary = temporaryFolder();
     vi.stubEnv("TMPDIR", temporary);
-    try {
-      await run(door({ find: "nowhere" }));
-      expect(readdirSync(temporary).filter((name) => name.startsWith("oauth-broker"))).toEqual([]);
-    } finally {
-      vi.unstubAllEnvs();
-      rmSync(temporary, { recursive: true, force: true });
-    }
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await run(door({ find: "nowhere" }));
+    expect(readdirSync(temporary).filter((name) => name.startsWith("oauth-broker"))).toEqual([]);
   });
 });
 

@@ -5,7 +5,8 @@
  */
 import type { describeConfiguration } from "@oauth-broker/broker/src/config.ts";
 import type { describeVariables } from "../../../packages/mcp-auth/src/config.ts";
-import { generated, table } from "./markdown.ts";
+import { generated } from "./markdown.ts";
+import { table } from "../tables.ts";
 
 type ConfigurationRow = ReturnType<typeof describeConfiguration>[number];
 type VariableRow = ReturnType<typeof describeVariables>[number];

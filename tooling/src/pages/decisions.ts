@@ -3,7 +3,8 @@
  * numbers of the pages that were merged into it. The index lists all numbers. A number that is
  * cited has a separate page. Caller: main.ts.
  */
-import { generated, table } from "./markdown.ts";
+import { generated } from "./markdown.ts";
+import { table } from "../tables.ts";
 
 /** Where the index is written. */
 export const DECISIONS_INDEX = "docs/decisions/README.md";

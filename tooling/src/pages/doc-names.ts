@@ -5,9 +5,9 @@
  * are left out, because they describe the day they were taken. Run by `node
  * tooling/src/main.ts check`.
  */
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import { listFiles } from "../repository/tracked-files.ts";
 import { ROOT } from "../sources.ts";
 
 export interface Repository {
@@ -41,8 +41,7 @@ const DOCUMENT = /^(?:[^/]+|docs\/(?!decisions\/).+|(?:apps|packages|examples)\/
 const TEXT = /\.(?:ts|mjs|cjs|json|ya?ml|css)$|(?:^|\/)(?:run|Dockerfile|\.gitignore)$/;
 
 export function readRepository(root: string = ROOT): Repository {
-  const listed = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  const paths = listed.split("\0").filter((path) => path !== "");
+  const paths = listFiles(root);
   const read = (pattern: RegExp): [string, string][] =>
     paths.filter((path) => pattern.test(path)).map((path) => [path, readFileSync(join(root, path), "utf8")]);
   return { sources: new Map(read(TEXT)), documents: new Map(read(DOCUMENT)), paths: new Set(paths) };

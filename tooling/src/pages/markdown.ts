@@ -6,14 +6,6 @@ export function generated(title: string, ...blocks: readonly string[]): string {
   return wrapProse(["<!-- Generated. Remake: npm run docs -->", `# ${title}`, ...blocks].join("\n\n") + "\n");
 }
 
-/** A table; pipes and line breaks in cells are escaped. An empty one is the word "None." */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return "None.";
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replace(/\s*\n\s*/g, " ").replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
-}
-
 /** A link from docs/ to a file of the repository, shown without its leading folders. */
 export function link(path: string): string {
   const shown = path.replace(/^(packages|apps)\//, "").replace("/src/", "/");

@@ -4,21 +4,14 @@
  */
 import type { Violation } from "../code/boundaries.ts";
 import type { SourceFile } from "../sources.ts";
+import { tablesIn } from "../tables.ts";
 
 const HEADING = "## Not these words";
 
 /** @returns the left column of the glossary's last table, each word with its replacement */
 export function readRefusedWords(glossary: string): Map<string, string> {
-  const table = glossary.split(HEADING)[1] ?? "";
-  const rows = table.split("\n").flatMap((line) => {
-    const cells = /^\| ([^|]+) \| ([^|]+) \|$/.exec(line);
-    return cells === null ? [] : [[cells[1] ?? "", cells[2] ?? ""] as const];
-  });
-  return new Map(
-    rows
-      .filter(([not]) => not !== "not" && !not.startsWith("---"))
-      .flatMap(([not, but]) => not.split(", ").map((word) => [word, but] as const)),
-  );
+  const rows = tablesIn(glossary.split(HEADING)[1] ?? "").flatMap((table) => table.rows);
+  return new Map(rows.flatMap(([not = "", but = ""]) => not.split(", ").map((word) => [word, but] as const)));
 }
 
 /** @throws Error when the glossary has no such table, because nothing would be checked */

@@ -3,6 +3,7 @@
  * them with the titles of the tests and with what cites a row. Nothing lists which test proves
  * which row: titles say it.
  */
+import { tablesIn } from "../tables.ts";
 
 /** From the root. */
 export const REQUIREMENTS_PAGE = "docs/security-requirements.md";
@@ -18,11 +19,11 @@ export interface Requirement {
   readonly notOurs: string | undefined;
 }
 
-const ROW = /^\| ([A-Z\d][\w.-]*) \| (.+?) \| (yes)? ?\|$/gm;
 const NOT_OURS = " **Not ours:** ";
 
 export function readRequirements(page: string): Requirement[] {
-  return [...page.matchAll(ROW)].map(([, id = "", cell = "", twin]) => {
+  const rows = tablesIn(page).flatMap((table) => table.rows);
+  return rows.map(([id = "", cell = "", twin]) => {
     const [text = "", notOurs] = cell.split(NOT_OURS);
     return { id, text, hasTwin: twin === "yes", notOurs };
   });

@@ -4,7 +4,8 @@
  * its title.
  */
 import type { SourceFile } from "../sources.ts";
-import { generated, link, table } from "./markdown.ts";
+import { generated, link } from "./markdown.ts";
+import { table } from "../tables.ts";
 import { isTwin, rowsIn } from "./requirements.ts";
 
 export interface StandardsIndex {
@@ -39,11 +40,9 @@ export function indexStandards(files: readonly SourceFile[]): StandardsIndex {
       }
     }
     if (file.kind === "test") continue;
-    for (const [index, text] of file.text.split("\n").entries()) {
-      const section = /^\s*\/\/=\s*(.*?)\s*$/.exec(text)?.[1];
-      if (section === undefined) continue;
-      if (WHOLE_TOKEN.test(section)) put(cited, section, [file.path, enclosing(file, index + 1)].join(" ").trim());
-      else malformed.push(`${file.path}:${index + 1} //= ${section}`);
+    for (const { text: section, line } of file.citations) {
+      if (WHOLE_TOKEN.test(section)) put(cited, section, [file.path, enclosing(file, line)].join(" ").trim());
+      else malformed.push(`${file.path}:${line} //= ${section}`);
     }
   }
   return { cited: sorted(cited), proved: sorted(proved), twins: sorted(twins), malformed };

@@ -6,7 +6,8 @@ import { capabilitiesOf, type RegistryEntry } from "../../../packages/oauth-core
 import { usualClientsOf } from "../../../packages/oauth-core/src/registry/entry/clients-of.ts";
 import { fillsRegistrableDomain } from "../../../packages/oauth-core/src/protocol/placeholders.ts";
 import type { SourcedFact } from "../../../packages/oauth-core/src/testing/vendor-witnesses/sources-of-facts.ts";
-import { generated, table } from "./markdown.ts";
+import { generated } from "./markdown.ts";
+import { table } from "../tables.ts";
 
 const SETUP: Readonly<Record<RegistryEntry["setup"], string>> = {
   none: "none",

@@ -7,17 +7,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { TextDocument, type TextEdit } from "vscode-languageserver-textdocument";
 import { parse } from "yaml";
 import { ROOT } from "../sources.ts";
-
-interface Edit {
-  readonly range: { readonly start: Position; readonly end: Position };
-  readonly newText: string;
-}
-interface Position {
-  readonly line: number;
-  readonly character: number;
-}
 
 const OXFMT = join(ROOT, "node_modules/.bin/oxfmt");
 const FILES: readonly (readonly [language: string, path: string, text: string])[] = [
@@ -80,24 +72,16 @@ beforeAll(async () => {
 });
 afterAll(() => void server.kill());
 
-function apply(text: string, edits: readonly Edit[]): string {
-  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  const at = ({ line, character }: Position): number => (starts[line] ?? text.length) + character;
-  return edits.reduceRight(
-    (done, { range, newText }) => done.slice(0, at(range.start)) + newText + done.slice(at(range.end)),
-    text,
-  );
-}
-
 it.each(FILES)("a %s file is saved as the check wants it", async (languageId, path, text) => {
   const uri = pathToFileURL(join(ROOT, path)).href;
+  const document = TextDocument.create(uri, languageId, 1, text);
   send({ method: "textDocument/didOpen", params: { textDocument: { uri, languageId, version: 1, text } } });
   const options = { textDocument: { uri }, options: { tabSize: 4, insertSpaces: false } };
   const edits = (await ask(FILES.findIndex(([, one]) => one === path) + 1, "textDocument/formatting", options)) as
-    | Edit[]
+    | TextEdit[]
     | null;
   const written = spawnSync(OXFMT, ["--stdin-filepath", path], { cwd: ROOT, input: text, encoding: "utf8" });
-  expect(apply(text, edits ?? [])).toBe(languageId === "markdown" ? text : written.stdout);
+  expect(TextDocument.applyEdits(document, edits ?? [])).toBe(languageId === "markdown" ? text : written.stdout);
   expect(written.stdout === text).toBe(languageId === "markdown");
 
   const settings = parse(

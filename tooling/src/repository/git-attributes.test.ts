@@ -4,15 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ROOT } from "../sources.ts";
-
-const git = (...args: string[]): string[] =>
-  execFileSync("git", args, { cwd: ROOT, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 })
-    .split("\0")
-    .filter((one) => one !== "");
+import { listFiles } from "./tracked-files.ts";
 
 /** Paths that git would fold in a diff. */
 function generatedPaths(): string[] {
-  const fields = git("check-attr", "-z", "linguist-generated", "--", ...git("ls-files", "-z"));
+  const args = ["check-attr", "-z", "linguist-generated", "--", ...listFiles(ROOT)];
+  const fields = execFileSync("git", args, { cwd: ROOT, encoding: "utf8", maxBuffer: 2 ** 26 }).split("\0");
   return fields.filter((_, at) => at % 3 === 0 && fields[at + 2] === "set");
 }
 
@@ -21,16 +18,9 @@ it("folds every file whose beginning says that npm run docs writes it, and the l
     const text = readFileSync(join(ROOT, path), "utf8");
     return text.slice(0, 100).includes("Generated. Remake: npm run docs");
   };
-  const candidates = git(
-    "ls-files",
-    "-z",
-    "docs",
-    "deploy",
-    "apps/*/*.json",
-    "packages/*/src/registry/*",
-    "packages/*/src/entry-vendor/*",
-  );
-  expect(generatedPaths()).toEqual([...candidates.filter(says), ...git("ls-files", "-z", "*pnpm-lock.yaml")].sort());
+  const places = ["docs", "deploy", "apps/*/*.json", "packages/*/src/registry/*", "packages/*/src/entry-vendor/*"];
+  const candidates = listFiles(ROOT, ...places);
+  expect(generatedPaths()).toEqual([...candidates.filter(says), ...listFiles(ROOT, "*pnpm-lock.yaml")].sort());
 });
 
 it("every text has line feeds alone, in the repository and on disk", () => {

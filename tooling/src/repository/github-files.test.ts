@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { checkFormConfiguration, checkIssueForm, checkWorkflow } from "./github-files.ts";
+import { checkIssueForm, checkWorkflow } from "./github-files.ts";
 import { ROOT } from "../sources.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -49,17 +49,21 @@ describe("an issue form", () => {
   });
 
   it.each([
-    ["no description", { description: " " }, "description is missing"],
-    ["an unknown key", { lables: ["bug"] }, "lables is no key of a form"],
-    ["nothing to fill in", { body: [{ type: "markdown", attributes: { value: "Hello" } }] }, "no field to fill in"],
-    ["an unknown type", { body: [field({}), field({ id: "two", type: "text" })] }, "body[1] has the type text"],
-    ["no label", { body: [field({ attributes: {} })] }, "body[0] has no attributes.label"],
-    ["two fields of one id", { body: [field({}), field({})] }, "an id occurs twice"],
-    ["a dropdown without options", { body: [field({ type: "dropdown" })] }, "body[0] has no attributes.options"],
+    ["no description", { description: " " }, "description Too small"],
+    ["an unknown key", { lables: ["bug"] }, "lables"],
+    [
+      "nothing to fill in",
+      { body: [{ type: "markdown", attributes: { value: "Hello" } }] },
+      "body has no field to fill in",
+    ],
+    ["an unknown type", { body: [field({}), field({ id: "two", type: "text" })] }, "body.1.type "],
+    ["no label", { body: [field({ attributes: {} })] }, "body.0.attributes.label "],
+    ["two fields of one id", { body: [field({}), field({})] }, "body has an id twice"],
+    ["a dropdown without options", { body: [field({ type: "dropdown" })] }, "body.0.attributes.options "],
     [
       "an option twice",
       { body: [field({ type: "dropdown", attributes: { label: "One", options: ["a", "a"] } })] },
-      "body[0] has options",
+      "body.0.attributes.options has an option twice",
     ],
   ])("with %s is refused", (_, more, message) => {
     expect(messages(more)).toEqual([expect.stringContaining(message)]);
@@ -68,8 +72,8 @@ describe("an issue form", () => {
   it("has other ways to report beside it, each with its address", () => {
     const links = (link: object): string => JSON.stringify({ blank_issues_enabled: false, contact_links: [link] });
     const link = { name: "Security", about: "Privately", url: "https://example.com" };
-    expect(checkFormConfiguration("config.yml", links(link))).toEqual([]);
-    expect(checkFormConfiguration("config.yml", links({ ...link, url: "SECURITY.md" }))).toHaveLength(1);
-    expect(checkFormConfiguration("config.yml", "contact_links: []")).toHaveLength(1);
+    expect(checkIssueForm("config.yml", links(link))).toEqual([]);
+    expect(checkIssueForm("config.yml", links({ ...link, url: "SECURITY.md" }))).toHaveLength(1);
+    expect(checkIssueForm("config.yml", "contact_links: []")).toHaveLength(1);
   });
 });

@@ -1,9 +1,9 @@
 /** What `npm run release` refuses before it builds anything, and what it says is in a tarball. */
 import { spawnSync } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { isPublished, orderPackages, readChanges, requireCleanTree } from "../../../scripts/release.mjs";
 import { findContained, findSbomProblems, keepOnly, withHash } from "../../../scripts/sbom.mjs";
 import { ROOT } from "../sources.ts";
@@ -12,12 +12,8 @@ const readJson = (path: string): Readonly<Record<string, unknown>> =>
   JSON.parse(readFileSync(join(ROOT, path), "utf8")) as Record<string, unknown>;
 
 describe("a release", () => {
-  const folders: string[] = [];
-  afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));
-
   it("is refused while a file is changed or not committed", () => {
-    const folder = mkdtempSync(join(tmpdir(), "release-"));
-    folders.push(folder);
+    const folder = temporaryFolder();
     const git = (...args: string[]) =>
       spawnSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd: folder });
     git("init", "--quiet");

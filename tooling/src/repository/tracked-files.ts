@@ -3,7 +3,7 @@
  * leftover marks, nothing specific to one machine, nothing huge. Run by `npm run check` (gate
  * "tracked files").
  */
-import { spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Violation } from "../code/boundaries.ts";
@@ -41,15 +41,18 @@ export function checkTrackedFile(path: string, bytes: Buffer): Violation[] {
     );
 }
 
+/**
+ * @param more options and patterns of `git ls-files`
+ * @returns the paths of what git tracks, in order
+ */
+export function listFiles(root: string, ...more: readonly string[]): string[] {
+  const listed = execFileSync("git", ["ls-files", "-z", ...more], { cwd: root, encoding: "utf8", maxBuffer: 2 ** 26 });
+  return listed.split("\0").slice(0, -1);
+}
+
 /** @returns violations of every file that git tracks or would add */
 export function checkTrackedFiles(root: string = ROOT): Violation[] {
-  const { stdout, status } = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-  });
-  if (status !== 0) throw new Error("git ls-files failed. This gate needs a git checkout");
-  return stdout
-    .toString("utf8")
-    .split("\0")
-    .filter((path) => path !== "" && statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true)
+  return listFiles(root, "--cached", "--others", "--exclude-standard")
+    .filter((path) => statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true)
     .flatMap((path) => checkTrackedFile(path, readFileSync(join(root, path))));
 }

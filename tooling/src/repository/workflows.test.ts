@@ -1,13 +1,9 @@
 /** What GitHub would run with our rights is named by its content, and gets no more than it needs. */
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { ROOT } from "../sources.ts";
+import { readTexts } from "../sources.ts";
 
-const WORKFLOWS = globSync(".github/workflows/*.yml", { cwd: ROOT }).map(
-  (path) => [path, readFileSync(join(ROOT, path), "utf8")] as const,
-);
+const WORKFLOWS = [...readTexts([".github/workflows/*.yml"])];
 
 describe.each(WORKFLOWS)("%s", (_, text) => {
   it("names actions by commit, with the version beside it", () => {

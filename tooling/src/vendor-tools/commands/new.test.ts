@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { RegistryEntry } from "@oauth-broker/oauth-core/registry";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { startOpenIdProvider } from "@oauth-broker/simulators";
 import { startLinear } from "@oauth-broker/simulators/vendors";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -9,7 +10,6 @@ import { ROOT } from "../../sources.ts";
 import { vendorFile } from "./vendor-file.ts";
 import { expectRefused, runInProcess } from "../testing/in-process.ts";
 import { startMetadataServer } from "../testing/metadata-server.ts";
-import { temporaryFolder } from "../testing/vendor-process.ts";
 
 const REGISTRY_FOLDER = pathToFileURL(join(ROOT, "packages/oauth-core/src/registry/")).href;
 
@@ -160,14 +160,10 @@ describe("vendor new", () => {
   });
 
   it("breaks long lists as the formatter does", async () => {
-    const about = { checkedOn: "2026-11-21", sources: [`https://vendor.example/${"a".repeat(90)}`] };
-    const text = await vendorFile(
-      { id: "a", name: "A", issuer: "https://vendor.example", idTokenAlgs: ["RS256"] },
-      about,
-    );
-    expect(text).toContain(`    sources: [\n      "https://vendor.example/`);
-    expect(text).toContain(`    idTokenAlgs: ["RS256"],\n`);
     const far = `https://vendor.example/${"a".repeat(120)}`;
-    expect(await vendorFile({ id: "a", name: "A", issuer: far }, about)).toContain(`    issuer:\n      "${far}",\n`);
+    const vendor = { id: "a", name: "A", issuer: far, idTokenAlgs: ["RS256"] };
+    const text = await vendorFile(vendor, { checkedOn: "2026-11-21", sources: [far] });
+    for (const lines of [`sources: [\n      "${far}",\n`, `idTokenAlgs: ["RS256"],\n`, `issuer:\n      "${far}",\n`])
+      expect(text).toContain(`    ${lines}`);
   });
 });

@@ -63,10 +63,15 @@ function compareEndpoints(vendor: Vendor, resolved: ResolvedVendor): Finding[] {
 function compare(vendor: Vendor, { resolved, document }: Discovered): Finding[] {
   return [
     ...compareEndpoints(vendor, resolved),
-    ...pkce(vendor, listIn(document, "code_challenge_methods_supported")),
+    ...pkce(vendor, document),
     ...among("token_endpoint_auth_methods_supported", [vendor.tokenEndpointAuthMethod], document),
     ...among("scopes_supported", [...vendor.defaultScopes, ...vendor.offlineScopes], document),
-    ...iss(vendor, resolved),
+    // When the entry leaves it open, flows use the metadata.
+    equal(
+      "authorization_response_iss_parameter_supported",
+      String(vendor.issRequired ?? resolved.issExpected),
+      String(resolved.issExpected),
+    ),
     ...algs(vendor, listIn(document, "id_token_signing_alg_values_supported")),
   ];
 }
@@ -75,13 +80,10 @@ function equal(name: string, entry: string, published: string): Finding {
   return entry === published ? same(name, entry) : drift(name, `the entry has ${entry}, the metadata ${published}`);
 }
 
-function pkce({ pkce }: Vendor, offered: readonly string[] | undefined): Finding[] {
+function pkce({ pkce }: Vendor, document: Discovered["document"]): Finding[] {
   const name = "code_challenge_methods_supported";
-  if (offered === undefined) return [];
-  if (pkce === "none" && !offered.includes("S256")) return [];
-  return offered.includes(pkce)
-    ? [same(name, pkce)]
-    : [drift(name, `the entry has ${pkce}, the metadata ${words(offered)}`)];
+  const isFine = pkce === "none" && listIn(document, name)?.includes("S256") !== true;
+  return isFine ? [] : among(name, [pkce], document);
 }
 
 function among(name: string, wanted: readonly string[], document: Discovered["document"]): Finding[] {
@@ -91,17 +93,6 @@ function among(name: string, wanted: readonly string[], document: Discovered["do
   return lacking.length === 0
     ? [same(name, wanted.join(" "))]
     : [drift(name, `the entry has ${lacking.join(" ")}, the metadata ${words(offered)}`)];
-}
-
-/** When the entry leaves it open, flows use the metadata. */
-function iss({ issRequired }: Vendor, { issExpected }: ResolvedVendor): Finding[] {
-  const name = "authorization_response_iss_parameter_supported";
-  if (issRequired === undefined) return [same(name, String(issExpected))];
-  return [
-    issRequired === issExpected
-      ? same(name, String(issExpected))
-      : drift(name, `the entry has ${String(issRequired)}, the metadata ${String(issExpected)}`),
-  ];
 }
 
 function algs({ issuesIdTokens, idTokenAlgs }: Vendor, offered: readonly string[] | undefined): Finding[] {

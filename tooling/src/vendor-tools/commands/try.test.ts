@@ -14,11 +14,12 @@ import {
   SIMULATORS,
 } from "../../../../packages/simulators/src/testing/replay-fixture.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { createAsk } from "../terminal.ts";
 import { atSimulator, startSimulator } from "../testing/at-simulator.ts";
 import { expectRefused, type InProcess, runInProcess } from "../testing/in-process.ts";
 import { CLIENT_ID, CLIENT_SECRET, userAt } from "../testing/user.ts";
-import { startVendorTool, temporaryFolder } from "../testing/vendor-process.ts";
+import { startVendorTool } from "../testing/vendor-process.ts";
 
 const own = (id: string): Record<string, string> => {
   const prefix = `VENDOR_${id.toUpperCase().replaceAll("-", "_")}`;
@@ -35,13 +36,18 @@ function fixtureIn(folder: string): Fixture {
   return JSON.parse(readFileSync(join(folder, name), "utf8")) as Fixture;
 }
 
+/** A whole run, with a user who answers. */
+async function tryAt(harness: SimulatorSetup, user = userAt(harness.simulator), more: InProcess = {}) {
+  const out = temporaryFolder();
+  const environment = { env: own(harness.simulator.id), now: systemClock, onTell: user.hear, ...more };
+  return { out, ...(await runInProcess(argsFor(harness, out), environment)) };
+}
+
 describe("vendor try", () => {
   it.each(Object.keys(SIMULATORS))("records %s, and its simulator replays it", async (id) => {
     const harness = await startSimulator(id);
-    const out = temporaryFolder();
     const user = userAt(harness.simulator);
-    const environment: InProcess = { env: own(id), now: systemClock, onTell: user.hear };
-    const { code, stdout } = await runInProcess(argsFor(harness, out), environment);
+    const { out, code, stdout } = await tryAt(harness, user);
     expect(await user.returned).toContain("You can close this window");
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Recorded .*/${id}-\\d{4}-\\d\\d-\\d\\d\\.json\n$`));
@@ -124,10 +130,7 @@ describe("vendor try", () => {
   });
 
   it("says what is left to do where a vendor has no revocation", async () => {
-    const harness = await startSimulator("microsoft-agent365");
-    const user = userAt(harness.simulator);
-    const environment: InProcess = { env: own("microsoft-agent365"), now: systemClock, onTell: user.hear };
-    const { stderr } = await runInProcess(argsFor(harness, temporaryFolder()), environment);
+    const { stderr } = await tryAt(await startSimulator("microsoft-agent365"));
     expect(stderr).toContain("revoke: unsupported_token_type\n");
     expect(stderr).toContain(
       "The tokens of this run are still valid at Microsoft Agent 365. Open myapps.microsoft.com",
@@ -141,9 +144,8 @@ describe("vendor try", () => {
     ["the code is another", "approve", (url) => url.searchParams.set("code", "x"), "invalid_grant"],
   ])("records nothing when %s", async (_, decision, alter, sentence) => {
     const harness = await startSimulator("linear");
-    const out = temporaryFolder();
     const user = userAt(harness.simulator, decision, alter);
-    const { code, stderr } = await runInProcess(argsFor(harness, out), { env: own("linear"), onTell: user.hear });
+    const { out, code, stderr } = await tryAt(harness, user);
     await user.returned;
     expect(stderr).toContain(sentence);
     expect(code).toBe(1);
@@ -155,10 +157,7 @@ describe("vendor try", () => {
     const { simulator } = harness;
     simulator.faultNext("/token", { kind: "rewrite", rewrite: (answer) => answer });
     simulator.faultNext("/token", { kind: "answer", status: 503 });
-    const out = temporaryFolder();
-    const user = userAt(simulator);
-    const environment: InProcess = { env: own("linear"), now: systemClock, onTell: user.hear };
-    const { code, stderr } = await runInProcess(argsFor(harness, out), environment);
+    const { out, code, stderr } = await tryAt(harness);
     expect(stderr).toContain(
       "refresh: temporarily_unavailable\nrevoke: token\nNothing was recorded. temporarily_unavailable",
     );
@@ -176,8 +175,7 @@ describe("vendor try", () => {
       if (uri !== undefined) stray.push(...[uri, `${uri}/x?code=a`].map(async (url) => (await fetch(url)).status));
       user.hear(line);
     };
-    const environment: InProcess = { env: own("linear"), now: systemClock, onTell };
-    const { code } = await runInProcess(argsFor(harness, temporaryFolder()), environment);
+    const { code } = await tryAt(harness, user, { onTell });
     expect(await Promise.all(stray)).toEqual([404, 404]);
     expect(code).toBe(0);
   });
@@ -193,20 +191,18 @@ describe("vendor try", () => {
       if (text.includes("client id")) input.write(`${CLIENT_ID}\r`);
       if (text.includes("client secret")) input.write(`${CLIENT_SECRET}\r`);
     });
-    const user = userAt(harness.simulator);
-    const environment: InProcess = { ask: createAsk(input, output), now: systemClock, onTell: user.hear };
-    expect((await runInProcess(argsFor(harness, temporaryFolder()), environment)).code).toBe(0);
+    expect((await tryAt(harness, undefined, { env: {}, ask: createAsk(input, output) })).code).toBe(0);
     expect(shown).toContain(CLIENT_ID);
     expect(shown).toContain("client secret (not shown; empty for a public client): ");
     expect(shown).not.toContain("CANARY");
   });
 
   it("stops when the user interrupts, and reports only that", async () => {
-    const harness = await startSimulator("linear");
     const input = new PassThrough();
     const output = new PassThrough();
     output.on("data", (text: Buffer) => void (text.includes("client id") && input.write("\u0003")));
-    const { code, stderr } = await runInProcess(argsFor(harness, temporaryFolder()), { ask: createAsk(input, output) });
+    const ask = createAsk(input, output);
+    const { code, stderr } = await tryAt(await startSimulator("linear"), undefined, { env: {}, ask });
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringMatching(/callback\nStopped. Nothing was tried\n$/),

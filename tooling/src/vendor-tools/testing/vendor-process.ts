@@ -1,8 +1,5 @@
 /** The vendor tools as users run them: as a separate process. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
@@ -57,10 +54,4 @@ export function startVendorTool(args: readonly string[], env: Readonly<Record<st
         );
       }),
   };
-}
-
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "vendor-tools-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
