@@ -9,7 +9,6 @@ import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper } from "@oauth-broker/token-store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { expectPage, openServerFixture, openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
-import { SAME, testSessions, WHO } from "../testing/test-sessions.ts";
 import { CREDENTIALS } from "../testing/hosted-fixture.ts";
 import { endLink, linkKey } from "./links/link.ts";
 
@@ -89,27 +88,6 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
     expect(await after.redeem(code)).toMatchObject(INVALID_GRANT);
     expect((await before.redeem(code)).status).toBe(200);
   });
-});
-
-it("bar#RS-2 a session is invalid at another vendor or issuer", async () => {
-  const { sessions, again } = testSessions();
-  const { session, tokens } = await sessions.start(WHO);
-  for (const source of [
-    { vendor: "another", issuer: "https://issuer.example" },
-    { vendor: "example", issuer: "https://another.example" },
-    { vendor: "example\0", issuer: "https://issuer.example" },
-  ]) {
-    const other = again({ source });
-    expect(await other.identify(tokens.accessToken)).toBeUndefined();
-    expect(await other.find(tokens.refreshToken)).toBeUndefined();
-    await expect(other.refresh(tokens.refreshToken, SAME)).rejects.toThrow(
-      expect.objectContaining({ code: "invalid_grant" }),
-    );
-    expect(await other.revoke(tokens.refreshToken, WHO.clientId)).toBeUndefined();
-    await other.end(session.id);
-    expect(await other.endAll(WHO.user)).toBe(0);
-  }
-  expect(await sessions.identify(tokens.accessToken)).toMatchObject({ user: WHO.user });
 });
 
 describe("a server whose client at the vendor was changed", () => {

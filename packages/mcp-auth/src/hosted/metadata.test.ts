@@ -107,21 +107,9 @@ describe("POST /register", () => {
     ["one more redirect URI", { redirect_uris: [CALLBACK, `${CALLBACK}/`] }, "invalid_redirect_uri"],
     ["a script beside it", { redirect_uris: [CALLBACK, "javascript:alert(1)"] }, "invalid_redirect_uri"],
     ["a private scheme alone", { redirect_uris: ["cursor://x/y"] }, "invalid_redirect_uri"],
-    ["a hundred", { redirect_uris: Array(100).fill("https://evil.example/") }, "invalid_redirect_uri"],
-    ["none", { redirect_uris: [] }, "invalid_redirect_uri"],
-    ["an object for a list", { redirect_uris: { 0: CALLBACK, length: 1 } }, "invalid_redirect_uri"],
-    ["a list in a list", { redirect_uris: [[CALLBACK]] }, "invalid_redirect_uri"],
-    ["no list", { redirect_uris: CALLBACK }, "invalid_redirect_uri"],
     ["no redirect_uris", {}, "invalid_redirect_uri"],
-    ["no object", [], "invalid_client_metadata"],
-    ["a list for an object", [{ redirect_uris: [CALLBACK] }], "invalid_client_metadata"],
     ["null", null, "invalid_client_metadata"],
     ["no JSON", "{", "invalid_client_metadata"],
-    [
-      "a name twice",
-      `{"redirect_uris":["${CALLBACK}"],"redirect_uris":["https://evil.example"]}`,
-      "invalid_client_metadata",
-    ],
   ])("rfc7591#3.2.2 bar#AS-11 refuses %s", async (_what, body, error) => {
     expect(await register(body)).toMatchObject({ status: 400, body: { error } });
   });

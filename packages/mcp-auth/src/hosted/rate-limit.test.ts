@@ -1,13 +1,9 @@
-import { errorPageWith, mount } from "@oauth-broker/service/http";
-import { createLog, listen } from "@oauth-broker/service";
 import type { Context } from "hono";
-import { Hono } from "hono";
 import { expect, it } from "vitest";
 import type { HostedSettings } from "../settings.ts";
 import { CALLBACK, openHostedFixture, UNASKED_VENDOR, VERIFIER } from "../testing/hosted-fixture.ts";
 import { NO_LIMITS } from "../testing/hosted-settings.ts";
 import { createCallerAddress } from "../caller-address.ts";
-import { hostedRoutes } from "./routes.ts";
 
 const from = (remoteAddress: string, forwarded?: string): Context =>
   ({ env: { incoming: { socket: { remoteAddress } } }, req: { header: () => forwarded } }) as unknown as Context;
@@ -40,37 +36,24 @@ it.each([
   expect(createCallerAddress(trusted)(from(peer, forwarded))).toBe(expected);
 });
 
-/** Behind one proxy that reports its peer. */
-async function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial<HostedSettings> = {}) {
-  const fixture = openHostedFixture({
-    vendor: UNASKED_VENDOR,
-    settings: { limits: { ...NO_LIMITS, ...limits }, ...changes },
-  });
-  const app = new Hono();
-  mount(app, hostedRoutes(fixture, undefined), {
-    log: createLog({ write: () => {} }),
-    errorPage: errorPageWith(),
-    isHttps: false,
-  });
-  const server = await listen(app, { host: "127.0.0.1", port: 0 });
-  const ask = async (path: string, address: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(`http://127.0.0.1:${server.port}${path}`, {
-      redirect: "manual",
-      ...init,
-      headers: { ...(init.headers as object), "x-forwarded-for": address },
-    });
-  const close = async (): Promise<void> => {
-    await server.stop(0);
-    await fixture.close();
-  };
-  return { fixture, ask, close };
+/** Every request comes over one proxy, which reports its peer. */
+function serve(limits: Partial<HostedSettings["limits"]>, changes: Partial<HostedSettings> = {}) {
+  const settings = { limits: { ...NO_LIMITS, ...limits }, ...changes };
+  const fixture = openHostedFixture({ vendor: UNASKED_VENDOR, settings });
+  const ask = (path: string, address: string, init: RequestInit = {}): Promise<Response> =>
+    fixture.request(
+      path,
+      { ...init, headers: { ...(init.headers as object), "x-forwarded-for": address } },
+      "127.0.0.1",
+    );
+  return { ...fixture, ask };
 }
 
 const BEHIND_PROXY = { trustedProxies: ["127.0.0.0/8"] };
 const form = (fields: Record<string, string>): RequestInit => ({ method: "POST", body: new URLSearchParams(fields) });
 
 it("bar#ST-8 counts the OAuth paths per address, whatever address a caller claims", async () => {
-  const { ask, close } = await serve({ requestsPerMinute: 2 });
+  const { ask, close } = serve({ requestsPerMinute: 2 });
   const statuses = [];
   for (const index of [1, 2, 3]) statuses.push((await ask("/authorize", `198.51.100.${index}`)).status);
   expect(statuses).toEqual([400, 400, 429]);
@@ -79,12 +62,12 @@ it("bar#ST-8 counts the OAuth paths per address, whatever address a caller claim
 });
 
 it("bar#ST-8 counts only refused requests at /token and /revoke, also at once (#11)", async () => {
-  const { ask, fixture, close } = await serve({ requestsPerMinute: 2, ...BEHIND_PROXY });
+  const { ask, down, close } = serve({ requestsPerMinute: 2, ...BEHIND_PROXY });
   const client = { client_id: "platform" };
   // Revoking an unknown token is a success.
   for (let index = 0; index < 5; index += 1)
     expect((await ask("/revoke", "198.51.100.1", form({ ...client, token: "none" }))).status).toBe(200);
-  fixture.down.add("records");
+  down.add("records");
   const outage = form({
     ...client,
     grant_type: "authorization_code",
@@ -93,7 +76,7 @@ it("bar#ST-8 counts only refused requests at /token and /revoke, also at once (#
     code_verifier: VERIFIER,
   });
   for (let index = 0; index < 3; index += 1) expect((await ask("/token", "198.51.100.1", outage)).status).toBe(503);
-  fixture.down.delete("records");
+  down.delete("records");
   const refused = Array.from({ length: 30 }, () => ask("/token", "198.51.100.1", form({ a: "b" })));
   const statuses = (await Promise.all(refused)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 400)).toHaveLength(2);
@@ -111,7 +94,7 @@ it("bar#ST-8 one address that has registered its number leaves every other free 
     registration: { hosts: [] },
     clientMetadataHosts: [],
   };
-  const { ask, close } = await serve({ registrationsPerMinute: 3, ...BEHIND_PROXY }, { callback });
+  const { ask, close } = serve({ registrationsPerMinute: 3, ...BEHIND_PROXY }, { callback });
   const init = {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -3,10 +3,11 @@
  * rows. What is left is in docs/exceptions.md, and the last test shows it. The twins are in
  * restored-rows.twin.test.ts.
  */
-import type { RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
+import type { RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
+import { putBack, rowOf } from "../testing/record-stores.ts";
 import {
   AUDIENCE,
   NOW,
@@ -22,17 +23,6 @@ import { indexKey } from "./sessions/user-sessions.ts";
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant", description: "The refresh token is not valid" });
 const DAY = 24 * 3600;
 
-async function copy(table: RecordStore, key: RecordKey): Promise<StoredRecord> {
-  const row = await table.get(key);
-  if (row === undefined) throw new Error("there is no row");
-  return row;
-}
-
-async function putBack(table: RecordStore, { key, stage, data, expiresAt }: StoredRecord): Promise<void> {
-  await table.delete(key);
-  await table.create({ key, stage, data, expiresAt });
-}
-
 const sessionKey = (id: string): RecordKey => ({ kind: "session", id });
 const indexOf = (test: ReturnType<typeof testSessions>): Promise<RecordKey> =>
   indexKey(WHO.user, { audience: AUDIENCE, source: SOURCE, serverKey: test.serverKey });
@@ -45,7 +35,7 @@ describe("an ended session whose row was put back", () => {
     const test = testSessions();
     const { sessions, records, clock } = test;
     const { session, tokens } = await sessions.start(WHO);
-    const row = await copy(records, sessionKey(session.id));
+    const row = await rowOf(records, sessionKey(session.id));
     await end(test, session.id);
     await putBack(records, row);
     await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
@@ -60,7 +50,7 @@ describe("an ended session whose row was put back", () => {
     const { sessions, records } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
     await sessions.refresh(tokens.refreshToken, SAME);
-    const row = await copy(records, sessionKey(session.id));
+    const row = await rowOf(records, sessionKey(session.id));
     await sessions.endAll(WHO.user);
     await putBack(records, row);
     await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
@@ -70,7 +60,7 @@ describe("an ended session whose row was put back", () => {
     const test = testSessions();
     const { sessions, records } = test;
     const { session, tokens } = await sessions.start(WHO);
-    const rows = [await copy(records, sessionKey(session.id)), await copy(records, await indexOf(test))];
+    const rows = [await rowOf(records, sessionKey(session.id)), await rowOf(records, await indexOf(test))];
     await sessions.endAll(WHO.user);
     const newer = await sessions.start(WHO);
     for (const row of rows) await putBack(records, row);
@@ -163,7 +153,7 @@ describe("the record of the end of a user's sign-ins", () => {
   it("counts for a sign-in of the release before by its time", async () => {
     const { now, table, signIns, elsewhere, start } = setUp();
     const cookie = await start();
-    const row = await copy(table, { kind: "sign-in", id: (await signIns.read(cookie))?.cookie.hash ?? "" });
+    const row = await rowOf(table, { kind: "sign-in", id: (await signIns.read(cookie))?.cookie.hash ?? "" });
     const { since: _, ...data } = row.data;
     await putBack(table, { ...row, data });
     expect(await signIns.read(cookie)).toMatchObject({ user: "u1" });

@@ -2,6 +2,7 @@
 import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
+import { putBack, rowOf } from "../testing/record-stores.ts";
 import { AUDIENCE, NOW, SAME, SOURCE, testSessions, testSignIns, WHO } from "../testing/test-sessions.ts";
 import * as generations from "./sessions/sign-in-generation.ts";
 import { claimSignIn } from "./sessions/sign-in-source.ts";
@@ -16,15 +17,13 @@ it.each(["its row put back", "its index removed"])(
     const { sessions, records, serverKey } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
     const key = { kind: "session", id: session.id };
-    const row = await records.get(key);
-    if (row === undefined) throw new Error("there is no row");
+    const row = await rowOf(records, key);
     if (how === "its index removed") {
       await records.delete(await index.indexKey(WHO.user, { audience: AUDIENCE, source: SOURCE, serverKey }));
       expect(await sessions.endAll(WHO.user)).toBe(0);
     } else {
       expect(await sessions.endAll(WHO.user)).toBe(1);
-      await records.delete(key);
-      await records.create({ key, stage: row.stage, data: row.data, expiresAt: row.expiresAt });
+      await putBack(records, row);
     }
     const next = await sessions.refresh(tokens.refreshToken, SAME);
     expect(await sessions.identify(next.accessToken)).toMatchObject({ user: WHO.user });

@@ -3,17 +3,12 @@
  * The twins are in table-writer.twin.test.ts. Removing rows, and restoring an older copy, are in
  * docs/exceptions.md.
  */
-import { randomBytes } from "node:crypto";
-import type { JsonObject, KeyWrapper, RecordKey } from "@oauth-broker/oauth-core";
-import { memoryRecordStore } from "@oauth-broker/token-store/memory";
+import type { JsonObject, RecordKey } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BACK, openStubServerFixture, type StubServerFixture } from "../testing/server-fixture.ts";
-import { AUDIENCE, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
-import { createServerRecords } from "./records/server-key.ts";
-import { createSessions } from "./sessions/sessions.ts";
+import { AUDIENCE, plantServerKey, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 import { overwriteRow } from "../testing/record-stores.ts";
-import { SESSIONS_OF_ONE } from "./link-policy/link-policy.ts";
 
 /** As a release without MACs wrote it. */
 function asBefore(data: JsonObject): JsonObject {
@@ -150,34 +145,11 @@ describe("a flow whose row was written by another", () => {
 });
 
 describe("a server key that a writer of the table planted", () => {
-  /** Stands for KMS: its keys are in no table. */
-  const keys: KeyWrapper = {
-    newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),
-    unwrap: async () => Buffer.alloc(32, 5),
-  };
-  const context = { environment: "test", table: "tokens" };
-  const PLANTED = { kind: "server-key", id: "server" };
-
   it.each([false, true])(
     "bar#TS-7 makes no user, with or without the operator's consent to replace it (%s)",
     async (adoptUnsealed) => {
-      const { clock } = testSessions();
-      const table = memoryRecordStore({ now: clock });
-      const key = randomBytes(32).toString("base64url");
-      await table.create({ key: PLANTED, stage: "plain", data: { v: 1, key }, expiresAt: 9_000_000_000 });
-      // With the key the writer makes a session as the server would, for a user of the writer's
-      // choice.
-      const forged = createServerRecords({ records: table, keys: undefined, context });
-      const deps = {
-        audience: AUDIENCE,
-        source: SOURCE,
-        signInGeneration: async () => 0,
-        now: clock,
-        links: SESSIONS_OF_ONE,
-      };
-      const { tokens } = await createSessions({ ...forged, ...deps }).start({ ...WHO, user: "T1:VICTIM" });
-      const server = createServerRecords({ records: table, keys, context, adoptUnsealed });
-      const found = createSessions({ ...server, ...deps }).identify(tokens.accessToken);
+      const { accessToken, start } = await plantServerKey();
+      const found = start(adoptUnsealed).identify(accessToken);
       if (adoptUnsealed) expect(await found).toBeUndefined();
       else await expect(found).rejects.toThrow(expect.objectContaining({ code: "temporarily_unavailable" }));
     },

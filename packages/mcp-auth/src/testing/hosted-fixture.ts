@@ -188,8 +188,7 @@ export function openHostedFixture({
     endSurplusCookies,
   });
   const request: HostedFixture["request"] = async (path, init, remoteAddress) => {
-    const connection = remoteAddress === undefined ? {} : { incoming: { socket: { remoteAddress } } };
-    const response = await app.request(`${SERVER}${path}`, init, connection);
+    const response = await app.request(`${SERVER}${path}`, init, { remoteAddress });
     if (response.status >= 400) expectRefusalShape(await readAnswer(response.clone()), SERVER);
     return response;
   };

@@ -1,6 +1,6 @@
 /** The settings of a server in hosted mode, as if its variables said nothing but what a test needs. */
 import { oneVendor } from "../hosted/link-policy/link-policy.ts";
-import type { HostedSettings } from "../settings.ts";
+import type { HostedSettings, LinkingSettings } from "../settings.ts";
 
 export const SERVER = "https://server.example";
 export const CALLBACK = "https://platform.example/oauth/callback";
@@ -28,6 +28,19 @@ export function hostedSettings(changes: Partial<HostedSettings> & Pick<HostedSet
     limits: NO_LIMITS,
     operator: { language: "en" },
     warnings: [],
+    ...changes,
+  };
+}
+
+/** Of several vendors: no call waits for a link, and links outlive sessions, unless changed. */
+export function linkingSettings(
+  changes: Partial<LinkingSettings> & Pick<LinkingSettings, "vendors" | "signIn">,
+): LinkingSettings {
+  return {
+    elicitationWaitSeconds: 0,
+    sessionMaxSeconds: 30 * 86_400,
+    endLinksWithLastSession: false,
+    adoptSignIn: false,
     ...changes,
   };
 }

@@ -7,13 +7,10 @@ import { type Clock, systemClock } from "@oauth-broker/oauth-core";
 import { fakeCode, fakeVendorEnvironment, startFakeVendor } from "@oauth-broker/simulators";
 import { z } from "zod";
 import { defineTool } from "../tool.ts";
+import { CALLBACK, form, SERVER, VERIFIER } from "./hosted-fixture.ts";
 import { legacyCall, modernCall, rawRequest } from "./linking/raw-calls.ts";
 import { openTestApp } from "./test-app.ts";
 
-const SERVER = "https://server.example";
-const CALLBACK = "https://platform.example/oauth/callback";
-/** One flow's PKCE #1: rfc7636 appendix B. */
-const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 /** Lifetime of vendor tokens: shorter than that of the sessions' own. */
 const LIFETIME_SECONDS = 1800;
 
@@ -66,7 +63,7 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
   const now: Clock = () => systemClock() + offset;
   const { ask, close } = await openTestApp(environment, { now, tools: [account] });
   const connect = async (user: string): Promise<string> => {
-    const body = new URLSearchParams({
+    const body = form({
       client_id: "platform",
       grant_type: "authorization_code",
       code: fakeCode(user),

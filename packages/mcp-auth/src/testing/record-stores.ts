@@ -3,7 +3,7 @@ import { patience } from "@oauth-broker/oauth-core/testing";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Clock, JsonObject, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, JsonObject, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { startDynamoDb } from "@oauth-broker/simulators/aws";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
@@ -42,11 +42,19 @@ export async function overwriteRow(
   change: (data: JsonObject) => JsonObject,
   to: { readonly key?: RecordKey; readonly stage?: string; readonly expiresAt?: number } = {},
 ): Promise<void> {
-  const row = await table.get(key);
-  if (row === undefined) throw new Error("there is no row");
-  const { keepUntil: _, ...record } = { ...row, data: change(row.data), ...to };
-  await table.delete(record.key);
-  await table.create(record);
+  const row = await rowOf(table, key);
+  await putBack(table, { ...row, data: change(row.data), ...to });
+}
+
+/** @throws Error when there is none */
+export async function rowOf(table: RecordStore, key: RecordKey): Promise<StoredRecord> {
+  return (await table.get(key)) ?? Promise.reject(new Error("there is no row"));
+}
+
+/** Instead of the present row, if there is one. */
+export async function putBack(table: RecordStore, { key, stage, data, expiresAt }: StoredRecord): Promise<void> {
+  await table.delete(key);
+  await table.create({ key, stage, data, expiresAt });
 }
 
 export const RECORD_STORES: Readonly<Record<string, () => Promise<RecordStores>>> = {

@@ -2,7 +2,7 @@
  * `/mcp` on a real port, for tests of what a client sends and reads: one vendor, callers whose
  * tokens are words (`alice` calls with the token of Alice), and nothing around it that answers.
  */
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createLog, listen } from "@oauth-broker/service";
@@ -20,9 +20,18 @@ export type ClientEra = (typeof ERAS)[number];
 export interface TestEndpoint extends Closing {
   readonly url: URL;
   /** The lines of the log, oldest first. */
-  readonly lines: readonly string[];
-  /** A stock client of the caller whose bearer token this word is; closed with the endpoint. */
-  connect(token: string, era: ClientEra): Promise<Client>;
+  readonly lines: string[];
+  /**
+   * A stock client of the caller whose bearer token this word is; closed with the endpoint.
+   *
+   * @param prepare called before it connects
+   */
+  connect(
+    token: string,
+    era: ClientEra,
+    capabilities?: ClientCapabilities,
+    prepare?: (client: Client) => void,
+  ): Promise<Client>;
   /** A message of a client of 2025; `alice` is the default caller. */
   send(message: object, options?: SendOptions): Promise<Response>;
 }
@@ -57,16 +66,18 @@ export async function openTestEndpoint(
   );
   const app = new Hono();
   mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
-  const server = await listen(app, { host: "127.0.0.1", port: 0 });
+  // The soak calls from one address more often at once than a server grants.
+  const server = await listen(app, { host: "127.0.0.1", port: 0, maxConnections: 10_000 });
   const url = new URL(`http://127.0.0.1:${server.port}/mcp`);
   const clients: Client[] = [];
   const opened: Omit<TestEndpoint, keyof Closing> = {
     url,
     lines,
-    connect: async (token, era) => {
-      const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: era } });
+    connect: async (token, era, capabilities = {}, prepare = () => undefined) => {
+      const client = new Client({ name: "test", version: "1" }, { capabilities, versionNegotiation: { mode: era } });
       const requestInit = { headers: { authorization: `Bearer ${token}` } };
       clients.push(client);
+      prepare(client);
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
       return client;
     },

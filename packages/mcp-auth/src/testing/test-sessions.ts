@@ -1,10 +1,16 @@
 /** Sessions for tests: over any records, with a key in memory, and with the store calls counted. */
-import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
+import { randomBytes } from "node:crypto";
+import type { Clock, KeyWrapper, RecordStore } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { IdentitySource } from "../hosted/records/identity-source.ts";
-import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts";
+import {
+  createServerKey,
+  createServerRecords,
+  type ServerKey,
+  type ServerRecordsOptions,
+} from "../hosted/records/server-key.ts";
 import { createSignIns, type SignIns } from "../hosted/pages/sign-ins.ts";
 import { createSessions, type Sessions } from "../hosted/sessions/sessions.ts";
 import type { SessionPolicy } from "../settings.ts";
@@ -97,6 +103,36 @@ export function testSessions(
 
 function authenticated(records: RecordStore, serverKey: ServerKey): RecordStore {
   return authenticatedRecords({ records, keys: oneMacKey(() => serverKey.derive("record-mac")) });
+}
+
+/** Sessions of a server with this storage. */
+function sessionsOn(storage: ServerRecordsOptions, now: Clock): Sessions {
+  const of = { audience: AUDIENCE, source: SOURCE, signInGeneration: async () => 0, links: SESSIONS_OF_ONE };
+  return createSessions({ ...createServerRecords(storage), ...of, now });
+}
+
+/** A writer of the table planted a server key, and made a session with it as the server would. */
+export async function plantServerKey(): Promise<{
+  readonly planted: Buffer;
+  /** Of `T1:VICTIM`. */
+  readonly accessToken: string;
+  /** Starts with a key service, whose keys are in no table. */
+  start(adoptUnsealed?: boolean): Sessions;
+}> {
+  const now = fixedClock(NOW);
+  const records = memoryRecordStore({ now });
+  const planted = randomBytes(32);
+  const data = { v: 1, key: planted.toString("base64url") };
+  await records.create({ key: { kind: "server-key", id: "server" }, stage: "plain", data, expiresAt: 9_000_000_000 });
+  const context = { environment: "test", table: "tokens" };
+  const forged = sessionsOn({ records, keys: undefined, context }, now);
+  const { accessToken } = (await forged.start({ ...WHO, user: "T1:VICTIM" })).tokens;
+  const keys: KeyWrapper = {
+    newDataKey: async () => ({ dataKey: Buffer.alloc(32, 5), wrapped: "wrapped" }),
+    unwrap: async () => Buffer.alloc(32, 5),
+  };
+  const start = (adoptUnsealed = false) => sessionsOn({ records, keys, context, adoptUnsealed }, now);
+  return { planted, accessToken, start };
 }
 
 /** The pages' sign-ins over these records, under a new key unless one is given. */

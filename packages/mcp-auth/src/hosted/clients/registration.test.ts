@@ -119,7 +119,9 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
     ["no redirect URIs", {}, "invalid_redirect_uri"],
     ["an empty list", { redirect_uris: [] }, "invalid_redirect_uri"],
     ["one that is not a list", { redirect_uris: URI }, "invalid_redirect_uri"],
+    ["an object for a list", { redirect_uris: { 0: URI, length: 1 } }, "invalid_redirect_uri"],
     ["one that is not a string", { redirect_uris: [{}] }, "invalid_redirect_uri"],
+    ["a list in a list", { redirect_uris: [[URI]] }, "invalid_redirect_uri"],
     ["100 of them", { redirect_uris: Array.from({ length: 100 }, (_, i) => `${URI}/${i}`) }, "invalid_redirect_uri"],
     ["a good and a bad one", { redirect_uris: [URI, "http://app.example/back"] }, "invalid_redirect_uri"],
     [
@@ -172,6 +174,7 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
     ["a megabyte", JSON.stringify({ redirect_uris: [URI], pad: "x".repeat(1_000_000) }), 413],
     ["what is not JSON", "{", 400],
     ["a list", "[]", 400],
+    ["a list for an object", `[{"redirect_uris":["${URI}"]}]`, 400],
     ["a member twice", `{"redirect_uris":["${URI}"],"redirect_uris":["${URI}"]}`, 400],
   ])("bar#AS-11 %s", async (_what, body, status) => {
     const headers = { "content-type": "application/json" };

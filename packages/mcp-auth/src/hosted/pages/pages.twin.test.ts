@@ -11,6 +11,7 @@ import * as recordMac from "../../../../token-store/src/crypto/record-mac.ts";
 import * as links from "../../../../token-store/src/links.ts";
 import * as rows from "../../../../token-store/src/tokens/row-conditions.ts";
 import { openLinkingFixture } from "../../testing/linking/fixture.ts";
+import { overwriteRow, rowOf } from "../../testing/record-stores.ts";
 import { SOURCE, testSessions } from "../../testing/test-sessions.ts";
 import { atVendor, endLink } from "../links/link.ts";
 import * as sources from "../records/identity-source.ts";
@@ -124,19 +125,15 @@ it("a writer of the table signs in as the victim when rows carry no MAC (twin of
   weaken(recordMac, () => ({ isRecordMac: () => true }));
   await using fixture = await openLinkingFixture();
   const [victim, attacker] = [fixture.visitor(), fixture.visitor()];
-  const rowOf = async ({ jar }: typeof victim) => {
+  const signInOf = async ({ jar }: typeof victim) => {
     const value = jar.get(HERE, "__Host-sign-in") ?? "";
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(value));
-    const row = await fixture.table.get({ kind: "sign-in", id: Buffer.from(digest).toString("base64url") });
-    if (row === undefined) throw new Error("nobody is signed in");
-    return row;
+    return rowOf(fixture.table, { kind: "sign-in", id: Buffer.from(digest).toString("base64url") });
   };
   await victim.open("/connections");
   await attacker.open("/connections", OPERATOR);
-  const [{ data: copied }, { keepUntil: _, ...row }] = [await rowOf(victim), await rowOf(attacker)];
-  const { user = "", since = "" } = copied;
-  await fixture.table.delete(row.key);
-  await fixture.table.create({ ...row, data: { ...row.data, user, since } });
+  const { user = "", since = "" } = (await signInOf(victim)).data;
+  await overwriteRow(fixture.table, (await signInOf(attacker)).key, (data) => ({ ...data, user, since }));
   const { status } = await attacker.open(new URL((await (await fixture.call("user")).ask()).url).pathname);
   expect(status).toBe(200);
 });

@@ -8,12 +8,16 @@ const DAY = 86_400;
 const LINKING = { signIn: "main", sessionMaxSeconds: 40 * DAY };
 const PREFIXED = { ...WHO, scope: ["main:read", "slack:chat:write"] };
 
+const linkingSessions = (changes: Partial<typeof LINKING> = {}) => {
+  const { again, clock } = testSessions();
+  return { sessions: again({ links: sessionsOfSeveral({ ...LINKING, ...changes }) }), again, clock };
+};
+
 const refused = expect.objectContaining({ code: "invalid_grant" });
 
 describe("a session ends", () => {
   it("that long after its sign-in, however often it is refreshed", async () => {
-    const { again, clock } = testSessions();
-    const sessions = again({ links: sessionsOfSeveral(LINKING) });
+    const { sessions, clock } = linkingSessions();
     let { tokens } = await sessions.start(PREFIXED);
     for (let day = 20; day < 40; day += 19) {
       clock.advance(NOW + day * DAY - clock());
@@ -29,8 +33,7 @@ describe("a session ends", () => {
   });
 
   it("and no access token outlives it, not even one of its last second", async () => {
-    const { again, clock } = testSessions();
-    const sessions = again({ links: sessionsOfSeveral(LINKING) });
+    const { sessions, clock } = linkingSessions();
     const { tokens } = await sessions.start(PREFIXED);
     expect(tokens.expiresInSeconds).toBe(3600);
     clock.advance(NOW + 25 * DAY - clock());
@@ -42,8 +45,8 @@ describe("a session ends", () => {
   });
 
   it("sooner where the operator has shortened it since", async () => {
-    const { again, clock } = testSessions();
-    const { tokens } = await again({ links: sessionsOfSeveral(LINKING) }).start(PREFIXED);
+    const { sessions, again, clock } = linkingSessions();
+    const { tokens } = await sessions.start(PREFIXED);
     clock.advance(NOW + 600 - clock());
     const shortened = again({ links: sessionsOfSeveral({ ...LINKING, sessionMaxSeconds: 1_200 }) });
     expect(await shortened.identify(tokens.accessToken)).toMatchObject({ expiresAt: NOW + 1_200 });
@@ -53,16 +56,14 @@ describe("a session ends", () => {
   });
 
   it("when it is not used, as with one vendor", async () => {
-    const { again, clock } = testSessions();
-    const sessions = again({ links: sessionsOfSeveral({ ...LINKING, sessionMaxSeconds: 300 * DAY }) });
+    const { sessions, clock } = linkingSessions({ sessionMaxSeconds: 300 * DAY });
     const { tokens } = await sessions.start(PREFIXED);
     clock.advance(NOW + REFRESH_TOKEN_LIFETIME_SECONDS - clock());
     await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toEqual(refused);
   });
 
   it("and does not count as one of its user's then", async () => {
-    const { again, clock } = testSessions();
-    const sessions = again({ links: sessionsOfSeveral(LINKING) });
+    const { sessions, clock } = linkingSessions();
     const first = await sessions.start(PREFIXED);
     clock.advance(NOW + 30 * DAY - 1 - clock());
     const { refreshToken } = await sessions.refresh(first.tokens.refreshToken, SAME);
@@ -76,12 +77,14 @@ describe("a session ends", () => {
 describe("a session from before VENDORS", () => {
   // Its vendor has a scope that reads like one of a vendor called `read`.
   const BEFORE = { ...WHO, scope: ["read:user", "repo"] };
-  const linking = { signIn: "main", sessionMaxSeconds: 30 * DAY };
-
-  it("counts as one of the sign-in vendor, and its tokens stay good", async () => {
+  const startBefore = async () => {
     const { sessions, again } = testSessions();
     const { tokens } = await sessions.start(BEFORE);
-    const after = again({ links: sessionsOfSeveral(linking) });
+    return { sessions, tokens, after: again({ links: sessionsOfSeveral(LINKING) }) };
+  };
+
+  it("counts as one of the sign-in vendor, and its tokens stay good", async () => {
+    const { tokens, after } = await startBefore();
     expect(await after.identify(tokens.accessToken)).toMatchObject({ scope: ["main:read:user", "main:repo"] });
     const refreshed = await after.refresh(tokens.refreshToken, SAME);
     expect(refreshed.scope).toEqual(["main:read:user", "main:repo"]);
@@ -89,9 +92,7 @@ describe("a session from before VENDORS", () => {
   });
 
   it("may be narrowed in the old words and in the new", async () => {
-    const { sessions, again } = testSessions();
-    const { tokens } = await sessions.start(BEFORE);
-    const after = again({ links: sessionsOfSeveral(linking) });
+    const { tokens, after } = await startBefore();
     let { refreshToken } = tokens;
     for (const scope of [["repo"], ["main:repo"]]) {
       const refreshed = await after.refresh(refreshToken, { ...SAME, scope });
@@ -102,9 +103,7 @@ describe("a session from before VENDORS", () => {
   });
 
   it("gets no scope of another vendor, whatever its scopes read like", async () => {
-    const { sessions, again } = testSessions();
-    const { tokens } = await sessions.start(BEFORE);
-    const after = again({ links: sessionsOfSeveral(linking) });
+    const { tokens, after } = await startBefore();
     const { scope = [] } = (await after.identify(tokens.accessToken)) ?? {};
     expect(scope.every((token) => token.startsWith("main:"))).toBe(true);
     // `read:user` is the sign-in vendor's own, not the scope `user` of a vendor `read`.
@@ -116,12 +115,8 @@ describe("a session from before VENDORS", () => {
   });
 
   it("is as it was for a server that goes back to VENDOR", async () => {
-    const { sessions, again } = testSessions();
-    const { tokens } = await sessions.start(BEFORE);
-    const { refreshToken } = await again({ links: sessionsOfSeveral(linking) }).refresh(tokens.refreshToken, {
-      ...SAME,
-      scope: ["repo"],
-    });
+    const { sessions, tokens, after } = await startBefore();
+    const { refreshToken } = await after.refresh(tokens.refreshToken, { ...SAME, scope: ["repo"] });
     const back = await sessions.refresh(refreshToken, SAME);
     expect(back.scope).toEqual(BEFORE.scope);
     expect(await sessions.identify(back.accessToken)).toMatchObject({ scope: BEFORE.scope });
@@ -136,8 +131,7 @@ it("a session begun with VENDORS is none with VENDOR: its scopes are not the ven
 });
 
 it("rfc6749#6 a refresh with VENDORS widens nothing and mixes no scopes", async () => {
-  const { again } = testSessions();
-  const sessions = again({ links: sessionsOfSeveral(LINKING) });
+  const { sessions } = linkingSessions();
   const { tokens } = await sessions.start({ ...WHO, scope: ["main:slack:chat:write", "main:read"] });
   for (const scope of [["slack:chat:write"], ["read"], ["main:write"], ["main:read", "slack:read"]]) {
     await expect(sessions.refresh(tokens.refreshToken, { ...SAME, scope })).rejects.toEqual(

@@ -1,6 +1,7 @@
 /** Attacks with the tokens of a session. The twins are in sessions.twin.test.ts. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
+import { putBack, rowOf } from "../../testing/record-stores.ts";
 import { SAME, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
 
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant", description: "The refresh token is not valid" });
@@ -133,11 +134,9 @@ describe("a refresh token", () => {
   it("that a session never issued, as after a store was restored, is refused and ends nothing", async () => {
     const { sessions, records } = testSessions();
     const { session, tokens } = await sessions.start(WHO);
-    const key = { kind: "session", id: session.id };
-    const copy = await records.get(key);
+    const row = await rowOf(records, { kind: "session", id: session.id });
     const lost = await sessions.refresh(tokens.refreshToken, SAME);
-    await records.delete(key);
-    await records.create({ key, stage: "live", data: copy?.data ?? {}, expiresAt: copy?.expiresAt ?? 0 });
+    await putBack(records, row);
     await expect(sessions.refresh(lost.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
     expect(await sessions.find(lost.refreshToken)).toBeUndefined();
     await expect(sessions.refresh(tokens.refreshToken, SAME)).resolves.toBeDefined();

@@ -6,33 +6,29 @@ import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";
-import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Environment, loadSettings } from "../../config.ts";
 import { startServer } from "../../start.ts";
 import { openStorage } from "../../storage.ts";
 import { loadHosted, SERVER, SEVERAL } from "../../testing/environments.ts";
-import { AUDIENCE, NOW, SAME, SOURCE, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
+import { overwriteRow } from "../../testing/record-stores.ts";
+import { AUDIENCE, NOW, SAME, SOURCE, testSessions, type TestSessions, WHO } from "../../testing/test-sessions.ts";
 import { createSignIns } from "../pages/sign-ins.ts";
-import { readSession } from "./record.ts";
 import type { Sessions } from "./sessions.ts";
 import { createSignInGeneration } from "./sign-in-generation.ts";
 import { claimSignIn, requireSignIn } from "./sign-in-source.ts";
-import { SESSIONS_OF_ONE } from "../link-policy/link-policy.ts";
 
 const OTHER = { vendor: "other", issuer: "https://other.example" };
 const KEY = { kind: "sign-in-source", id: hashOf(AUDIENCE) };
 const clock = fixedClock(NOW);
-const SERVER_URL = "https://server.example";
 
 describe("the sign-in vendor of a table", () => {
+  let test: TestSessions;
   let table: RecordStore;
   let records: RecordStore;
   beforeEach(() => {
-    table = memoryRecordStore({ now: clock });
-    const serverKey = testServerKey(clock);
-    records = authenticatedRecords({ records: table, keys: oneMacKey(() => serverKey.derive("record-mac")) });
+    test = testSessions();
+    ({ records: table, authenticated: records } = test);
   });
   const claim = (source = SOURCE, adopt = false, audience = AUDIENCE) =>
     claimSignIn({ records, audience, source }, { adopt });
@@ -53,46 +49,32 @@ describe("the sign-in vendor of a table", () => {
   });
 
   it("bar#RS-2 ends the sessions of the one before for good: a return to it revives none", async () => {
-    const test = testSessions({ records: table, clock });
-    const { authenticated } = test;
-    const adopt = (source = SOURCE) =>
-      claimSignIn({ records: authenticated, audience: AUDIENCE, source }, { adopt: true });
-    const isAlive = async (sessions: Sessions, { tokens, session }: Awaited<ReturnType<Sessions["start"]>>) => [
+    const isAlive = async (sessions: Sessions, { tokens }: Awaited<ReturnType<Sessions["start"]>>) => [
       (await sessions.identify(tokens.accessToken)) !== undefined,
       (await sessions.find(tokens.refreshToken)) !== undefined,
-      (await readSession(session.id, {
-        records: authenticated,
-        source: SOURCE,
-        now: clock,
-        links: SESSIONS_OF_ONE,
-        ...generation(),
-      })) !== undefined,
     ];
-    const generation = () => ({
-      signInGeneration: createSignInGeneration({ records: authenticated, audience: AUDIENCE }),
-    });
-    await adopt();
+    await claim(SOURCE, true);
     const old = await test.sessions.start(WHO);
     // The same vendor again is no adoption.
-    await adopt();
-    expect(await isAlive(test.again(), old)).toEqual([true, true, true]);
-    await adopt(OTHER);
-    expect(await isAlive(test.again(), old)).toEqual([false, false, false]);
-    await adopt();
+    await claim(SOURCE, true);
+    expect(await isAlive(test.again(), old)).toEqual([true, true]);
+    await claim(OTHER, true);
+    expect(await isAlive(test.again(), old)).toEqual([false, false]);
+    await claim(SOURCE, true);
     const after = test.again();
-    expect(await isAlive(after, old)).toEqual([false, false, false]);
+    expect(await isAlive(after, old)).toEqual([false, false]);
     await expect(after.refresh(old.tokens.refreshToken, SAME)).rejects.toMatchObject({ code: "invalid_grant" });
     expect(await after.revoke(old.tokens.refreshToken, WHO.clientId)).toBeUndefined();
     const present = await after.start(WHO);
-    expect(await isAlive(test.again(), present)).toEqual([true, true, true]);
-    expect((await authenticated.get(KEY))?.data).toEqual({ v: 1, ...SOURCE, generation: 2 });
+    expect(await isAlive(test.again(), present)).toEqual([true, true]);
+    expect((await records.get(KEY))?.data).toEqual({ v: 1, ...SOURCE, generation: 2 });
   });
 
   it("bar#RS-2 ends the sign-ins of the pages for good, too", async () => {
-    const serverKey = testServerKey(clock);
     const signIns = (source = SOURCE) => {
       const signInGeneration = createSignInGeneration({ records, audience: AUDIENCE });
-      return createSignIns({ records, serverKey, now: clock, deploymentUrl: SERVER_URL, source, signInGeneration });
+      const of = { serverKey: test.serverKey, now: test.clock, deploymentUrl: "https://server.example" };
+      return createSignIns({ ...of, records, source, signInGeneration });
     };
     await claim();
     const cookie = (await signIns().start("u1", "Ada")).split(";")[0];
@@ -106,9 +88,8 @@ describe("the sign-in vendor of a table", () => {
   });
 
   it("follows VENDOR without ending sessions: they are valid again after a return", async () => {
-    const test = testSessions({ records: table, clock });
     const follow = (source = SOURCE) =>
-      claimSignIn({ records: test.authenticated, audience: AUDIENCE, source }, { adopt: true, endsSessions: false });
+      claimSignIn({ records, audience: AUDIENCE, source }, { adopt: true, endsSessions: false });
     await follow();
     const { tokens } = await test.sessions.start(WHO);
     await follow(OTHER);
@@ -117,19 +98,15 @@ describe("the sign-in vendor of a table", () => {
   });
 
   it("of a row of the release before is generation 0, as its sessions are", async () => {
-    const test = testSessions({ records: table, clock });
-    const row = { key: KEY, stage: "kept", data: { v: 1, ...SOURCE }, expiresAt: 9_000_000_000 };
-    await test.authenticated.create(row);
+    await records.create({ key: KEY, stage: "kept", data: { v: 1, ...SOURCE }, expiresAt: 9_000_000_000 });
     const { session, tokens } = await test.sessions.start(WHO);
-    const place = { kind: "session", id: session.id };
-    const { data = {}, expiresAt = 0 } = (await test.authenticated.get(place)) ?? {};
-    const { signInGeneration: began, ...before } = data;
-    expect(began).toBe(0);
-    await table.delete(place);
-    await test.authenticated.create({ key: place, stage: "live", expiresAt, data: before });
+    await overwriteRow(records, { kind: "session", id: session.id }, ({ signInGeneration: began, ...before }) => {
+      expect(began).toBe(0);
+      return before;
+    });
     expect(await test.again().identify(tokens.accessToken)).toBeDefined();
-    await claimSignIn({ records: test.authenticated, audience: AUDIENCE, source: OTHER }, { adopt: true });
-    expect((await test.authenticated.get(KEY))?.data).toEqual({ v: 1, ...OTHER, generation: 1 });
+    await claim(OTHER, true);
+    expect((await records.get(KEY))?.data).toEqual({ v: 1, ...OTHER, generation: 1 });
   });
 
   it("is one for each server on the table", async () => {

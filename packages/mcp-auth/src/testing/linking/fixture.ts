@@ -14,6 +14,7 @@ import { atVendor, linkKey } from "../../hosted/links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
 import { type Closing, closing } from "../closing.ts";
 import { CREDENTIALS, SCOPES, SERVER } from "../hosted-fixture.ts";
+import { linkingSettings } from "../hosted-settings.ts";
 import { DESK, openServerFixture, type ServerFixture } from "../server-fixture.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
 import { type LinkingVisitor, openVisitor } from "./visitor.ts";
@@ -95,20 +96,12 @@ function fixtureOver(
   ]);
   const vendor = vendors.get(signIn);
   if (vendor === undefined) throw new Error("there is no such vendor");
-  const linking: LinkingSettings = {
-    vendors,
-    signIn,
-    elicitationWaitSeconds: 0,
-    sessionMaxSeconds: 30 * 86_400,
-    endLinksWithLastSession: false,
-    adoptSignIn: false,
-    ...options.linking,
-  };
+  const links = severalVendors(linkingSettings({ vendors, signIn, ...options.linking }));
   const fixture = openServerFixture({
     vendor: vendor.vendor,
     scopes: SCOPES,
     ...defined({ records, rows, vendorClient }),
-    settings: { vendor, links: severalVendors(linking), ...options.settings },
+    settings: { vendor, links, ...options.settings },
   });
   const clients = new Map(fixture.callback.clients.map((client) => [client.clientId, client]));
   if (fixture.linking === undefined) throw new Error("there is no linking");

@@ -3,19 +3,16 @@
  * each user has linked, sees what is asked, and decides in the user's place. The vendors' APIs
  * answer with the token they were sent.
  */
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { Secret } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, ScopeRefusal } from "@oauth-broker/oauth-core/registry";
-import { createLog, listen } from "@oauth-broker/service";
-import { errorPageWith, mount } from "@oauth-broker/service/http";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { Hono } from "hono";
 import { prefixScopes, scopesOfVendor } from "../../hosted/link-policy/scope.ts";
-import { createMcpEndpoint, type McpDeps } from "../../mcp/endpoint.ts";
 import type { Caller, CallerLinks, LinkRequest, TicketState, UserLink } from "../../mode.ts";
 import type { ServerDefinition } from "../../server.ts";
 import type { Tool } from "../../tool.ts";
 import { type Closing, closing } from "../closing.ts";
+import { openTestEndpoint } from "../test-endpoint.ts";
 import { rawRequest } from "./raw-calls.ts";
 
 export const NOW = 1_700_000_000;
@@ -97,7 +94,6 @@ export async function openLinkedCalls(
   } = {},
 ): Promise<LinkedCalls> {
   const clock = fixedClock(NOW);
-  const lines: string[] = [];
   const sent: string[] = [];
   const tickets: TestTicket[] = [];
   const stored = new Map<string, UserLink>();
@@ -105,7 +101,6 @@ export async function openLinkedCalls(
   const keys = { "request-state": Buffer.alloc(32, 1), "mcp-session": Buffer.alloc(32, 2) };
   const stopping = new AbortController();
   let pauses = 0;
-  const log = createLog({ write: (line) => void lines.push(line) });
   const callerLinks = (user: string, scope: readonly string[]): CallerLinks => ({
     sessionScope: (vendor) => scopesOfVendor(scope, vendor),
     read: async (vendor) => stored.get(`${user} ${vendor}`) ?? { state: "missing" },
@@ -130,7 +125,7 @@ export async function openLinkedCalls(
     onPause: () => undefined,
     onVendor: (_, token) => Response.json({ token }),
   };
-  const deps: McpDeps = {
+  const deps: Parameters<typeof openTestEndpoint>[1] = {
     authenticate: async (bearer) => {
       const [user = "", clientId = ""] = bearer.split(".");
       if (!USERS.includes(user)) return undefined;
@@ -149,20 +144,16 @@ export async function openLinkedCalls(
       };
       return caller;
     },
-    addressOf: () => "203.0.113.9",
     resourceMetadata: "https://server.example/.well-known/oauth-protected-resource/mcp",
     scope: everyScope.join(" "),
-    vendor: async () => ({}) as ResolvedVendor,
     names: { id: "github", name: "GitHub" },
     apiHosts: ["api.github.example"],
-    allowLoopback: false,
     fetch: async (input, init) => {
       const token = new Headers(init?.headers).get("authorization")?.slice("Bearer ".length) ?? "";
       sent.push(`${String(input)} ${token}`);
       return fixture.onVendor(String(input), token);
     },
     vendorClient: { account: async (_, token) => ({ token }) },
-    log,
     linking: {
       vendors: new Map(
         Object.entries(CONFIGURED).map(([id, scopes]) => [
@@ -192,12 +183,8 @@ export async function openLinkedCalls(
       },
     },
   };
-  const endpoint = createMcpEndpoint({ name: "test", version: "1.0.0", tools, ...definition }, deps);
-  const app = new Hono();
-  mount(app, [endpoint.route], { log, errorPage: errorPageWith(), isHttps: true });
-  // The soak calls from one address more often at once than a server grants.
-  const server = await listen(app, { host: "127.0.0.1", port: 0, maxConnections: 10_000 });
-  const url = `http://127.0.0.1:${server.port}/mcp`;
+  const endpoint = await openTestEndpoint({ tools, ...definition }, deps);
+  const url = endpoint.url.href;
   const setLink: LinkedCalls["setLink"] = (user, vendor, link) => {
     if (link === "missing" || "dead" in link) {
       const dead = { state: "dead", scope: link === "missing" ? undefined : link.dead } as const;
@@ -218,14 +205,13 @@ export async function openLinkedCalls(
       ...link,
     });
   };
-  const clients: Client[] = [];
   const opened = Object.assign(fixture, {
     scopes,
     url,
     clock,
     tickets,
     sent,
-    lines,
+    lines: endpoint.lines,
     setLink,
     stop: () => stopping.abort(),
     link: (ticket: TestTicket) => {
@@ -236,20 +222,14 @@ export async function openLinkedCalls(
       bearer: string,
       era: "auto" | "legacy",
       onUrl: OnUrl | "no_elicitation" = () => "accept" as const,
-    ) => {
-      const capabilities = onUrl === "no_elicitation" ? {} : { elicitation: { url: {} } };
-      const negotiation = era === "auto" ? { versionNegotiation: { mode: "auto" as const } } : {};
-      const client = new Client({ name: "test", version: "1" }, { capabilities, ...negotiation });
-      if (onUrl !== "no_elicitation") {
-        client.setRequestHandler("elicitation/create", async ({ params }) => ({
-          action: onUrl("url" in params ? String(params.url) : "", params.message),
-        }));
-      }
-      const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
-      clients.push(client);
-      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
-      return client;
-    },
+    ) =>
+      onUrl === "no_elicitation"
+        ? endpoint.connect(bearer, era)
+        : endpoint.connect(bearer, era, { elicitation: { url: {} } }, (client) =>
+            client.setRequestHandler("elicitation/create", async ({ params }) => ({
+              action: onUrl("url" in params ? String(params.url) : "", params.message),
+            })),
+          ),
     send: async (bearer: string, message: object | string, headers: Readonly<Record<string, string>> = {}) => {
       const answer = await fetch(url, rawRequest(bearer, message, headers));
       const text = await answer.text();
@@ -257,11 +237,7 @@ export async function openLinkedCalls(
       return { status: answer.status, headers: answer.headers, text, body: parsed(json) };
     },
   });
-  return closing(opened, async () => {
-    await Promise.all(clients.map((client) => client.close()));
-    await endpoint.close();
-    await server.stop(0);
-  });
+  return closing(opened, endpoint.close);
 }
 
 function parsed(json: string): unknown {

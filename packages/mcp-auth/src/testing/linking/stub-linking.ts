@@ -8,6 +8,7 @@ import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators
 import type { HostedSettings, LinkingSettings } from "../../settings.ts";
 import { closing } from "../closing.ts";
 import { CREDENTIALS } from "../hosted-fixture.ts";
+import { linkingSettings } from "../hosted-settings.ts";
 import { openServerFixture, type ServerFixture } from "../server-fixture.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
 
@@ -43,15 +44,12 @@ export async function openStubLinkingFixture(
     const endpoints = { authorizationEndpoint: `https://${id}.example/a`, tokenEndpoint: `https://${id}.example/t` };
     return [id, { ...main, vendor: defineVendor({ id, name, ...endpoints, revocationEndpoint }), scopes }];
   };
-  const linking: LinkingSettings = {
-    vendors: new Map([["main", main], other("chat", "Chat Vendor", ["post", "main:read"]), other("wiki", "Wiki", [])]),
-    signIn: "main",
-    elicitationWaitSeconds: 0,
-    sessionMaxSeconds: 30 * 86_400,
-    endLinksWithLastSession: false,
-    adoptSignIn: false,
-    ...options.linking,
-  };
+  const vendors = new Map([
+    ["main", main],
+    other("chat", "Chat Vendor", ["post", "main:read"]),
+    other("wiki", "Wiki", []),
+  ]);
+  const links = severalVendors(linkingSettings({ vendors, signIn: "main", ...options.linking }));
   const open = (kind: "VENDOR" | "VENDORS", records = options.records): ServerFixture =>
     openServerFixture({
       vendor: main.vendor,
@@ -59,7 +57,7 @@ export async function openStubLinkingFixture(
       frozen: true,
       vendorClient: (real) => ({ ...real, identify: async () => "user" }),
       ...defined({ records }),
-      settings: { ...(kind === "VENDOR" ? {} : { vendor: main, links: severalVendors(linking) }), ...options.settings },
+      settings: { ...(kind === "VENDOR" ? {} : { vendor: main, links }), ...options.settings },
     });
   const fixture = open(options.alone === true ? "VENDOR" : "VENDORS");
   const again: StubLinkingFixture["again"] = (kind) => open(kind, () => fixture.table);
