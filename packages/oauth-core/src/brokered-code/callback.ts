@@ -55,7 +55,10 @@ export async function answerCallback(request: CallbackRequest, engine: Leg): Pro
   if (open instanceof OAuthError) return endWithout(open, { ...started, to }, engine);
   const { answer } = open;
   // 5a. the error, to the client
-  if ("error" in answer) return relayError(answer.error, request.parameters, open, engine);
+  if ("error" in answer) {
+    const { vendor, credentials } = open.vendor;
+    return endWithout(relayedError(answer.error, request.parameters, vendor, credentials.source), open, engine);
+  }
   // 5b. our code, to the client
   return endWith(answer, open, engine);
 }
@@ -137,13 +140,10 @@ function readAnswer(
   try {
     return readVendorAnswer(parameters, vendor, flow);
   } catch (error) {
-    throw policy.refuse(trace, refusalOf(error), error);
+    const { reason } = toOAuthError(error).extras;
+    const isOfIssuer = reason === "missing_issuer" || reason === "issuer_mismatch";
+    throw policy.refuse(trace, isOfIssuer ? reason : "malformed_response", error);
   }
-}
-
-function refusalOf(error: unknown): FlowRefusal {
-  const { reason } = toOAuthError(error).extras;
-  return reason === "missing_issuer" || reason === "issuer_mismatch" ? reason : "malformed_response";
 }
 
 /** Failures that say nothing about the answer, which can be tried again. */
@@ -173,16 +173,6 @@ async function fail(
   engine: Engine,
 ): Promise<boolean> {
   return failFlow({ flowId, stage, expect }, { leg: "callback", reason }, engine);
-}
-
-async function relayError(
-  vendorError: string | undefined,
-  parameters: Parameters,
-  open: OpenFlow,
-  engine: Leg,
-): Promise<Answer> {
-  const { vendor, credentials } = open.vendor;
-  return endWithout(relayedError(vendorError, parameters, vendor, credentials.source), open, engine);
 }
 
 /** @throws the error itself when no client is known to redirect to; the app shows it as a page */

@@ -123,7 +123,7 @@ export type TokenErrorCode = Extract<
  * What an error code means in some answers: those that pass every condition. A `member` that is not
  * text or a number has no value.
  */
-export interface TokenErrorRule {
+export interface TokenErrorRule<Code extends OAuthErrorCode = TokenErrorCode> {
   /** The HTTP status. */
   readonly status?: number;
   /** A path, as `errorMember`, with `value` or `prefix`; default `error_description`. */
@@ -132,7 +132,7 @@ export interface TokenErrorRule {
   readonly value?: string;
   /** How the member's value begins. */
   readonly prefix?: string;
-  readonly means: ErrorMeaning<TokenErrorCode>;
+  readonly means: ErrorMeaning<Code>;
 }
 
 /**

@@ -6,7 +6,7 @@
 import { defined } from "../mechanics/defined.ts";
 import type { Clock, JsonObject } from "../ports.ts";
 import { errorText, OAuthError, type OAuthErrorCode, type OAuthErrorOptions } from "../protocol/errors.ts";
-import type { ErrorMeaning, TokenErrorCode, TokenErrorRule, TokenErrors } from "../registry/dialect.ts";
+import type { ErrorMeaning, TokenErrorRule, TokenErrors } from "../registry/dialect.ts";
 import type { ResolvedVendor, VendorCredentials } from "../registry/vendor.ts";
 import { type EgressErrorKind, isEgressError } from "../egress/errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
@@ -130,32 +130,24 @@ export function vendorRefusal(vendorCode: string, call: VendorCall, said: Refusa
   return new OAuthError(code, description ?? DESCRIPTIONS[code] ?? "", {
     vendorError: safeVendorCode(vendorCode),
     detail: `${call.what} refused`,
-    ...(code === "vendor_credentials_rejected" && call.credentialsSource !== undefined
-      ? { credentialsSource: call.credentialsSource }
-      : {}),
-    ...(isOutage && call.spendsOnRefusal === true ? { retry: "restart" } : {}),
-    ...(isOutage ? waiting(said.retryAfterSeconds) : {}),
-    ...defined({ reason }),
+    ...(isOutage ? outage(said.retryAfterSeconds, call) : {}),
+    ...defined({
+      credentialsSource: code === "vendor_credentials_rejected" ? call.credentialsSource : undefined,
+      reason,
+    }),
   });
 }
 
 /** @returns what a vendor's error code means here; undefined when nothing says it */
 export function meaningOf(vendorCode: string, call: VendorCall, said: Refusal): Meaning | undefined {
-  const own = tokenMeaning(call.errors, vendorCode, said);
-  if (own !== undefined) return own;
-  if (isDeadGrant(vendorCode, call)) return { code: "invalid_grant" };
   const code = BY_VENDOR_CODE.get(foldCode(vendorCode));
-  return code === undefined ? undefined : { code };
+  return meaningAtAnyStatus(vendorCode, call, said) ?? (code === undefined ? undefined : { code });
 }
 
 /** What is said, regardless of the status: by the entry, or that the grant is dead. */
 export function meaningAtAnyStatus(vendorCode: string, call: VendorCall, said: Refusal): Meaning | undefined {
-  const own = tokenMeaning(call.errors, vendorCode, said);
-  return own ?? (isDeadGrant(vendorCode, call) ? { code: "invalid_grant" } : undefined);
-}
-
-function isDeadGrant(vendorCode: string, { isRefresh }: VendorCall): boolean {
-  return isRefresh === true && DEAD_AT_REFRESH.has(foldCode(vendorCode));
+  const isDead = call.isRefresh === true && DEAD_AT_REFRESH.has(foldCode(vendorCode));
+  return ownMeaning(call.errors, vendorCode, said) ?? (isDead ? { code: "invalid_grant" } : undefined);
 }
 
 /** @returns a vendor's spelling of a code as the standard spells it: `InvalidGrant`, `Invalid grant` */
@@ -168,20 +160,20 @@ export function foldCode(vendorCode: string): string {
     .replace(/[\s.-]+/g, "_");
 }
 
-function tokenMeaning(own: TokenErrors | undefined, vendorCode: string, said: Refusal): Meaning | undefined {
+/** @returns what the vendor's own file says of a code; undefined when it says nothing */
+export function ownMeaning<Code extends OAuthErrorCode>(
+  own: Readonly<Record<string, ErrorMeaning<Code> | readonly TokenErrorRule<Code>[]>> | undefined,
+  vendorCode: string,
+  said: Refusal = {},
+): Meaning<Code> | undefined {
   const known = own !== undefined && Object.hasOwn(own, vendorCode) ? own[vendorCode] : undefined;
-  return known === undefined ? undefined : asMeaning(isRules(known) ? firstFitting(known, said) : known);
+  const means = typeof known === "object" && "find" in known ? known.find((rule) => fits(rule, said))?.means : known;
+  return typeof means === "string" ? { code: means } : means;
 }
 
-function isRules(known: TokenErrors[string]): known is readonly TokenErrorRule[] {
-  return Array.isArray(known);
-}
+type Condition = Omit<TokenErrorRule, "means">;
 
-function firstFitting(rules: readonly TokenErrorRule[], said: Refusal): ErrorMeaning<TokenErrorCode> | undefined {
-  return rules.find((rule) => fits(rule, said))?.means;
-}
-
-function fits({ status, member = "error_description", value, prefix }: TokenErrorRule, said: Refusal): boolean {
+function fits({ status, member = "error_description", value, prefix }: Condition, said: Refusal): boolean {
   if (status !== undefined && status !== said.status) return false;
   if (value === undefined && prefix === undefined) return true;
   const found = memberAt(said.members ?? {}, member);
@@ -190,24 +182,12 @@ function fits({ status, member = "error_description", value, prefix }: TokenErro
   return (value === undefined || text === value) && (prefix === undefined || text.startsWith(prefix));
 }
 
-function asMeaning<Code extends OAuthErrorCode>(meaning: ErrorMeaning<Code> | undefined): Meaning<Code> | undefined {
-  return typeof meaning === "string" ? { code: meaning } : meaning;
-}
-
-/** @returns what the vendor's own file says of a code on the callback; undefined when it says nothing */
-export function ownMeaning<Code extends OAuthErrorCode>(
-  own: Readonly<Record<string, ErrorMeaning<Code>>> | undefined,
-  vendorCode: string,
-): Meaning<Code> | undefined {
-  return asMeaning(own !== undefined && Object.hasOwn(own, vendorCode) ? own[vendorCode] : undefined);
-}
-
 /** The vendor refused our client authentication without an error code in the body. */
 //= rfc6749#5.2
 export function vendorRefusedClient(call: VendorCall): OAuthError {
   return new OAuthError("vendor_credentials_rejected", DESCRIPTIONS.vendor_credentials_rejected ?? "", {
     detail: `${call.what}: 401 without an error code`,
-    ...(call.credentialsSource === undefined ? {} : { credentialsSource: call.credentialsSource }),
+    ...defined({ credentialsSource: call.credentialsSource }),
   });
 }
 
@@ -224,14 +204,16 @@ export function invalidVendorResponse(detail: string, options: { cause?: unknown
 export function vendorUnavailable(response: Response, call: VendorCall, now: Clock): OAuthError {
   return new OAuthError("temporarily_unavailable", "The vendor is unavailable at the moment", {
     detail: `${call.what}: status ${response.status}`,
-    ...waiting(parseRetryAfter(response.headers.get("retry-after"), now)),
-    ...(call.spendsOnRefusal === true ? { retry: "restart" } : {}),
+    ...outage(parseRetryAfter(response.headers.get("retry-after"), now), call),
   });
 }
 
 /** The vendor's own number is said to be its own: it is about this vendor, not about all of our answers. */
-function waiting(retryAfterSeconds: number | undefined): Pick<OAuthErrorOptions, "reason" | "retryAfterSeconds"> {
-  return retryAfterSeconds === undefined ? {} : { reason: "vendor", retryAfterSeconds };
+function outage(retryAfterSeconds: number | undefined, { spendsOnRefusal }: VendorCall): OAuthErrorOptions {
+  return {
+    ...(spendsOnRefusal === true ? { retry: "restart" } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { reason: "vendor", retryAfterSeconds }),
+  };
 }
 
 export function safeVendorCode(vendorCode: string): string {

@@ -207,7 +207,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   },
   "vendor-client/errors.ts": {
     "token/error-response: bar#VR-9 Codes of the browser and of access tokens mean a dead grant at a refresh alone":
-      "return [-isRefresh === true && -]DEAD_AT_REFRESH",
+      "isDead = [-call.isRefresh === true && -]DEAD_AT_REFRESH",
   },
   "vendor-client/id-token/jwks.ts": {
     "bar#JW-3 A published key that is private or symmetric is skipped":

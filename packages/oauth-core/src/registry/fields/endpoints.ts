@@ -2,11 +2,23 @@
 import type { Vendor } from "../vendor.ts";
 import type { PatternCheck } from "../../mechanics/pattern-check.ts";
 import { checkDomain, checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
-import type { FieldFacts, ListShape, MapShape, ObjectShape, OptionalText, ShapeOf, TextShape } from "./shape.ts";
+import type {
+  CodeShape,
+  FieldFacts,
+  ListShape,
+  MapShape,
+  ObjectShape,
+  OptionalText,
+  ShapeOf,
+  TextShape,
+} from "./shape.ts";
+
+/** Of a field that only a vendor's own file states, where the compiler checks it. */
+type OwnRow = CodeShape & FieldFacts & { readonly by: readonly [] };
 
 /** Rows of some members, each with a shape that its type may have. */
 export type Rows<Name extends keyof Vendor> = {
-  readonly [Member in Name]-?: ShapeOf<NonNullable<Vendor[Member]>> & FieldFacts;
+  readonly [Member in Name]-?: (ShapeOf<NonNullable<Vendor[Member]>> & FieldFacts) | OwnRow;
 };
 
 /** One text of an entry. */
@@ -324,38 +336,16 @@ export const ENDPOINT_FIELDS = {
     },
   ),
   tokenCheck: {
-    is: "object",
+    is: "code",
     by: [],
     insteadOf: "introspectionEndpoint",
     pinnedFor: "checks",
     atMovedTokenEndpoint: "at its domain",
-    members: {
-      endpoint: { is: "text" },
-      method: { is: "choice", values: ["GET", "POST"] },
-      authentication: { is: "choice", values: ["basic", "bearer"] },
-      tokenParameter: { is: "text", optional: true },
-      inactiveStatuses: { is: "list", of: { is: "number", least: 200, most: 599 } },
-      client: IDENTITY_MEMBERS,
-      identity: { ...IDENTITY_MEMBERS, optional: true },
-      scope: { is: "text", optional: true, check: checkMemberPath },
-      expiry: { ...EXPIRY, optional: true },
-    },
   },
   issuerSpelling: { is: "choice", values: ["exact", "bare"], by: ["catalogue"] },
-  issuerTemplate: {
-    is: "object",
-    by: [],
-    atMovedAuthorizationEndpoint: "dropped",
-    members: {
-      placeholder: { is: "text" },
-      claim: { is: "text" },
-      pattern: { is: "text" },
-      pinnedBy: { is: "text", optional: true },
-      pinned: { is: "text", optional: true },
-    },
-  },
+  issuerTemplate: { is: "code", by: [], atMovedAuthorizationEndpoint: "dropped" },
   serverUrl: { is: "url", by: [] },
-  operatorsEndpoints: { is: "list", of: { is: "text" }, by: [] },
+  operatorsEndpoints: { is: "code", by: [] },
   apiHosts: {
     is: "list",
     of: { is: "text" },

@@ -86,7 +86,7 @@ export const REQUEST_FIELDS = {
       lifetimeSeconds: { is: "number", least: 1, most: 600 },
     },
   },
-  clientAssertion: { is: "object", by: [], members: { alg: { is: "choice", values: ["PS256"] } } },
+  clientAssertion: { is: "code", by: [] },
   tokenRequestBody: choice(["form", "json"], "How token requests are written.", {
     default: "form",
     by: ["catalogue", "file"],

@@ -118,7 +118,7 @@ export interface OneOfShape extends Described {
   readonly of: readonly (ChoiceShape | ObjectShape)[];
 }
 
-/** In a vendor's own file alone: no data. */
+/** In a vendor's own file alone: the compiler checks it. */
 export interface CodeShape extends Described {
   readonly is: "code";
 }

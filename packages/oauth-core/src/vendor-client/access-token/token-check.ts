@@ -2,13 +2,14 @@
  * A vendor's own check of an access token, if it differs from the standard's
  * (`Vendor.tokenCheck`).
  */
+import { defined } from "../../mechanics/defined.ts";
 import type { JsonObject } from "../../ports.ts";
 import type { TokenCheck } from "../../registry/account.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
 import { memberAt } from "../member-path.ts";
 import { basicCredentials } from "../authentication.ts";
 import { knownScope, pointInTime } from "../token/response.ts";
-import type { TokenInformation } from "./introspect.ts";
+import { NO_INFORMATION, type TokenInformation } from "./introspect.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { type OwnRequest, ownRequest } from "../own-request.ts";
@@ -38,7 +39,7 @@ export async function checkToken(
   const call: VendorCall = {
     what: "token check",
     spends: false,
-    ...(credentials === undefined ? {} : { credentialsSource: credentials.source }),
+    ...defined({ credentialsSource: credentials?.source }),
   };
   try {
     const { url, ...sent } = request(check, accessToken, credentials);
@@ -76,12 +77,11 @@ function information(
   if (clients.length === 0 || clients.length < named.length) throw invalidVendorResponse("token check: no client");
   const expiresAt = expiry === undefined ? undefined : pointInTime(memberAt(answer, expiry.member), expiry.unit);
   return {
+    ...NO_INFORMATION,
     answer,
     identity,
-    isOfUnknownType: false,
     clients,
     scope: scope === undefined ? undefined : knownScope(memberAt(answer, scope), scopeSeparator),
     expiresAt: expiresAt === undefined ? undefined : Math.floor(expiresAt),
-    isUsable: true,
   };
 }

@@ -7,11 +7,6 @@ import type { Clock, EpochSeconds } from "../../ports.ts";
 import { isOutage } from "../../protocol/errors.ts";
 import { type Deadline, waitUntil } from "../deadline.ts";
 
-export interface RefreshingCacheOptions<T> {
-  readonly load: (key: string) => Promise<T>;
-  readonly now: Clock;
-}
-
 export interface RefreshingCache<T> {
   /**
    * @param deadline until when this caller waits for a load, which goes on for others; evaluated
@@ -42,7 +37,7 @@ interface Entry<T> {
   loading?: Promise<T>;
 }
 
-export function createRefreshingCache<T>({ load, now }: RefreshingCacheOptions<T>): RefreshingCache<T> {
+export function createRefreshingCache<T>(load: (key: string) => Promise<T>, now: Clock): RefreshingCache<T> {
   const entries = new LRUCache<string, Entry<T>>({ maxSize: MAX_ENTRIES, sizeCalculation: () => 1 });
 
   const entryOf = (key: string): Entry<T> => {

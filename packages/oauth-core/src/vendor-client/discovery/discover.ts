@@ -6,7 +6,6 @@
  */
 import { defined } from "../../mechanics/defined.ts";
 import { createExpiringMap } from "../../mechanics/expiring-map.ts";
-import type { Clock, Timer } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import {
   DEFAULT_ID_TOKEN_ALGS,
@@ -22,7 +21,7 @@ import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
 import { oncePerObject, type VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
-import { createLiveMetadata, isOfMcpServer, type ReadLiveMetadata, requireStoredEndpoints } from "./live.ts";
+import { createLiveMetadata, isOfMcpServer, requireStoredEndpoints } from "./live.ts";
 
 export interface Discovery {
   /** @throws OAuthError vendor_response_invalid, temporarily_unavailable */
@@ -35,11 +34,8 @@ export interface Discovery {
 }
 
 export function createDiscovery(deps: VendorClientDeps): Discovery {
-  const documents = createRefreshingCache<VendorMetadata>({
-    load: (issuer) => loadMetadata(issuer, deps),
-    now: deps.now,
-  });
-  const advertised = createAdvertised({ ...deps, documents, readLive: createLiveMetadata(deps) });
+  const documents = createRefreshingCache((issuer) => loadMetadata(issuer, deps), deps.now);
+  const advertised = createAdvertised(documents, deps);
   const modes: ReadonlySet<string> = new Set(deps.takesFormPost === true ? RESPONSE_MODES : ["query"]);
   const resolved = new WeakMap<
     Vendor,
@@ -154,13 +150,6 @@ function authMethod(
 
 const ENDPOINTS: ReadonlySet<string> = new Set(METADATA_FIELDS);
 
-interface AdvertisedDeps {
-  readonly documents: RefreshingCache<VendorMetadata>;
-  readonly readLive: ReadLiveMetadata;
-  readonly now: Clock;
-  readonly timer: Timer;
-}
-
 type IssuingVendor = Vendor & { readonly issuer: string };
 
 /** Whether the document is there, and cannot be the one that the entry was made from. */
@@ -183,8 +172,12 @@ const MAX_ISSUERS = 256;
  * @throws OAuthError vendor_response_invalid when the document names another issuer, or another
  *   endpoint of an MCP server: either the entry or the document is wrong
  */
-function createAdvertised(deps: AdvertisedDeps): (vendor: IssuingVendor) => Promise<VendorMetadata | undefined> {
-  const { documents, readLive, now, timer } = deps;
+function createAdvertised(
+  documents: RefreshingCache<VendorMetadata>,
+  deps: VendorClientDeps,
+): (vendor: IssuingVendor) => Promise<VendorMetadata | undefined> {
+  const { now, timer } = deps;
+  const readLive = createLiveMetadata(deps);
   const unavailable = createExpiringMap<true>(MAX_ISSUERS, now);
   const cutOf = oncePerObject(({ tokenEndpointAuthMethods: _methods, ...document }: VendorMetadata): VendorMetadata => {
     const known = Object.entries(document).filter(([name]) => !ENDPOINTS.has(name));

@@ -31,7 +31,7 @@ export function isOfMcpServer(vendor: Vendor): vendor is McpVendor {
 export type ReadLiveMetadata = (vendor: McpVendor, deadline: Deadline) => Promise<VendorMetadata>;
 
 export function createLiveMetadata(deps: VendorClientDeps): ReadLiveMetadata {
-  const documents = createRefreshingCache<VendorMetadata>({ load: async (key) => loadLive(key, deps), now: deps.now });
+  const documents = createRefreshingCache(async (key) => loadLive(key, deps), deps.now);
   // A URL has no space.
   return ({ issuer, serverUrl }, deadline) => documents.get(`${issuer} ${serverUrl}`, deadline);
 }

@@ -47,10 +47,7 @@ const CALL: VendorCall = { what: "key set", spends: false };
  * @param read what is kept of one; its errors go to the caller
  */
 export function createKeySets<T>(read: (set: JsonObject) => T, deps: KeySetDeps): RefreshingCache<T> {
-  return createRefreshingCache<T>({
-    load: async (jwksUri) => loadKeySet(jwksUri, read, deps),
-    now: deps.now,
-  });
+  return createRefreshingCache(async (jwksUri) => loadKeySet(jwksUri, read, deps), deps.now);
 }
 
 /**

@@ -1,12 +1,10 @@
 /** A vendor's registration endpoint, and which client authentication methods its metadata lists. */
-import type { Timer } from "../../ports.ts";
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import type { Vendor } from "../../registry/vendor.ts";
-import type { Deadline } from "../deadline.ts";
-import type { Discovery } from "../discovery/discover.ts";
 import type { VendorMetadata } from "../discovery/document.ts";
 import { isOfMcpServer } from "../discovery/live.ts";
+import type { TokenDeps } from "../token/validate-response.ts";
 import { registrableDomainOf } from "../../protocol/public-suffix.ts";
 
 export interface RegistrationPlace {
@@ -15,11 +13,7 @@ export interface RegistrationPlace {
   readonly authMethods?: readonly string[];
 }
 
-export interface RegistrationPlaceDeps {
-  readonly discovery: Discovery;
-  readonly deadline: Deadline;
-  readonly timer: Timer;
-}
+export type RegistrationPlaceDeps = Pick<TokenDeps, "discovery" | "deadline" | "timer">;
 
 /** When the endpoint is known, metadata is not worth a longer wait. */
 const METADATA_TIMEOUT_MILLISECONDS = 2_000;

@@ -5,9 +5,7 @@
 import type { Secret } from "../../protocol/secret.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 import { clientMetadata } from "./client-metadata.ts";
-import type { Deadline } from "../deadline.ts";
-import type { Discovery } from "../discovery/discover.ts";
-import { findRegistration, requireHostOfVendor } from "./endpoint.ts";
+import { findRegistration, type RegistrationPlaceDeps, requireHostOfVendor } from "./endpoint.ts";
 import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
 import { ownRequest } from "../own-request.ts";
@@ -28,10 +26,7 @@ export interface RegistrationAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-export interface RegisterDeps extends Pick<VendorClientDeps, "fetch" | "timer"> {
-  readonly discovery: Discovery;
-  readonly deadline: Deadline;
-}
+type RegisterDeps = RegistrationPlaceDeps & Pick<VendorClientDeps, "fetch">;
 
 const CALL: VendorCall = { what: "registration", spends: false };
 

@@ -9,7 +9,7 @@ import { isScopeToken } from "../../protocol/scope.ts";
 import { withPlainNumbers } from "../../mechanics/exact-json.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
 import type { AbsoluteExpiry } from "../../registry/dialect.ts";
-import type { ResolvedVendor } from "../../registry/vendor.ts";
+import type { ResolvedVendor, VendorTokens } from "../../registry/vendor.ts";
 import { type Body, isOutage, parseBody, readBody, requireNoRedirect } from "../answer.ts";
 import { memberAt } from "../member-path.ts";
 import { hasIdTokens } from "../issuer.ts";
@@ -18,15 +18,8 @@ import { invalidVendorResponse, type VendorCall } from "../errors.ts";
 import { errorInSuccess, readLeniently, refusalOf } from "./error-response.ts";
 
 /** The response after normalising; nothing in it is verified yet. */
-export interface TokenAnswer {
-  readonly accessToken: string;
-  readonly tokenType: string;
-  readonly expiresInSeconds?: number;
-  readonly refreshToken?: string;
-  readonly refreshExpiresInSeconds?: number;
-  readonly scope?: readonly string[];
+export interface TokenAnswer extends Omit<VendorTokens, "idToken"> {
   readonly idToken?: string;
-  readonly vendorData: JsonObject;
 }
 
 type Dialect = Pick<

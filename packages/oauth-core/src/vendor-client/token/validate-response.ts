@@ -65,18 +65,11 @@ export async function validateTokenResponse(
   deps: TokenDeps,
 ): Promise<VendorTokens> {
   const { call } = acceptance;
+  const { idToken: raw, ...tokens } = answer;
   try {
-    const idToken =
-      answer.idToken === undefined ? undefined : await validateIdToken(answer.idToken, answer, acceptance, deps);
-    if (idToken === undefined) await requireConforming(withoutIdToken(answer), {}, acceptance, deps);
-    const { accessToken, tokenType, expiresInSeconds, refreshToken, refreshExpiresInSeconds, scope, vendorData } =
-      answer;
-    return {
-      accessToken,
-      tokenType,
-      vendorData,
-      ...defined({ expiresInSeconds, refreshToken, refreshExpiresInSeconds, scope, idToken }),
-    };
+    const idToken = raw === undefined ? undefined : await validateIdToken(raw, answer, acceptance, deps);
+    if (idToken === undefined) await requireConforming(tokens, {}, acceptance, deps);
+    return { ...tokens, ...defined({ idToken }) };
   } catch (error) {
     throw spent(translateVendorError(error, call), call);
   }
@@ -129,11 +122,6 @@ function requireRefresh({ nonce }: TokenExchange): void {
 /** A vendor removes the keys of tokens that have expired. */
 function unlessUnpublished(error: unknown): void {
   if (!isUnpublishedKey(error)) throw error;
-}
-
-function withoutIdToken(answer: TokenAnswer): TokenAnswer {
-  const { idToken: _, ...rest } = answer;
-  return rest;
 }
 
 async function jwksUriOf(
