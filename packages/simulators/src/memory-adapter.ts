@@ -22,27 +22,15 @@ export interface Adapter {
   revokeByGrantId(grantId: string): Promise<void>;
 }
 
-/**
- * @returns oidc-provider's adapter factory: one separate table for each kind of record ("Session",
- *   "AccessToken", …)
- */
-export function createMemoryAdapter(): (kind: string) => Adapter {
-  return () => createTable();
-}
-
-function createTable(): Adapter {
+/** The table of one kind of record ("Session", "AccessToken", …). */
+export function createTable(): Adapter {
   const rows = new Map<string, Payload>();
   const idsByUid = new Map<string, string>();
-  const idsByGrant = new Map<string, Set<string>>();
 
   function remove(id: string): void {
-    const payload = rows.get(id);
+    const uid = rows.get(id)?.uid;
     rows.delete(id);
-    if (payload?.uid !== undefined && idsByUid.get(payload.uid) === id) idsByUid.delete(payload.uid);
-    if (payload?.grantId === undefined) return;
-    const siblings = idsByGrant.get(payload.grantId);
-    siblings?.delete(id);
-    if (siblings?.size === 0) idsByGrant.delete(payload.grantId);
+    if (uid !== undefined && idsByUid.get(uid) === id) idsByUid.delete(uid);
   }
 
   return {
@@ -50,10 +38,6 @@ function createTable(): Adapter {
       remove(id);
       rows.set(id, payload);
       if (payload.uid !== undefined) idsByUid.set(payload.uid, id);
-      if (payload.grantId !== undefined) {
-        const siblings = idsByGrant.get(payload.grantId) ?? new Set<string>();
-        idsByGrant.set(payload.grantId, siblings.add(id));
-      }
       const oldest = rows.size > CAPACITY ? rows.keys().next().value : undefined;
       if (oldest !== undefined) remove(oldest);
     },
@@ -72,7 +56,7 @@ function createTable(): Adapter {
       remove(id);
     },
     async revokeByGrantId(grantId) {
-      for (const id of Array.from(idsByGrant.get(grantId) ?? [])) remove(id);
+      for (const [id, row] of rows) if (row.grantId === grantId) remove(id);
     },
   };
 }

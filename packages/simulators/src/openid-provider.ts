@@ -15,7 +15,7 @@ import { getRequestListener } from "@hono/node-server";
 import { Provider, type ProviderClient, type ProviderContext } from "oidc-provider/lib/provider.js";
 import { PAGE_HEADERS } from "./layout.ts";
 import { listen } from "./listen.ts";
-import { createMemoryAdapter } from "./memory-adapter.ts";
+import { createTable } from "./memory-adapter.ts";
 import { ACCOUNTS } from "./pages.ts";
 import { createVendorPages, renderVendorError } from "./vendor-pages.ts";
 import { recordVendorRequests, type RecordedRequest, type VendorFaults } from "./vendor-requests.ts";
@@ -41,8 +41,6 @@ export interface OpenIdProviderOptions {
   readonly pkceRequired?: boolean;
   /** Default 3600. A function is called for each token. */
   readonly accessTokenLifetimeSeconds?: number | (() => number);
-  /** Default 60. */
-  readonly authorizationCodeLifetimeSeconds?: number;
   /**
    * Opens dynamic client registration at `/reg`; with a token only to callers that present it.
    * Default: closed.
@@ -50,8 +48,6 @@ export interface OpenIdProviderOptions {
   readonly registration?: { readonly initialAccessToken?: string };
   /** Where users start, for the way back from error pages. */
   readonly homeUrl?: string;
-  /** Receives failures inside the provider, which would otherwise go unnoticed. */
-  readonly onError?: (error: unknown) => void;
 }
 
 export interface OpenIdProvider {
@@ -82,8 +78,8 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions): Promi
   const listening = await listen(options.port ?? 0, options.host);
   const { server, port, url: issuer } = listening;
   const provider = new Provider(issuer, configuration(options, port));
-  provider.on("error", (error) => options.onError?.(error));
-  provider.on("server_error", (_context, error) => options.onError?.(error));
+  // Without a listener it writes to the terminal.
+  provider.on("error", () => undefined);
   const requests = recordVendorRequests(provider);
 
   const answerOAuth = provider.callback();
@@ -108,7 +104,7 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions): Promi
 function configuration(options: OpenIdProviderOptions, port: number): Record<string, unknown> {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return {
-    adapter: createMemoryAdapter(),
+    adapter: () => createTable(),
     clients: options.clients.map(clientMetadata),
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
@@ -131,7 +127,7 @@ function configuration(options: OpenIdProviderOptions, port: number): Record<str
     expiresWithSession: () => false,
     ttl: {
       AccessToken: options.accessTokenLifetimeSeconds ?? HOUR_SECONDS,
-      AuthorizationCode: options.authorizationCodeLifetimeSeconds ?? 60,
+      AuthorizationCode: 60,
       IdToken: HOUR_SECONDS,
       Interaction: HOUR_SECONDS,
       Session: DAY_SECONDS,

@@ -6,7 +6,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { callAwsJson } from "./aws-json.ts";
-import { dynamoDbLocalEndpoint } from "./config.ts";
 import { startDynalite } from "./dynalite-server.ts";
 
 const REGION = "eu-west-1";
@@ -41,7 +40,8 @@ export interface DynamoDbEngine {
  *   DYNAMODB_LOCAL_ENDPOINT, and dynalite without it
  */
 export async function startDynamoDb(options: { readonly sharedEndpoint?: string } = {}): Promise<DynamoDbEngine> {
-  const shared = options.sharedEndpoint ?? dynamoDbLocalEndpoint();
+  const { DYNAMODB_LOCAL_ENDPOINT: local } = process.env;
+  const shared = options.sharedEndpoint ?? (local === "" ? undefined : local);
   const dynalite = shared === undefined ? await startDynalite() : undefined;
   const endpoint = shared ?? dynalite?.url ?? "";
   const tables = new Set<string>();

@@ -79,8 +79,6 @@ export interface AtlassianSimulator extends VendorSimulator<RegisteredClient> {
   readonly settings: AtlassianSettings;
   /** Its URL, which is also the `resource` to ask for. */
   readonly mcpServer: string;
-  /** The metadata of the issuer, in its insertion form. */
-  readonly metadataUrl: string;
 }
 
 interface AtlassianBound extends Bound {
@@ -148,8 +146,7 @@ export async function startAtlassian(
     registration_endpoint: `${issuer}/dcr/register`,
     ...(settings.publishesRevocation ? { revocation_endpoint: `${url}/oauth/revoke` } : {}),
   });
-  const metadataPath = `/.well-known/oauth-authorization-server/${RESOURCE_ID}`;
-  app.get(metadataPath, () =>
+  app.get(`/.well-known/oauth-authorization-server/${RESOURCE_ID}`, () =>
     json({
       ...endpoints(),
       response_types_supported: ["code"],
@@ -205,7 +202,6 @@ export async function startAtlassian(
     }),
     settings,
     mcpServer,
-    metadataUrl: url + metadataPath,
   };
 }
 

@@ -49,8 +49,6 @@ export interface MicrosoftSimulator extends VendorSimulator<MicrosoftClient> {
    * such as `{tenant}`.
    */
   endpointsOf(tenant: string): Readonly<Record<string, string>>;
-  /** Where an administrator allows the app for everyone; the callback comes without `code`. */
-  adminConsentUrl(tenant: string): string;
   mcpServer(environmentId: string, serverName: string): string;
   /** The password changes, or all sessions end: refreshing answers AADSTS50173. */
   revokeSessions(user: string): void;
@@ -80,7 +78,6 @@ export async function startMicrosoftAgent365(options: MicrosoftOptions = {}): Pr
     ...host.simulator({ endpoints: microsoftEndpoints(url, "organizations"), errors }),
     settings,
     endpointsOf: (tenant) => microsoftEndpoints(url, tenant),
-    adminConsentUrl: (tenant) => `${url}/${tenant}/adminconsent`,
     mcpServer: (environmentId, serverName) => `${url}/mcp/environments/${environmentId}/servers/${serverName}`,
     revokeSessions: (user) => host.tokens.endGrants((grant) => grant.user === user),
   };

@@ -6,7 +6,6 @@ import type { SimulatedClient, VendorEnv } from "./simulator.ts";
 
 export interface Clients<Client extends SimulatedClient> {
   add(client: Client): void;
-  remove(clientId: string): void;
   find(clientId: string | undefined): Client | undefined;
 }
 
@@ -22,7 +21,6 @@ export function createClients<Client extends SimulatedClient>(): Clients<Client>
   const clients = new Map<string, Client>();
   return {
     add: (client) => void clients.set(client.clientId, client),
-    remove: (clientId) => void clients.delete(clientId),
     find: (clientId) => (clientId === undefined ? undefined : clients.get(clientId)),
   };
 }

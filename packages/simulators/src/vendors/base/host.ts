@@ -103,10 +103,6 @@ export async function startVendorHost<Client extends SimulatedClient = Simulated
       url,
       endpoints,
       addClient: clients.add,
-      removeClient(clientId) {
-        clients.remove(clientId);
-        tokens.endGrants((grant) => grant.clientId === clientId);
-      },
       errors,
       refuseNext(at, error) {
         if (errors[at]?.includes(error) !== true) throw new Error(`${vendor.id} has no ${at} error ${error}`);

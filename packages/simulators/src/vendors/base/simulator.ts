@@ -63,8 +63,6 @@ export interface VendorSimulator<Client extends SimulatedClient = SimulatedClien
   readonly endpoints: Readonly<Record<string, string>>;
   /** Adds an app, or replaces the one of the same id (its tokens stay). */
   addClient(client: Client): void;
-  /** The app is deleted at the vendor, its tokens with it. */
-  removeClient(clientId: string): void;
   /** The errors `refuseNext` can cause, by where. */
   readonly errors: Readonly<Partial<Record<RefusalPoint, readonly string[]>>>;
   /**

@@ -80,16 +80,6 @@ it("a client is held to the method it registered with", async () => {
   expect((await post({ ...confidential, clientSecret: "wrong" }, { token: "any" })).status).toBe(401);
 });
 
-it("a client that the vendor has purged is unknown, its tokens gone", async () => {
-  const { vendor, register, connect, refresh, authorize } = await start();
-  const client = await register();
-  const { refresh_token } = await connect(client);
-  vendor.removeClient(client.clientId);
-  expect((await refresh(client, refresh_token)).body["error"]).toBe("invalid_client");
-  await expect(authorize(client)).rejects.toMatchObject({ cause: { status: 400 } });
-  expect(vendor.liveTokens()).toEqual([]);
-});
-
 it("a client may be the address of its document, public and with its callbacks from there", async () => {
   const { connect, refresh } = await start();
   const served = await serveDocument((address) => ({
