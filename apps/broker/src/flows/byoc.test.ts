@@ -13,6 +13,8 @@ const ELSEWHERE = {
   authorizationEndpoint: "https://login.example/authorize",
   tokenEndpoint: "https://login.example/token",
 };
+/** In metadata. */
+const SENDS_ISS = { response_types_supported: ["code"], authorization_response_iss_parameter_supported: true };
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "canary-s3cret" };
 
 async function connected(form: Record<string, string> = OWN) {
@@ -66,6 +68,9 @@ describe("a flow with credentials of the client's own", () => {
       credentials,
     });
     const ours = { vendor_client_id: "ours" };
+    const ofSibling = { ...ours, vendor: "sibling" };
+    const { authorizationEndpoint } = ELSEWHERE;
+    const discovered = defineVendor({ id: "acme", name: "Acme", issuer: "https://acme.example", enabled: false });
 
     it("bar#XA-9 needs no page with a client id that is the client's own", async () => {
       expect(await isAsked(OWN)).toBe(false);
@@ -77,32 +82,22 @@ describe("a flow with credentials of the client's own", () => {
       ["in other case", { vendor_client_id: "OURS" }, {}],
       ["a retired one", { vendor_client_id: "ours-2025" }, {}],
       ["with endpoints that are the vendor's own", { ...ours, token_endpoint: "https://acme.example/token" }, {}],
-      ["at a sibling entry", { ...ours, vendor: "sibling" }, { sibling: sibling({}) }],
+      ["at a sibling entry", ofSibling, { sibling: sibling({}) }],
       [
         "at a sibling entry with the same token endpoint alone",
-        { ...ours, vendor: "sibling" },
-        { sibling: sibling({ authorizationEndpoint: ELSEWHERE.authorizationEndpoint }) },
+        ofSibling,
+        { sibling: sibling({ authorizationEndpoint }) },
       ],
-      [
-        "at another vendor: it may be the same server under another name",
-        { ...ours, vendor: "sibling" },
-        { sibling: sibling(ELSEWHERE) },
-      ],
+      ["at another vendor: it may be the same server under another name", ofSibling, { sibling: sibling(ELSEWHERE) }],
       [
         "with a secret that is not the broker's",
-        { ...ours, vendor: "sibling", vendor_client_secret: "made up" },
+        { ...ofSibling, vendor_client_secret: "made up" },
         { sibling: sibling(ELSEWHERE) },
       ],
       [
         "of an entry whose endpoints are discovered, wherever they are",
-        { ...ours, vendor: "sibling" },
-        {
-          sibling: sibling(ELSEWHERE),
-          acme: {
-            ...entry,
-            vendor: defineVendor({ id: "acme", name: "Acme", issuer: "https://acme.example", enabled: false }),
-          },
-        },
+        ofSibling,
+        { sibling: sibling(ELSEWHERE), acme: { ...entry, vendor: discovered } },
       ],
     ])("bar#XA-9 asks for the broker's own client id: %s", async (_, form, more) => {
       expect(await isAsked(form, more)).toBe(true);
@@ -110,12 +105,11 @@ describe("a flow with credentials of the client's own", () => {
     });
 
     it("bar#XA-9 asks a client that may not use the entry the id is from", async () => {
-      const who = [
+      const limited = [
         { ...testClient("platform"), vendors: ["sibling"] },
-        { ...testClient("other"), owner: "globex" },
+        { ...testClient("other"), owner: "globex", vendors: ["acme"] },
       ];
-      const limited = who.map((client) => (client.clientId === "other" ? { ...client, vendors: ["acme"] } : client));
-      expect(await isAsked({ ...ours, vendor: "sibling" }, { sibling: sibling({}) }, limited)).toBe(true);
+      expect(await isAsked(ofSibling, { sibling: sibling({}) }, limited)).toBe(true);
       expect(await isAsked({ ...OWN, vendor: "sibling" }, { sibling: sibling({}) }, limited)).toBe(false);
     });
 
@@ -140,22 +134,16 @@ describe("a flow with credentials of the client's own", () => {
     });
 
     it("bar#XA-9 bar#XA-4 refuses it beside an issuer or endpoints of the client, for any owner", async () => {
-      const metadata = {
-        issuer: "https://acme.example",
-        authorization_endpoint: "https://acme.example/authorize",
-        token_endpoint: "https://acme.example/token",
-        response_types_supported: ["code"],
-        authorization_response_iss_parameter_supported: true,
-      };
+      const issuer = "https://acme.example";
+      const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
       for (const who of [clients, [testClient("platform")]]) {
         const { push } = await testBroker({
           config: { vendors: new Map([["acme", entry]]), clients: who },
-          vendorAnswers: async () => Response.json(metadata),
+          vendorAnswers: async () => Response.json({ issuer, ...endpoints, ...SENDS_ISS }),
         });
-        const { authorization_endpoint, token_endpoint } = metadata;
         for (const form of [
-          { vendor: "", issuer: metadata.issuer },
-          { vendor: "", authorization_endpoint, token_endpoint },
+          { vendor: "", issuer },
+          { vendor: "", ...endpoints },
           { token_endpoint: "https://eu.acme.example/token" },
           { authorization_endpoint: "https://acme.example/v2" },
         ]) {
@@ -218,12 +206,8 @@ describe("after a flow with credentials of the client's own", () => {
     const { connection, refresh, revoke, seen } = await connected();
     const before = seen.length;
     for (const ask of [refresh, revoke]) {
-      for (const wrong of [
-        {},
-        { vendor_client_id: "mine" },
-        { vendor_client_id: "theirs", vendor_client_secret: "x" },
-        { vendor_client_secret: "x" },
-      ]) {
+      const theirs = { vendor_client_id: "theirs", vendor_client_secret: "x" };
+      for (const wrong of [{}, { vendor_client_id: "mine" }, theirs, { vendor_client_secret: "x" }]) {
         expect((await ask({ connection, ...wrong })).body["error"]).toBe("invalid_request");
       }
     }
@@ -231,10 +215,8 @@ describe("after a flow with credentials of the client's own", () => {
     const { body } = await refresh({ connection, ...OWN });
     expect(body).toMatchObject({ access_token: "at-2", connection });
     expect((await revoke({ connection, ...OWN })).body).toEqual({ revoked: "token" });
-    expect(seen.slice(before).map(({ authorization }) => authorization)).toEqual([
-      basic("mine", OWN.vendor_client_secret),
-      basic("mine", OWN.vendor_client_secret),
-    ]);
+    const own = basic("mine", OWN.vendor_client_secret);
+    expect(seen.slice(before).map(({ authorization }) => authorization)).toEqual([own, own]);
   });
 
   it.each<[string, Record<string, string>]>([

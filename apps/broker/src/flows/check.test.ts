@@ -1,29 +1,29 @@
 /** Whether a connection is still good: what the vendor is asked, where the token goes, and the answer. */
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import type { Config } from "../config.ts";
 import { openConnection, sealConnection } from "../grants/connection.ts";
-import { lose, NOW, testBroker, type TestBroker, testVendor } from "../testing/test-broker.ts";
+import { lose, NOW, testBroker, type TestBroker, type testVendor } from "../testing/test-broker.ts";
 
 const TOKEN = "canary-access-token";
 const INTROSPECTION = "https://check.acme.example/introspect";
 const USERINFO = "https://api.acme.example/me";
 const WAYS = { introspectionEndpoint: INTROSPECTION, userinfoEndpoint: USERINFO };
 const LIVE = { active: true, client_id: "ours", sub: "u-1", scope: "read", exp: NOW + 60 };
+const REFUSED = { error: "invalid_client" };
+const LATER = { "retry-after": "9" };
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "canary-s3cret" };
 
 interface Scene {
   readonly ways?: Parameters<typeof testVendor>[0];
-  readonly config?: Partial<Config>;
   readonly options?: Parameters<typeof testBroker>[0];
   /** What a check is answered, at every host. */
   readonly says?: () => Response;
   readonly form?: Record<string, string>;
 }
 
-async function connected({ ways = WAYS, config = {}, options = {}, says, form = {} }: Scene = {}) {
+async function connected({ ways = WAYS, options = {}, says, form = {} }: Scene = {}) {
   const broker = await testBroker({
-    config: { vendors: new Map([["acme", testVendor(ways)]]), ...config },
+    vendor: ways,
     ...options,
     vendorAnswers: async (input) => {
       const isToken = new URL(String(input)).pathname === "/token";
@@ -49,14 +49,9 @@ describe("POST /v1/check", () => {
     const { check, asked, lines } = await connected();
     const { response, body } = await check({ scope: "read write", unknown: "x" });
     expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
-    expect(body).toEqual({
-      active: true,
-      scope: "read",
-      missing_scope: "write",
-      expires_in: 60,
-      account: { issuer: null, subject: "u-1" },
-      checked_by: "introspection",
-    });
+    const account = { issuer: null, subject: "u-1" };
+    const said = { active: true, scope: "read", missing_scope: "write", expires_in: 60, account };
+    expect(body).toEqual({ ...said, checked_by: "introspection" });
     expect(asked().map(({ url, form }) => [url, form.get("token")])).toEqual([[INTROSPECTION, TOKEN]]);
     expect(lines.filter((line) => line.includes('"route":"/v1/check"'))).toHaveLength(1);
     await check();
@@ -81,32 +76,17 @@ describe("POST /v1/check", () => {
     expect((await dead.check()).body).toEqual({ active: false, checked_by: "introspection" });
   });
 
-  it.each<[string, () => Response, number, string]>([
-    ["is down", () => new Response("x", { status: 500 }), 503, "temporarily_unavailable"],
-    [
-      "has a limit",
-      () => new Response("x", { status: 429, headers: { "retry-after": "9" } }),
-      503,
-      "temporarily_unavailable",
-    ],
+  it.each<[string, Response | (() => never), number, string]>([
+    ["is down", new Response("x", { status: 500 }), 503, "temporarily_unavailable"],
+    ["has a limit", new Response("x", { status: 429, headers: LATER }), 503, "temporarily_unavailable"],
     ["is cut off", () => lose(), 503, "temporarily_unavailable"],
     ["cannot be reached", () => lose(false), 503, "temporarily_unavailable"],
-    [
-      "redirects",
-      () => new Response(null, { status: 302, headers: { location: "/x" } }),
-      502,
-      "vendor_response_invalid",
-    ],
-    ["is no JSON", () => new Response(TOKEN), 502, "vendor_response_invalid"],
-    [
-      "refuses our client",
-      () => Response.json({ error: "invalid_client" }, { status: 401 }),
-      400,
-      "vendor_credentials_rejected",
-    ],
-    ["names another client", () => Response.json({ ...LIVE, client_id: "theirs" }), 400, "invalid_request"],
+    ["redirects", Response.redirect("https://x.example/"), 502, "vendor_response_invalid"],
+    ["is no JSON", new Response(TOKEN), 502, "vendor_response_invalid"],
+    ["refuses our client", Response.json(REFUSED, { status: 401 }), 400, "vendor_credentials_rejected"],
+    ["names another client", Response.json({ ...LIVE, client_id: "theirs" }), 400, "invalid_request"],
   ])("is an error, not active: false, where the vendor %s", async (why, says, status, error) => {
-    const { check, lines } = await connected({ says });
+    const { check, lines } = await connected({ says: () => (says instanceof Response ? says : says()) });
     const { response, body } = await check();
     expect([response.status, body["error"]]).toEqual([status, error]);
     if (status === 503) expect(response.headers.get("retry-after")).toBe(why === "has a limit" ? "9" : "5");
@@ -208,8 +188,6 @@ it("bar#UI-1 a token of another account than the connection's is refused", async
   const broker = await connected({ says: () => Response.json({ ...LIVE, sub: "u-2" }) });
   const known = await openConnection(broker.connection, "platform", broker.deps);
   const connection = sealConnection({ ...known, sub: "u-1" }, "platform", broker.deps);
-  expect((await broker.check({ connection })).body).toMatchObject({
-    error: "invalid_request",
-    reason: "account_mismatch",
-  });
+  const mismatch = { error: "invalid_request", reason: "account_mismatch" };
+  expect((await broker.check({ connection })).body).toMatchObject(mismatch);
 });

@@ -3,15 +3,12 @@ import { describe, expect, it } from "vitest";
 import { issueTokens, testBroker } from "../testing/test-broker.ts";
 
 const ISSUER = "https://acme.example";
-const entry = { issuer: ISSUER, issRequired: undefined } as const;
 
 async function brokerAt(changes: () => object) {
   return testBroker({
-    vendor: entry as object,
+    vendor: { issuer: ISSUER, issRequired: undefined } as object,
     vendorAnswers: async (input) => {
-      if (!String(input).includes("/.well-known/")) {
-        return issueTokens(input);
-      }
+      if (!String(input).includes("/.well-known/")) return issueTokens(input);
       return Response.json({
         issuer: ISSUER,
         authorization_endpoint: `${ISSUER}/authorize`,

@@ -7,6 +7,8 @@ import { openConnection, sealConnection } from "../grants/connection.ts";
 
 const REVOCABLE = testVendor({ revocationEndpoint: "https://acme.example/revoke" });
 
+const REJECTED = { error: "vendor_credentials_rejected", credentials_source: "shared" };
+const page = (): Response => new Response("<html>r3flect");
 const refusal = (error: string, status = 400): Response =>
   Response.json({ error, error_description: "r3flect" }, { status });
 
@@ -89,15 +91,10 @@ describe("refresh", () => {
     const vendorAnswers = async () => Response.json({ access_token: `at-${++calls}`, token_type: "bearer" });
     const { refresh, connection } = await connected({ vendorAnswers });
     const { body } = await refresh({ connection });
-    expect(body).toMatchObject({
-      access_token: "at-2",
-      refresh_token: "rt-1",
-      vendor: "acme",
-      connection: expect.any(String),
-    });
-    expect((await refresh({ connection: String(body["connection"]), refresh_token: "rt-9" })).response.status).toBe(
-      200,
-    );
+    const kept = { access_token: "at-2", refresh_token: "rt-1", vendor: "acme", connection: expect.any(String) };
+    expect(body).toMatchObject(kept);
+    const next = { connection: String(body["connection"]), refresh_token: "rt-9" };
+    expect((await refresh(next)).response.status).toBe(200);
   });
 
   it("returns a connection under the newest key once it signs, and the old one until then", async () => {
@@ -107,9 +104,8 @@ describe("refresh", () => {
     now.advance(60);
     const { body } = await refresh({ connection, refresh_token: "rt-2" });
     expect(body["connection"]).not.toBe(connection);
-    expect((await refresh({ connection: String(body["connection"]), refresh_token: "rt-3" })).response.status).toBe(
-      200,
-    );
+    const next = { connection: String(body["connection"]), refresh_token: "rt-3" };
+    expect((await refresh(next)).response.status).toBe(200);
   });
 
   it("bar#RF-1 makes one vendor call for 100 equal requests, and replays it for 60 s", async () => {
@@ -154,23 +150,11 @@ describe("refresh", () => {
     ["a lost answer where it rotates", true, lose, 503, { error: "temporarily_unavailable", retry: "restart" }],
     ["a lost answer where it may not", false, lose, 503, { error: "temporarily_unavailable" }],
     ["an outage", true, () => new Response("r3flect", { status: 503 }), 503, { error: "temporarily_unavailable" }],
-    [
-      "a page where it rotates",
-      true,
-      () => new Response("<html>r3flect"),
-      502,
-      { error: "vendor_response_invalid", retry: "restart" },
-    ],
-    ["a page where it may not", false, () => new Response("<html>r3flect"), 502, { error: "vendor_response_invalid" }],
+    ["a page where it rotates", true, page, 502, { error: "vendor_response_invalid", retry: "restart" }],
+    ["a page where it may not", false, page, 502, { error: "vendor_response_invalid" }],
     ["a dead token", true, () => refusal("invalid_grant"), 400, { error: "invalid_grant" }],
     ["a refused scope", true, () => refusal("invalid_scope"), 400, { error: "invalid_scope" }],
-    [
-      "refused credentials",
-      true,
-      () => refusal("invalid_client", 401),
-      400,
-      { error: "vendor_credentials_rejected", credentials_source: "shared" },
-    ],
+    ["refused credentials", true, () => refusal("invalid_client", 401), 400, REJECTED],
   ])("answers %s of the vendor by its own code", async (_, rotatesRefreshTokens, answer, status, members) => {
     const { refresh } = await testBroker({ vendor: { rotatesRefreshTokens }, vendorAnswers: async () => answer() });
     const { response, body } = await refresh({ vendor: "acme" });
@@ -178,21 +162,12 @@ describe("refresh", () => {
     expect([response.status, rest]).toEqual([status, members]);
   });
 
-  it("bar#BY-4 sends no refresh token to another host than the one that issued it", async () => {
-    const vendors = new Map([["acme", testVendor()]]);
-    const { refresh, connection, seen } = await connected({ config: { vendors } });
-    vendors.set("acme", testVendor({ tokenEndpoint: "https://evil.example/token" }));
-    expect((await refresh({ connection })).body).toMatchObject({
-      error: "invalid_grant",
-      reason: "connection_endpoint_changed",
-    });
-    expect(seen).toHaveLength(1);
-  });
-
   it("bar#BY-4 sends a token to no host but the vendor's when it was issued", async () => {
     const vendors = new Map([["acme", testVendor()]]);
     const { refresh, post, connection, seen } = await connected({ config: { vendors } });
-    const moved = { reason: "connection_endpoint_changed" };
+    vendors.set("acme", testVendor({ tokenEndpoint: "https://evil.example/token" }));
+    const moved = { error: "invalid_grant", reason: "connection_endpoint_changed" };
+    expect((await refresh({ connection })).body).toMatchObject(moved);
     vendors.set("acme", testVendor({ refreshEndpoint: "https://evil.example/refresh" }));
     expect((await refresh({ connection })).body).toMatchObject(moved);
     vendors.set("acme", testVendor({ revocationEndpoint: "https://evil.example/revoke" }));
@@ -211,10 +186,7 @@ describe("refresh", () => {
     expect(seen).toHaveLength(2);
     for (const others of [next, { ...next, id: old?.id ?? "" }]) {
       vendors.set("acme", { ...entry, credentials: [others] });
-      expect((await refresh({ connection, refresh_token: "rt-2" })).body).toMatchObject({
-        error: "vendor_credentials_rejected",
-        credentials_source: "shared",
-      });
+      expect((await refresh({ connection, refresh_token: "rt-2" })).body).toMatchObject(REJECTED);
     }
     expect(seen).toHaveLength(2);
   });
@@ -255,12 +227,8 @@ describe("revoke", () => {
 describe("explain", () => {
   it("shows endpoints and parameter sources, hides secrets, stores and sends nothing", async () => {
     const { post, seen } = await testBroker({ vendor: { authorizationParams: { access_type: "offline" } } });
-    const { response, body } = await post("/v1/explain", {
-      vendor: "acme",
-      scope: "write",
-      prompt: "consent",
-      vendor_params: '{"audience":"api"}',
-    });
+    const asked = { scope: "write", prompt: "consent", vendor_params: '{"audience":"api"}' };
+    const { response, body } = await post("/v1/explain", { vendor: "acme", ...asked });
     expect(response.status).toBe(200);
     expect(body).toMatchObject({
       vendor: "acme",
@@ -283,17 +251,11 @@ describe("explain", () => {
 
   it("refuses what /v1/par would refuse, and takes a connection", async () => {
     const { post, connection } = await connected();
-    expect((await post("/v1/explain", { vendor: "acme", redirect_uri: "https://evil.example" })).body).toMatchObject({
-      error: "invalid_request",
-      reason: "redirect_uri",
-    });
-    for (const wrong of [
-      { code_challenge: "x" },
-      { response_type: "token" },
-      { request: "x" },
-      { response_mode: "form_post" },
-    ]) {
-      expect((await post("/v1/explain", { vendor: "acme", ...wrong })).body["error"]).toBe("invalid_request");
+    const { body } = await post("/v1/explain", { vendor: "acme", redirect_uri: "https://evil.example" });
+    expect(body).toMatchObject({ error: "invalid_request", reason: "redirect_uri" });
+    const wrong = { code_challenge: "x", response_type: "token", request: "x", response_mode: "form_post" };
+    for (const [name, value] of Object.entries(wrong)) {
+      expect((await post("/v1/explain", { vendor: "acme", [name]: value })).body["error"]).toBe("invalid_request");
     }
     expect((await post("/v1/explain", { connection })).body).toMatchObject({ vendor: "acme" });
   });

@@ -10,6 +10,7 @@ const ISSUER = "https://auth.acme.example";
 const METADATA = `${ISSUER}/.well-known/oauth-authorization-server`;
 const SERVER = "https://mcp.acme.example/mcp";
 const RESOURCE = "https://mcp.acme.example/.well-known/oauth-protected-resource/mcp";
+const EVIL = "https://evil.example";
 const STORED = {
   authorizationEndpoint: `${ISSUER}/authorize`,
   tokenEndpoint: `${ISSUER}/token`,
@@ -44,12 +45,12 @@ async function serverBroker() {
 
 it.each<[string, string, object, string]>([
   ["another endpoint", "endpoint_mismatch", { token_endpoint: `${ISSUER}/moved/token` }, METADATA],
-  ["one of another party", "endpoint_mismatch", { token_endpoint: "https://evil.example/token" }, METADATA],
-  ["another issuer", "issuer_mismatch", { issuer: "https://evil.example" }, METADATA],
+  ["one of another party", "endpoint_mismatch", { token_endpoint: `${EVIL}/token` }, METADATA],
+  ["another issuer", "issuer_mismatch", { issuer: EVIL }, METADATA],
   [
     "a server that names another issuer",
     "issuer_mismatch",
-    { resource: SERVER, authorization_servers: ["https://evil.example"] },
+    { resource: SERVER, authorization_servers: [EVIL] },
     RESOURCE,
   ],
 ])(

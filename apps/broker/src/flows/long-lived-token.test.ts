@@ -1,6 +1,6 @@
 /** A vendor without refresh tokens, as it reaches a client of the broker, and the operator's log. */
 import { describe, expect, it } from "vitest";
-import { testBroker, type TestBroker, type TestBrokerOptions } from "../testing/test-broker.ts";
+import { testBroker, type TestBrokerOptions } from "../testing/test-broker.ts";
 
 const VENDOR: NonNullable<TestBrokerOptions["vendor"]> = {
   refreshEndpoint: "https://acme.example/renew",
@@ -11,16 +11,6 @@ const VENDOR: NonNullable<TestBrokerOptions["vendor"]> = {
   },
 };
 
-/** By path; 500 for any other. */
-function answering(
-  answers: Readonly<Record<string, object | number>>,
-): NonNullable<TestBrokerOptions["vendorAnswers"]> {
-  return async (input) => {
-    const answer = answers[new URL(String(input)).pathname] ?? 500;
-    return typeof answer === "number" ? new Response(null, { status: answer }) : Response.json(answer);
-  };
-}
-
 const SHORT = { access_token: "short-1", token_type: "bearer", expires_in: 3600 };
 const ANSWERS = {
   "/token": SHORT,
@@ -28,8 +18,16 @@ const ANSWERS = {
   "/renew": { access_token: "long-2", token_type: "bearer", expires_in: 5_184_000 },
 };
 
-const opened = (answers: Readonly<Record<string, object | number>>): Promise<TestBroker> =>
-  testBroker({ vendor: VENDOR, vendorAnswers: answering(answers) });
+/** @param answers by path; 500 for any other */
+const opened = (answers: Readonly<Record<string, object | number>>, more: TestBrokerOptions = {}) =>
+  testBroker({
+    ...more,
+    vendor: VENDOR,
+    vendorAnswers: async (input) => {
+      const answer = answers[new URL(String(input)).pathname] ?? 500;
+      return typeof answer === "number" ? new Response(null, { status: answer }) : Response.json(answer);
+    },
+  });
 
 describe("a long-lived token", () => {
   it("comes with the code, and is what renews it until a day that is said", async () => {
@@ -37,16 +35,12 @@ describe("a long-lived token", () => {
     const { body, connection } = await broker.connect();
     const lives = { expires_in: 5_184_000, refresh_token_expires_in: 5_184_000 };
     expect(body).toMatchObject({ access_token: "long-1", refresh_token: "long-1", ...lives, vendor_data: {} });
-    expect((await broker.refresh({ refresh_token: "long-1", connection })).body).toMatchObject({
-      access_token: "long-2",
-      refresh_token: "long-2",
-      ...lives,
-    });
+    const refreshed = await broker.refresh({ refresh_token: "long-1", connection });
+    expect(refreshed.body).toMatchObject({ access_token: "long-2", refresh_token: "long-2", ...lives });
   });
 
   it("is renewed by a sealed refresh token alone, which does not show it", async () => {
-    const client = { refreshTokens: "sealed" } as const;
-    const broker = await testBroker({ client, vendor: VENDOR, vendorAnswers: answering(ANSWERS) });
+    const broker = await opened(ANSWERS, { client: { refreshTokens: "sealed" } });
     const { body } = await broker.connect();
     expect(String(body["refresh_token"])).not.toContain("long-1");
     const refreshed = await broker.refresh({ refresh_token: String(body["refresh_token"]) });

@@ -11,16 +11,10 @@ import { asFlow } from "./flow-record.ts";
 
 const OWN = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
 
-function entry(vendor: Partial<Vendor>, placeholders: PlaceholderSpecs, serverUrl?: string): VendorConfig {
-  const endpoints = {
-    authorizationEndpoint: "https://{tenant}.acme.example/{region}/authorize",
-    tokenEndpoint: "https://{tenant}.acme.example/{region}/token",
-  };
-  return {
-    ...testVendor({ ...endpoints, ...vendor }),
-    placeholders,
-    ...(serverUrl === undefined ? {} : { serverUrl }),
-  };
+function entry(vendor: Partial<Vendor>, placeholders: PlaceholderSpecs): VendorConfig {
+  const at = "https://{tenant}.acme.example/{region}";
+  const endpoints = { authorizationEndpoint: `${at}/authorize`, tokenEndpoint: `${at}/token` };
+  return { ...testVendor({ ...endpoints, ...vendor }), placeholders };
 }
 
 const SPECS: PlaceholderSpecs = { tenant: { pattern: "[a-z]{1,20}" }, region: { values: ["eu", "us"], default: "eu" } };
@@ -116,7 +110,7 @@ describe("a vendor with placeholders", () => {
   it("checks values that only the server's URL has, and binds them too", async () => {
     const server = "https://mcp.acme.example/{environment}";
     const specs = { ...SPECS, environment: { pattern: "[0-9]+" } };
-    const { push, post } = await brokerOf(entry({}, specs, server));
+    const { push, post } = await brokerOf({ ...entry({}, specs), serverUrl: server });
     expect((await push(given({ tenant: "blue", environment: "7" }))).response.status).toBe(201);
     expect((await push(given({ tenant: "blue" }))).response.status).toBe(201);
     for (const environment of ["x", "../7", "7?x"]) {
@@ -133,23 +127,19 @@ describe("a vendor with placeholders", () => {
     const { post } = await brokerOf(entry(own, SPECS));
     const { body } = await post("/v1/explain", { vendor: "acme", ...given({ tenant: "blue" }) });
     expect(body["endpoints"]).toMatchObject({ issuer, revocation_endpoint: revocationEndpoint });
-    const { body: refused } = await post("/v1/explain", {
-      vendor: "acme",
-      ...given({ tenant: "blue", tenantid: "x" }),
-    });
-    expect(refused["error"]).toBe("invalid_request");
+    const refused = await post("/v1/explain", { vendor: "acme", ...given({ tenant: "blue", tenantid: "x" }) });
+    expect(refused.body["error"]).toBe("invalid_request");
   });
 
   it("reaches listed hosts as the operator's, others as hosts of a request", async () => {
-    const free = await brokerOf();
-    await free.connect(given({ tenant: "blue" }));
-    expect(free.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([true]);
-    const listed = await brokerOf(entry({}, { ...SPECS, tenant: { values: ["blue"] } }));
-    await listed.connect(given({ tenant: "blue" }));
-    expect(listed.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([false]);
-    const standard = await brokerOf(entry({}, { ...SPECS, tenant: { default: "blue" } }));
-    await standard.connect();
-    expect(standard.seen.map(({ isUntrusted }) => isUntrusted)).toEqual([false]);
+    const isUntrusted = async (tenant: PlaceholderSpecs[string], form: Record<string, string>) => {
+      const { connect, seen } = await brokerOf(entry({}, { ...SPECS, tenant }));
+      await connect(form);
+      return seen.map((request) => request.isUntrusted);
+    };
+    expect(await isUntrusted({ pattern: "[a-z]{1,20}" }, given({ tenant: "blue" }))).toEqual([true]);
+    expect(await isUntrusted({ values: ["blue"] }, given({ tenant: "blue" }))).toEqual([false]);
+    expect(await isUntrusted({ default: "blue" }, {})).toEqual([false]);
   });
 });
 
@@ -175,15 +165,8 @@ describe("a placeholder that can fill a registrable domain", () => {
 
   it("bar#EG-7 is held to the rules for URLs of a request", async () => {
     const { push, seen } = await brokerOf(whole);
-    for (const host of [
-      "127.0.0.1",
-      "localhost",
-      "vault.internal",
-      "db",
-      "acme.example:444",
-      "a.example/x",
-      "broker.example",
-    ]) {
+    const local = ["127.0.0.1", "localhost", "vault.internal", "db"];
+    for (const host of [...local, "acme.example:444", "a.example/x", "broker.example"]) {
       const { body } = await push({ ...given({ host }), ...OWN });
       expect([host, body["error"]]).toEqual([host, "invalid_request"]);
     }

@@ -5,7 +5,7 @@
 import type { Config } from "../config.ts";
 import { Secret } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
-import { issueTokens, testBroker, type TestBrokerOptions, testVendor } from "../testing/test-broker.ts";
+import { issueTokens, testBroker, testVendor } from "../testing/test-broker.ts";
 
 const BYOC = { vendor_client_id: "mine", vendor_client_secret: "their secret" };
 const ENDPOINTS = {
@@ -23,11 +23,7 @@ const vendors = new Map([
 ]) as Config["vendors"];
 const egress = { allowLoopback: false, allowCidrs: [], timeoutMs: 10_000 };
 const PROXIED = { vendors, egress: { ...egress, proxy: new Secret("http://proxy.internal:3128") } };
-const behind = async (config: TestBrokerOptions["config"]) =>
-  testBroker({
-    ...(config === undefined ? {} : { config }),
-    vendorAnswers: issueTokens,
-  });
+const behind = async (config: Partial<Config>) => testBroker({ config, vendorAnswers: issueTokens });
 const shop = { vendor: "label", placeholders: '{"shop":"mine"}' };
 
 describe("behind a proxy", () => {
@@ -50,11 +46,8 @@ describe("behind a proxy", () => {
   ])("bar#EG-11 %s is unauthorized_client, and nothing is sent", async (_what, form) => {
     const { push, post, seen } = await behind(PROXIED);
     for (const { response, body } of [await push(form), await post("/v1/explain", form)]) {
-      expect([response.status, body["error"], body["error_description"]]).toEqual([
-        400,
-        "unauthorized_client",
-        expect.stringContaining("through a proxy"),
-      ]);
+      const refused = { error: "unauthorized_client", error_description: expect.stringContaining("through a proxy") };
+      expect([response.status, body]).toMatchObject([400, refused]);
     }
     expect(seen).toEqual([]);
     expect((await (await behind({ vendors })).push(form)).body["error"]).not.toBe("unauthorized_client");

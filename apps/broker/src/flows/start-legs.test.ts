@@ -11,6 +11,7 @@ import type { ClientConfig, VendorConfig } from "../config.ts";
 import {
   flowIdOf,
   ISSUER,
+  issueTokens,
   PUSHED,
   REDIRECT_URI,
   refusedPage,
@@ -20,20 +21,16 @@ import {
 } from "../testing/test-broker.ts";
 
 const STRICT = { allowOverrides: false };
-const FOREIGN_ENDPOINTS = {
-  authorization_endpoint: "https://r3flect.example/a",
-  token_endpoint: "https://r3flect.example/t",
-};
+const authorization_endpoint = "https://r3flect.example/a";
+const token_endpoint = "https://r3flect.example/t";
 
 describe("leg 1, POST /v1/par", () => {
   it("rfc9126#2.2 answers 201 with a request_uri for 300 s", async () => {
     const { push } = await testBroker();
     const { response, body } = await push();
     expect(response.status).toBe(201);
-    expect(body).toEqual({
-      request_uri: expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/),
-      expires_in: 300,
-    });
+    const request_uri = expect.stringMatching(/^urn:ietf:params:oauth:request_uri:/) as string;
+    expect(body).toEqual({ request_uri, expires_in: 300 });
   });
 
   it("bar#ST-7 ends a request_uri at 300 s by the clock, not by housekeeping", async () => {
@@ -107,10 +104,8 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
     const { ask } = await open();
     const empty = { vendor_client_id: "", issuer: "", scope: "", login_hint: "" };
     const { response, body } = await ask({ nonsense: REFLECTED, ...empty });
-    expect([response.status, response.headers.get("cache-control")]).toEqual([
-      path === "/v1/par" ? 201 : 200,
-      "no-store",
-    ]);
+    const status = path === "/v1/par" ? 201 : 200;
+    expect([response.status, response.headers.get("cache-control")]).toEqual([status, "no-store"]);
     expect(JSON.stringify(body)).not.toContain("r3flect");
   });
 
@@ -125,17 +120,12 @@ describe.each(["/v1/par", "/v1/explain"])("leg 1, what %s refuses", (path) => {
     ["a secret without its client id", { vendor_client_secret: REFLECTED }, "invalid_request"],
     ["a client id with a line break", { vendor_client_id: "r3flect\nb" }, "invalid_request"],
     ["a client id of 2,049 characters", { vendor_client_id: "r3flect".repeat(300) }, "invalid_request"],
-    ["a token endpoint", { token_endpoint: "https://r3flect.example/t" }, "unauthorized_client"],
+    ["a token endpoint", { token_endpoint }, "unauthorized_client"],
     ["an issuer", { vendor: "", issuer: "https://r3flect.example" }, "unauthorized_client"],
-    [
-      "an authorization endpoint",
-      { authorization_endpoint: "https://r3flect.example/a" },
-      "unauthorized_client",
-      STRICT,
-    ],
-    ["a token endpoint", { token_endpoint: "https://r3flect.example/t" }, "unauthorized_client", STRICT],
+    ["an authorization endpoint", { authorization_endpoint }, "unauthorized_client", STRICT],
+    ["a token endpoint", { token_endpoint }, "unauthorized_client", STRICT],
     ["an issuer", { vendor: "", issuer: "https://r3flect.example" }, "unauthorized_client", STRICT],
-    ["both endpoints", { vendor: "", ...FOREIGN_ENDPOINTS }, "unauthorized_client", STRICT],
+    ["both endpoints", { vendor: "", authorization_endpoint, token_endpoint }, "unauthorized_client", STRICT],
     ["placeholders of no endpoint", { placeholders: '{"tenant":"r3flect"}' }, "invalid_request"],
     ["placeholders that are no JSON", { placeholders: "r3flect" }, "invalid_request"],
     ["a redirect URI of another client", { redirect_uri: "https://other.example/cb" }, "invalid_request"],
@@ -202,7 +192,7 @@ describe("bar#XA-9 a vendor whose credentials clients of several owners share", 
       const started = await testBroker({
         config: { clients, store: { kind: "sqlite", path: join(folder, "broker.sqlite") } },
         vendor: { revocationEndpoint: "https://acme.example/revoke" },
-        vendorAnswers: async () => Response.json({ access_token: "at", token_type: "bearer", refresh_token: "rt" }),
+        vendorAnswers: issueTokens,
       });
       onTestFinished(() => started.close());
       return started;
@@ -229,13 +219,14 @@ describe("bar#XA-9 a vendor whose credentials clients of several owners share", 
   });
 });
 
+const NEVER_ISSUED = `urn:ietf:params:oauth:request_uri:${"a".repeat(22)}.${"b".repeat(43)}`;
+const NOT_PUSHED = "?client_id=platform&response_type=code&redirect_uri=https://r3flect.example/";
+
 describe("leg 2, GET /v1/authorize", () => {
   it("leaves for the vendor with each parameter once and a cookie of this flow", async () => {
     const { start } = await testBroker();
-    const { location, cookie } = await start({
-      vendor_params: '{"access_type":"offline"}',
-      login_hint: "user@acme.example",
-    });
+    const login_hint = "user@acme.example";
+    const { location, cookie } = await start({ vendor_params: '{"access_type":"offline"}', login_hint });
     const names = [...(location?.searchParams.keys() ?? [])];
     expect(new Set(names).size).toBe(names.length);
     expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
@@ -245,7 +236,7 @@ describe("leg 2, GET /v1/authorize", () => {
       scope: "read",
       code_challenge_method: "S256",
       access_type: "offline",
-      login_hint: "user@acme.example",
+      login_hint,
     });
     expect(cookie).toMatch(/^__Host-flow-[A-Za-z0-9_-]{22}=[A-Za-z0-9_-]{43}$/);
   });
@@ -289,16 +280,8 @@ describe("leg 2, GET /v1/authorize", () => {
       "request_uri_unknown",
       (_, query) => query.set("request_uri", "https://r3flect.example/r"),
     ],
-    [
-      "one that never was",
-      "request_uri_unknown",
-      (_, query) => query.set("request_uri", `urn:ietf:params:oauth:request_uri:${"a".repeat(22)}.${"b".repeat(43)}`),
-    ],
-    [
-      "a request that was not pushed",
-      undefined,
-      (url) => void (url.search = "?client_id=platform&response_type=code&redirect_uri=https://r3flect.example/"),
-    ],
+    ["one that never was", "request_uri_unknown", (_, query) => query.set("request_uri", NEVER_ISSUED)],
+    ["a request that was not pushed", undefined, (url) => void (url.search = NOT_PUSHED)],
     ["bar#HT-3 a repeated parameter", undefined, (_, query) => query.append("client_id", "platform")],
     ["bar#HT-4 broken escapes", undefined, (url) => void (url.search += "&x=%E0%A4%A")],
     ["bar#HT-4 a NUL", undefined, (url) => void (url.search += "%00")],
@@ -340,10 +323,8 @@ describe("leg 2, GET /v1/authorize", () => {
     vendors.set("acme", testVendor({ authorizationEndpoint: "https://evil.example/authorize" }));
     const { location } = await get(path);
     expect(location?.host).toBe("platform.example");
-    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
-      reason: "context_changed",
-      retry: "restart",
-    });
+    const told = { reason: "context_changed", retry: "restart" };
+    expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject(told);
   });
 
   it("tells another browser with a used request_uri nothing, also while the vendor is down", async () => {

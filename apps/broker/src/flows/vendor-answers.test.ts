@@ -10,6 +10,9 @@ import {
 
 const REVOCABLE = { revocationEndpoint: "https://acme.example/revoke" };
 
+/** @param members as JSON */
+const issued = (members: string): string => `{"access_token":"at","token_type":"bearer",${members}}`;
+
 /** @param body of the token endpoint, as text */
 function answering(body: string, init: ResponseInit = {}): NonNullable<TestBrokerOptions["vendorAnswers"]> {
   const headers = { "content-type": "application/json", ...(init.headers as Record<string, string>) };
@@ -19,35 +22,26 @@ function answering(body: string, init: ResponseInit = {}): NonNullable<TestBroke
 
 const refresh = (broker: TestBroker, form: Record<string, string> = {}) => broker.refresh({ vendor: "acme", ...form });
 
-/** The body of an answer as it was sent: a parser would read the numbers. */
-const textOf = async (broker: TestBroker, form: Record<string, string>): Promise<string> =>
-  (await broker.post("/v1/token", form)).text;
-
 describe("a number in vendor_data has the vendor's digits", () => {
   const NUMBERS = '"user_id":17841405822304915,"deep":{"ids":[9007199254740993,1e400,1.0,-0,0.30000000000000004441]}';
-  const BODY = `{"access_token":"at","token_type":"bearer",${NUMBERS}}`;
-  const REDEEM = { grant_type: "authorization_code", redirect_uri: "https://platform.example/cb" };
-  const VERIFIER = { code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" };
+  const BODY = issued(NUMBERS);
 
   it.each(["token", "callback"] as const)("of a code that is redeemed at: %s", async (redeemAt) => {
     const broker = await testBroker({ vendor: { redeemAt }, vendorAnswers: answering(BODY) });
     const code = await broker.park();
-    expect(await textOf(broker, { ...REDEEM, ...VERIFIER, code })).toContain(`"vendor_data":{${NUMBERS}}`);
+    expect((await broker.redeem(code)).text).toContain(`"vendor_data":{${NUMBERS}}`);
   });
 
   it("of a refresh, and of its replay", async () => {
     const broker = await testBroker({ vendorAnswers: answering(BODY) });
-    const form = { grant_type: "refresh_token", refresh_token: "rt", vendor: "acme" };
-    for (const _ of ["call", "replay"]) expect(await textOf(broker, form)).toContain(`"vendor_data":{${NUMBERS}}`);
+    for (const _ of ["call", "replay"]) expect((await refresh(broker)).text).toContain(`"vendor_data":{${NUMBERS}}`);
     expect(broker.seen).toHaveLength(1);
   });
 });
 
 describe("a scope of an odd shape", () => {
   it("is left out, kept in vendor_data, and told to the operator", async () => {
-    const broker = await testBroker({
-      vendorAnswers: answering('{"access_token":"at","token_type":"bearer","scope":{}}'),
-    });
+    const broker = await testBroker({ vendorAnswers: answering(issued('"scope":{}')) });
     const { response, body } = await broker.connect();
     expect([response.status, body["scope"], body["vendor_data"]]).toEqual([200, undefined, { scope: {} }]);
     expect(broker.lines.map((line) => JSON.parse(line) as object)).toContainEqual(
@@ -56,9 +50,7 @@ describe("a scope of an odd shape", () => {
   });
 
   it("is read where it is a list of lists in one text", async () => {
-    const broker = await testBroker({
-      vendorAnswers: answering('{"access_token":"at","token_type":"bearer","scope":["read write"]}'),
-    });
+    const broker = await testBroker({ vendorAnswers: answering(issued('"scope":["read write"]')) });
     const { body } = await broker.connect();
     expect([body["scope"], body["vendor_data"]]).toEqual(["read write", {}]);
     expect(broker.lines.join("")).not.toContain("vendor_scope_left_out");
@@ -151,10 +143,7 @@ describe("a token dialect of the operator's own", () => {
       return new Response(body, { status: body.includes("problem") ? 422 : 200 });
     };
     const broker = await testBroker({ vendor, vendorAnswers });
-    expect((await broker.connect()).body).toMatchObject({
-      access_token: "at",
-      refresh_token: "rt-2",
-    });
+    expect((await broker.connect()).body).toMatchObject({ access_token: "at", refresh_token: "rt-2" });
     expect((await refresh(broker)).body).toMatchObject({ error: "invalid_grant", vendor_error: "token_dead" });
     expect(sent).toEqual(["operators-key", "operators-key"]);
   });

@@ -46,6 +46,18 @@ export function rotatingTokens(): Fetch {
   return async () => Response.json({ access_token: `at-${++n}`, token_type: "bearer", refresh_token: `rt-${n}` });
 }
 
+/** Endpoints of a vendor beside those of a flow. */
+export const WAYS = {
+  revocationEndpoint: "https://acme.example/revoke",
+  introspectionEndpoint: "https://acme.example/introspect",
+};
+
+/** For `vendorAnswers`: what those answer; undefined for any other. */
+export function besideTokens(input: string | URL): Response | undefined {
+  if (String(input) === WAYS.revocationEndpoint) return new Response(null);
+  return String(input) === WAYS.introspectionEndpoint ? Response.json({ active: true, client_id: "ours" }) : undefined;
+}
+
 /**
  * For `vendorAnswers`: no response comes.
  *
