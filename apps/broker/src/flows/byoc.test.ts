@@ -29,12 +29,11 @@ async function connected(form: Record<string, string> = OWN) {
 
 describe("a flow with credentials of the client's own", () => {
   it("goes to the vendor as that client, and redeems as that client", async () => {
-    const { start, callback, redeem, seen } = await testBroker();
-    const { location, state, cookie } = await start(OWN);
-    expect(location?.searchParams.get("client_id")).toBe("mine");
-    expect(location?.searchParams.get("redirect_uri")).toBe(`${ISSUER}/v1/callback`);
-    const back = await callback({ state, code: "vendor-code" }, cookie);
-    const { response, body } = await redeem(back.location?.searchParams.get("code") ?? "");
+    const { start, land, redeem, seen } = await testBroker();
+    const started = await start(OWN);
+    expect(started.location?.searchParams.get("client_id")).toBe("mine");
+    expect(started.location?.searchParams.get("redirect_uri")).toBe(`${ISSUER}/v1/callback`);
+    const { response, body } = await redeem(await land(started));
     expect({ status: response.status, vendor: body["vendor"] }).toEqual({ status: 200, vendor: "acme" });
     expect(seen.map(({ authorization }) => authorization)).toEqual([basic("mine", OWN.vendor_client_secret)]);
   });
@@ -158,17 +157,17 @@ describe("a flow with credentials of the client's own", () => {
   });
 
   it("bar#BY-1 seals the secret until the callback, then under our code, then drops it", async () => {
-    const { start, callback, redeem, deps, lines } = await testBroker();
-    const { state, cookie } = await start(OWN);
-    const flowId = flowIdOf(cookie);
+    const { start, land, redeem, deps, lines } = await testBroker();
+    const flow = await start(OWN);
+    const flowId = flowIdOf(flow.cookie);
     const stored = async () => (await deps.records.get({ kind: "flow", id: flowId }, { includeExpired: true }))?.data;
     const started = await stored();
     expect(started).toMatchObject({ vendorClientId: "mine", vendorSecret: expect.stringMatching(/^[\w-]+\.[\w-]+$/) });
-    const back = await callback({ state, code: "vendor-code" }, cookie);
+    const code = await land(flow);
     const parked = await stored();
     expect(parked).toHaveProperty("sealed");
     expect(parked).not.toHaveProperty("vendorSecret");
-    await redeem(back.location?.searchParams.get("code") ?? "");
+    await redeem(code);
     const spent = await stored();
     expect(spent).not.toHaveProperty("sealed");
     expect(JSON.stringify([started, parked, spent]) + lines.join("")).not.toContain(OWN.vendor_client_secret);

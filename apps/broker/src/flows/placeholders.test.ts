@@ -56,11 +56,10 @@ describe("a vendor whose authorization page names the client", () => {
 
 describe("a vendor with placeholders", () => {
   it("is filled per flow, defaults included, on every leg and afterwards", async () => {
-    const { start, callback, redeem, refresh, seen, vendors } = await brokerOf();
-    const { location, state, cookie } = await start(given({ tenant: "blue", region: "" }));
-    expect(location?.href).toMatch(/^https:\/\/blue\.acme\.example\/eu\/authorize\?/);
-    const back = await callback({ state, code: "c" }, cookie);
-    const { body } = await redeem(back.location?.searchParams.get("code") ?? "");
+    const { start, land, redeem, refresh, seen, vendors } = await brokerOf();
+    const started = await start(given({ tenant: "blue", region: "" }));
+    expect(started.location?.href).toMatch(/^https:\/\/blue\.acme\.example\/eu\/authorize\?/);
+    const { body } = await redeem(await land(started));
     // A default that changes later must not apply to a token minted before.
     vendors.set("acme", entry({}, { ...SPECS, region: { values: ["eu", "us"], default: "us" } }));
     const connection = String(body["connection"]);

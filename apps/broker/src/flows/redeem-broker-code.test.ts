@@ -56,11 +56,10 @@ describe("leg 4, POST /v1/token", () => {
   });
 
   it("rfc8707#2.2 bar#VR-10 sends the resource on both legs", async () => {
-    const { start, callback, redeem, seen } = await testBroker();
-    const { state, cookie, location } = await start({ resource: "https://api.acme.example" });
-    expect(location?.searchParams.get("resource")).toBe("https://api.acme.example");
-    const back = await callback({ state, code: "c" }, cookie);
-    await redeem(back.location?.searchParams.get("code") ?? "");
+    const { start, land, redeem, seen } = await testBroker();
+    const started = await start({ resource: "https://api.acme.example" });
+    expect(started.location?.searchParams.get("resource")).toBe("https://api.acme.example");
+    await redeem(await land(started));
     expect(seen[0]?.form.get("resource")).toBe("https://api.acme.example");
   });
 

@@ -199,13 +199,17 @@ function requests({ app }: Broker, lines: readonly string[]) {
   };
   const callback = (parameters: Record<string, string>, cookie?: string, path = "/v1/callback") =>
     get(`${path}?${new URLSearchParams(parameters).toString()}`, cookie);
-  /** Legs 1 to 3: the platform has the broker's code. */
-  const park = async (form: Record<string, string> = {}, extra: Record<string, string> = {}) => {
-    const { state, cookie, location: atVendor } = await start(form);
+  /** Leg 3 of a flow that has started: the platform has the broker's code. */
+  const land = async (
+    { state, cookie, location: atVendor }: Pick<Awaited<ReturnType<typeof start>>, "state" | "cookie" | "location">,
+    extra: Record<string, string> = {},
+  ) => {
     const { pathname } = new URL(atVendor?.searchParams.get("redirect_uri") ?? ISSUER);
     const { location } = await callback({ state, code: "vendor-code", ...extra }, cookie, pathname);
     return location?.searchParams.get("code") ?? "";
   };
+  const park = async (form: Record<string, string> = {}, extra: Record<string, string> = {}) =>
+    land(await start(form), extra);
   const redeem = (code: string, form: Record<string, string> = {}, clientId?: string) =>
     post(
       "/v1/token",
@@ -219,7 +223,7 @@ function requests({ app }: Broker, lines: readonly string[]) {
   };
   const refresh = (form: Record<string, string>, clientId?: string) =>
     post("/v1/token", { grant_type: "refresh_token", refresh_token: "rt", ...form }, clientId);
-  return { post, get, push, authorizePath, start, callback, park, redeem, connect, refresh };
+  return { post, get, push, authorizePath, start, callback, land, park, redeem, connect, refresh };
 }
 
 /** @param text a cookie that leg 2 set, or a request_uri */

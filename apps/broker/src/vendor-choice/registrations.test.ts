@@ -7,6 +7,8 @@ const OWNERS = [{ id: "acme" }, { id: "globex" }];
 const client = (client_id: string, fields: object = {}): object => ({ ...CLIENT, client_id, ...fields });
 const ofAcme = client("a", { owner: "acme" });
 const ofGlobex = client("g", { owner: "globex" });
+const limitedTo = (vendors: readonly string[]): object => client("g", { owner: "globex", vendors });
+const vendorWith = (fields: object) => ({ v: { ...VENDORS.v, ...fields } });
 /** Vendors whose new flows show the owner page; one warning names them all. */
 const shared = (fields: object, options?: { env: Record<string, string> }): string[] => {
   const { warnings } = load({ ...MINIMAL, ...fields }, options);
@@ -19,7 +21,7 @@ describe("bar#XA-9 credentials of one vendor", () => {
   it.each([
     ["of two owners", [ofAcme, ofGlobex]],
     ["of an owner and without an owner", [ofAcme, client("b")]],
-    ["of two owners, one named and one by default", [ofAcme, client("g", { owner: "globex", vendors: ["v"] })]],
+    ["of two owners, one named and one by default", [ofAcme, limitedTo(["v"])]],
   ])("bar#XA-9 are not shared by clients %s", (_, clients) => {
     expect(shared({ owners: OWNERS, vendors: VENDORS, clients })).toEqual(["v"]);
   });
@@ -33,14 +35,12 @@ describe("bar#XA-9 credentials of one vendor", () => {
 
   it("bar#XA-9 are not shared under a second name: the vendor still sees one client", () => {
     const again = { ...VENDORS.v, name: "Again", authorization_endpoint: "https://vendor.example/authorize?x=1" };
-    const clients = [client("a", { owner: "acme", vendors: ["v"] }), client("g", { owner: "globex", vendors: ["w"] })];
-    expect(shared({ owners: OWNERS, vendors: { ...VENDORS, w: again }, clients })).toEqual(["v", "w"]);
-    const retired = [{ client_id: "another", client_secret: "s" }, CREDENTIALS.credentials];
-    expect(
-      shared({ owners: OWNERS, vendors: { v: VENDORS.v, w: { ...again, credentials: retired } }, clients }),
-    ).toEqual(["v"]);
-    const another = { ...again, credentials: { client_id: "another", client_secret: "s" } };
-    expect(shared({ owners: OWNERS, vendors: { ...VENDORS, w: another }, clients })).toEqual([]);
+    const clients = [client("a", { owner: "acme", vendors: ["v"] }), limitedTo(["w"])];
+    const sharedBeside = (w: object) => shared({ owners: OWNERS, vendors: { ...VENDORS, w }, clients });
+    expect(sharedBeside(again)).toEqual(["v", "w"]);
+    const another = { client_id: "another", client_secret: "s" };
+    expect(sharedBeside({ ...again, credentials: [another, CREDENTIALS.credentials] })).toEqual(["v"]);
+    expect(sharedBeside({ ...again, credentials: another })).toEqual([]);
   });
 
   it("are reported at start with the clients concerned and what to do", () => {
@@ -61,7 +61,7 @@ describe("bar#XA-9 credentials of one vendor", () => {
 
   it("bar#XA-9 are one registration at a second host, unless their secret is another", () => {
     const at = { authorization_endpoint: "https://again.example/a", token_endpoint: "https://again.example/t" };
-    const clients = [client("a", { owner: "acme", vendors: ["v"] }), client("g", { owner: "globex", vendors: ["w"] })];
+    const clients = [client("a", { owner: "acme", vendors: ["v"] }), limitedTo(["w"])];
     const second = (client_secret: string, endpoints: object = at) =>
       shared({
         owners: OWNERS,
@@ -77,15 +77,11 @@ describe("bar#XA-9 credentials of one vendor", () => {
   it.each([
     ["clients of one owner", VENDORS, [ofAcme, client("b", { owner: "acme" })]],
     ["clients without owner, which are one party", VENDORS, [client("a"), client("b")]],
-    [
-      "the one owner whose clients are not limited to others",
-      VENDORS,
-      [ofAcme, client("g", { owner: "globex", vendors: [] })],
-    ],
-    ["no client, at a vendor that is off", { v: { ...VENDORS.v, enabled: false } }, [ofAcme, ofGlobex]],
+    ["the one owner whose clients are not limited to others", VENDORS, [ofAcme, limitedTo([])]],
+    ["no client, at a vendor that is off", vendorWith({ enabled: false }), [ofAcme, ofGlobex]],
     [
       "no new flow, at a vendor without new flows",
-      { v: { ...VENDORS.v, accepts_new_authorizations: false } },
+      vendorWith({ accepts_new_authorizations: false }),
       [ofAcme, ofGlobex],
     ],
   ])("serve %s", (_, vendors, clients) => {
@@ -98,7 +94,7 @@ describe("bar#XA-9 credentials of one vendor", () => {
     });
     const open = { ...one("w"), ...one("y") };
     const all = [one("v", { setup: "vendor_approval" }), open, one("x")];
-    const clients = [ofAcme, client("g", { owner: "globex", vendors: ["x"] })];
+    const clients = [ofAcme, limitedTo(["x"])];
     for (const order of [all, all.toReversed()]) {
       const vendors = Object.assign({}, ...order) as object;
       expect(shared({ owners: OWNERS, vendors, clients })).toEqual(["x"]);
@@ -112,7 +108,7 @@ describe("bar#XA-9 credentials of one vendor", () => {
   });
 
   it("serve the one owner that the vendor has approved", () => {
-    const vendors = { v: { ...VENDORS.v, setup: "vendor_approval" } };
+    const vendors = vendorWith({ setup: "vendor_approval" });
     const clients = [ofAcme, client("b", { approved_vendors: ["v"] })];
     expect(shared({ owners: OWNERS, vendors, clients })).toEqual([]);
     const owners = [{ id: "acme", approved_vendors: ["v"] }];

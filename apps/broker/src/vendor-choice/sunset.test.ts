@@ -38,12 +38,11 @@ describe("an endpoint that the vendor ends", () => {
   });
 
   it("refreshes and revokes after the day, and finishes a flow that began before", async () => {
-    const { now, start, callback, redeem, refresh, post } = await brokerWith(SUNSET);
+    const { now, start, land, redeem, refresh, post } = await brokerWith(SUNSET);
     now.advance(SECONDS_LEFT - 1);
-    const { state, cookie } = await start();
+    const started = await start();
     now.advance(2);
-    const { location } = await callback({ state, code: "vendor-code" }, cookie);
-    const { body } = await redeem(location?.searchParams.get("code") ?? "");
+    const { body } = await redeem(await land(started));
     const connection = String(body["connection"]);
     const refreshed = await refresh({ connection });
     expect(refreshed.body).toMatchObject({ access_token: "at" });

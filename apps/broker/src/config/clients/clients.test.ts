@@ -41,35 +41,21 @@ describe("a client", () => {
   });
 
   it("takes every other field", () => {
-    const fields = {
-      owner: "acme",
-      name: "Acme Platform",
-      vendors: ["my-vendor"],
-      browser_binding: "platform",
-      allow_overrides: false,
-      initiate_login_uri: "https://acme.platform.example/connect",
-    };
-    const owners = [
-      { id: "acme", name: "Acme Corp", approved_vendors: ["my-vendor"], initial_access_token: { "my-vendor": "iat" } },
-    ];
-    const config = load({ ...MINIMAL, owners, vendors: VENDORS, clients: [{ ...CLIENT, ...fields }] });
+    const same = { owner: "acme", name: "Acme Platform", vendors: ["my-vendor"] };
+    const [uri, approved] = ["https://acme.platform.example/connect", ["my-vendor"]];
+    const fields = { browser_binding: "platform", allow_overrides: false, initiate_login_uri: uri };
+    const owner = { id: "acme", name: "Acme Corp" };
+    const owners = [{ ...owner, approved_vendors: approved, initial_access_token: { "my-vendor": "iat" } }];
+    const config = load({ ...MINIMAL, owners, vendors: VENDORS, clients: [{ ...CLIENT, ...same, ...fields }] });
     expect(config.clients[0]).toMatchObject({
-      owner: "acme",
-      name: "Acme Platform",
-      vendors: ["my-vendor"],
+      ...same,
       browserBinding: "platform",
       allowOverrides: false,
-      approvedVendors: ["my-vendor"],
-      initiateLoginUri: "https://acme.platform.example/connect",
+      approvedVendors: approved,
+      initiateLoginUri: uri,
     });
-    expect(config.owners).toEqual([
-      {
-        id: "acme",
-        name: "Acme Corp",
-        approvedVendors: ["my-vendor"],
-        initialAccessTokens: new Map([["my-vendor", new Secret("iat")]]),
-      },
-    ]);
+    const initialAccessTokens = new Map([["my-vendor", new Secret("iat")]]);
+    expect(config.owners).toEqual([{ ...owner, approvedVendors: approved, initialAccessTokens }]);
     expect(config.clients[0]?.initialAccessTokens?.get("my-vendor")?.reveal()).toBe("iat");
     expect(clientOf({})).not.toHaveProperty("initialAccessTokens");
   });
@@ -77,14 +63,12 @@ describe("a client", () => {
   it.each([["two words"], ["line\nbreak"], ["tökén"], ["x".repeat(4097)]])(
     "refuses an initial access token that fits no header, %#",
     (token) => {
-      const where = { owners: [{ id: "acme", initial_access_token: { "my-vendor": token } }], vendors: VENDORS };
-      expect(problemsOf(where)).toEqual([
-        "owners[0].initial_access_token.my-vendor must be visible ASCII without spaces, at most 4096 characters",
-      ]);
+      const problem = "must be visible ASCII without spaces, at most 4096 characters";
+      const owners = [{ id: "acme", initial_access_token: { "my-vendor": token } }];
+      const ofOwner = problemsOf({ owners, vendors: VENDORS });
+      expect(ofOwner).toEqual([`owners[0].initial_access_token.my-vendor ${problem}`]);
       const vendors = { "my-vendor": { ...VENDORS["my-vendor"], initial_access_token: token } };
-      expect(problemsOf({ vendors })).toEqual([
-        "vendors.my-vendor.initial_access_token must be visible ASCII without spaces, at most 4096 characters",
-      ]);
+      expect(problemsOf({ vendors })).toEqual([`vendors.my-vendor.initial_access_token ${problem}`]);
     },
   );
 
@@ -163,16 +147,13 @@ describe("the keys of a client", () => {
 
   it("are a mapping, JSON text from a file, or an address", () => {
     const jwks = { keys: [ec] };
-    const clients = [{ ...WITHOUT_SECRET, jwks }];
-    expect(load({ ...MINIMAL, clients }).clients[0]).toMatchObject({ secretDigests: [], jwks });
-    const fromFile = [{ ...WITHOUT_SECRET, jwks: "file:keys/jwks.json" }];
-    expect(
-      load({ ...MINIMAL, clients: fromFile }, { files: { "keys/jwks.json": JSON.stringify(jwks) } }).clients[0]?.jwks,
-    ).toEqual(jwks);
-    const byReference = [{ ...WITHOUT_SECRET, jwks_uri: "https://acme.platform.example/jwks.json" }];
-    expect(load({ ...MINIMAL, clients: byReference }).clients[0]?.jwksUri).toBe(
-      "https://acme.platform.example/jwks.json",
-    );
+    const files = { "keys/jwks.json": JSON.stringify(jwks) };
+    const keysOf = (fields: object) =>
+      load({ ...MINIMAL, clients: [{ ...WITHOUT_SECRET, ...fields }] }, { files }).clients[0];
+    expect(keysOf({ jwks })).toMatchObject({ secretDigests: [], jwks });
+    expect(keysOf({ jwks: "file:keys/jwks.json" })?.jwks).toEqual(jwks);
+    const jwks_uri = "https://acme.platform.example/jwks.json";
+    expect(keysOf({ jwks_uri })?.jwksUri).toBe(jwks_uri);
   });
 
   it.each([

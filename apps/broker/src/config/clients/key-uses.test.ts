@@ -22,6 +22,9 @@ const problemsOfClient = (fields: object): string[] =>
 const toSecret = (fields: object): object => ({ ...CLIENT, token_encrypted_response_alg: "ECDH-ES", ...fields });
 const toSigner = (fields: object): object => ({ ...SIGNER, token_encrypted_response_alg: "ECDH-ES", ...fields });
 
+const keysOf = (...keys: Jwk[]) => ({ jwks: { keys } });
+const [NO_ENC, NO_SIG] = ["ECDH-ES", "private_key_jwt"].map((use) => `jwks has no key for ${use}`) as [string, string];
+
 describe("encrypted answers", () => {
   it("are off unless a client asks for them", () => {
     expect(clientOf(CLIENT)).not.toHaveProperty("encryptedResponse");
@@ -47,7 +50,7 @@ describe("encrypted answers", () => {
 
   it("take the first key that fits, and never a key for signatures", () => {
     const next = newEc({ use: "enc", kid: "next" });
-    const keyOf = (...keys: Jwk[]): unknown => clientOf(toSigner({ jwks: { keys } }))?.encryptedResponse;
+    const keyOf = (...keys: Jwk[]): unknown => clientOf(toSigner(keysOf(...keys)))?.encryptedResponse;
     expect(keyOf(sig, rsa, next, enc)).toMatchObject({ key: { kid: "next" } });
     expect(keyOf(newEc({ kid: "any" }), enc)).toMatchObject({ key: { kid: "enc" } });
   });
@@ -90,29 +93,17 @@ describe("encrypted answers", () => {
       toSecret({ token_encrypted_response_enc: "A128CBC-HS256", jwks: { keys: [enc] } }),
       ['token_encrypted_response_enc must be one of "A256GCM", "A256CBC-HS512"'],
     ],
-    ["a key of another algorithm", toSecret({ jwks: { keys: [rsa] } }), ["jwks has no key for ECDH-ES"]],
-    [
-      "a key that names another algorithm",
-      toSecret({ jwks: { keys: [newEc({ use: "enc", alg: "ECDH-ES+A128KW" })] } }),
-      ["jwks has no key for ECDH-ES"],
-    ],
-    ["a key for signatures", toSecret({ jwks: { keys: [sig] } }), ["jwks has no key for ECDH-ES"]],
-    [
-      "a curve that the broker does not support",
-      toSecret({ jwks: { keys: [newEc({ use: "enc" }, "secp256k1")] } }),
-      ["jwks has no key for ECDH-ES"],
-    ],
+    ["a key of another algorithm", toSecret(keysOf(rsa)), [NO_ENC]],
+    ["a key that names another algorithm", toSecret(keysOf(newEc({ use: "enc", alg: "ECDH-ES+A128KW" }))), [NO_ENC]],
+    ["a key for signatures", toSecret(keysOf(sig)), [NO_ENC]],
+    ["a curve that the broker does not support", toSecret(keysOf(newEc({ use: "enc" }, "secp256k1"))), [NO_ENC]],
     [
       "two keys that do not say what they are for",
-      toSigner({ jwks: { keys: [newEc({ kid: "one" }), newEc({ kid: "two" })] } }),
-      ["jwks has no key for ECDH-ES"],
+      toSigner(keysOf(newEc({ kid: "a" }), newEc({ kid: "b" }))),
+      [NO_ENC],
     ],
-    ["no key that signs", toSigner({ jwks: { keys: [enc] } }), ["jwks has no key for private_key_jwt"]],
-    [
-      "neither",
-      toSigner({ jwks: { keys: [rsa] } }),
-      ["jwks has no key for ECDH-ES", "jwks has no key for private_key_jwt"],
-    ],
+    ["no key that signs", toSigner(keysOf(enc)), [NO_SIG]],
+    ["neither", toSigner(keysOf(rsa)), [NO_ENC, NO_SIG]],
     [
       "a private key",
       toSecret({ jwks: { keys: [{ ...enc, d: "AAAA" }] } }),
@@ -120,7 +111,7 @@ describe("encrypted answers", () => {
     ],
     [
       "two keys of one name",
-      toSecret({ jwks: { keys: [enc, newEc({ use: "enc", kid: "enc" })] } }),
+      toSecret(keysOf(enc, newEc({ use: "enc", kid: "enc" }))),
       ["jwks has a key (number 1) that has the same kid as another"],
     ],
     [
@@ -129,7 +120,7 @@ describe("encrypted answers", () => {
       [
         'token_encrypted_response_enc must be one of "A256GCM", "A256CBC-HS512"',
         "token_encrypted_response_enc encrypts nothing without token_encrypted_response_alg",
-        "jwks has no key for private_key_jwt",
+        NO_SIG,
       ],
     ],
   ])("are refused with %s", (_, fields, problems) => {
@@ -137,10 +128,7 @@ describe("encrypted answers", () => {
   });
 
   it("rfc7518#4.3 are refused with RSA under 2048 bits", () => {
-    const weak = toSecret({
-      token_encrypted_response_alg: "RSA-OAEP-256",
-      jwks: { keys: [newRsa({ use: "enc" }, 1024)] },
-    });
+    const weak = toSecret({ token_encrypted_response_alg: "RSA-OAEP-256", ...keysOf(newRsa({ use: "enc" }, 1024)) });
     expect(problemsOfClient(weak)).toEqual([
       "jwks has a key (number 1) that cannot be used: it must be EC, OKP, or RSA of at least 2048 bits, with a sound value and a kid that is text",
     ]);

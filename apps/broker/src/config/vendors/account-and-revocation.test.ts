@@ -8,33 +8,21 @@ const REVOCATION = "https://vendor.example/revoke";
 
 describe("a vendor's account in the file", () => {
   it("is that of the registry's entries, in snake_case", () => {
-    const entry = ownVendor({
-      account: {
-        endpoint: ENDPOINT,
-        method: "POST",
-        body: { query: "{ me { id } }" },
-        headers: { "User-Agent": "acme/1.0" },
-        token: { in: "header", scheme: "OAuth" },
-        member: "data.0",
-        refusal: { member: "error.code", values: ["NOT_SIGNED_IN"] },
-        identity: ["team.id", "id"],
-        scope_header: "x-oauth-scopes",
-      },
-      identity: { from: "token_response", members: ["user_id"] },
-    });
+    const account = {
+      endpoint: ENDPOINT,
+      method: "POST",
+      body: { query: "{ me { id } }" },
+      token: { in: "header", scheme: "OAuth" },
+      member: "data.0",
+      refusal: { member: "error.code", values: ["NOT_SIGNED_IN"] },
+      identity: ["team.id", "id"],
+    };
+    const identity = { from: "token_response", members: ["user_id"] };
+    const inFile = { ...account, headers: { "User-Agent": "acme/1.0" }, scope_header: "x-oauth-scopes" };
+    const entry = ownVendor({ account: inFile, identity });
     expect(entry?.vendor).toMatchObject({
-      account: {
-        endpoint: ENDPOINT,
-        method: "POST",
-        body: { query: "{ me { id } }" },
-        headers: { "user-agent": "acme/1.0" },
-        token: { in: "header", scheme: "OAuth" },
-        member: "data.0",
-        refusal: { member: "error.code", values: ["NOT_SIGNED_IN"] },
-        identity: ["team.id", "id"],
-        scopeHeader: "x-oauth-scopes",
-      },
-      identity: { from: "token_response", members: ["user_id"] },
+      account: { ...account, headers: { "user-agent": "acme/1.0" }, scopeHeader: "x-oauth-scopes" },
+      identity,
     });
     expect(entry).toMatchObject({ asksUserinfo: true, ownAccount: true });
   });
@@ -116,21 +104,11 @@ describe("a vendor's revocation in the file", () => {
       ends: "token",
       goneStatuses: [],
     });
-    const stated = {
-      ...revocation,
-      method: "DELETE",
-      token_parameter: "access_token",
-      ends: "grant",
-      gone_statuses: [404],
-      gone_errors: ["token_revoked"],
-    };
-    expect(ownVendor({ revocation_endpoint: REVOCATION, revocation: stated })?.vendor.revocation).toMatchObject({
-      method: "DELETE",
-      tokenParameter: "access_token",
-      ends: "grant",
-      goneStatuses: [404],
-      goneErrors: ["token_revoked"],
-    });
+    const own = { ...revocation, method: "DELETE", ends: "grant" };
+    const inFile = { token_parameter: "access_token", gone_statuses: [404], gone_errors: ["token_revoked"] };
+    const stated = ownVendor({ revocation_endpoint: REVOCATION, revocation: { ...own, ...inFile } });
+    const read = { tokenParameter: "access_token", goneStatuses: [404], goneErrors: ["token_revoked"] };
+    expect(stated?.vendor.revocation).toMatchObject({ ...own, ...read });
   });
 
   it.each<[object, string]>([

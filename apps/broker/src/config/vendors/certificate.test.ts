@@ -22,18 +22,15 @@ const problems = (credentials: object): string[] =>
 describe("a certificate", () => {
   it("stands in files or in the file, beside a secret of another entry", () => {
     const files = { "app.key": key, "app.pem": cert };
-    const credentials = credentialsOf(
-      [
-        { client_id: "app", private_key: "file:./app.key", certificate: "file:./app.pem" },
-        { id: "older", client_id: "app", client_secret: "s" },
-      ],
-      { files },
-    );
+    const inFiles = { client_id: "app", private_key: "file:./app.key", certificate: "file:./app.pem" };
+    const older = { id: "older", client_id: "app", client_secret: "s" };
+    const credentials = credentialsOf([inFiles, older], { files });
     const thumbprint = createHash("sha256").update(new X509Certificate(cert).raw).digest("base64url");
-    expect(credentials).toMatchObject([
+    const [first, second] = [
       { id: "app", certificate: { thumbprint } },
       { id: "older", clientId: "app" },
-    ]);
+    ];
+    expect(credentials).toMatchObject([first, second]);
     expect(JSON.stringify(credentials)).not.toContain("PRIVATE");
     expect(credentialsOf(CREDENTIALS)?.[0]?.certificate?.thumbprint).toBe(thumbprint);
   });

@@ -6,16 +6,8 @@ import {
   OWN_VENDOR as OWN,
   ownVendor,
   problemsOfOwnVendor as problemsOfOwn,
+  refusalOf,
 } from "../testing/config-file.ts";
-
-function messageOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    return String(error);
-  }
-  throw new Error("it was accepted");
-}
 
 describe("credentials", () => {
   it("are a list, the first in use, or one entry", () => {
@@ -98,21 +90,23 @@ describe("credentials", () => {
       "are refused by name, and not repeated: %j (h11)",
       (secret) => {
         for (const [source, ...given] of sources(secret)) {
-          const text = messageOf(() => load(...given));
+          const text = refusalOf(() => load(...given)).message;
           const name = source === "variable" ? SECRET : "vendors.my-vendor.credentials.client_secret";
           expect(text).toContain(`1 problem`);
           expect(text).toMatch(new RegExp(`${name} must (not begin or end with|have at most)`));
           expect(text).not.toContain("ret-x");
         }
         const env = { [ID]: secret, [SECRET]: "good" };
-        const text = messageOf(() => load({ ...MINIMAL, vendors: { "my-vendor": OWN } }, { env }));
+        const text = refusalOf(() => load({ ...MINIMAL, vendors: { "my-vendor": OWN } }, { env })).message;
         expect(text).toMatch(new RegExp(`1 problem[^]*${ID} must`));
       },
     );
 
     it("hold for clients' secrets and initial access tokens, too", () => {
       const [client] = [{ ...CLIENT, client_secret: " x".repeat(20) }];
-      expect(messageOf(() => load({ ...MINIMAL, clients: [client] }))).toContain("client_secret must not begin");
+      expect(refusalOf(() => load({ ...MINIMAL, clients: [client] })).message).toContain(
+        "client_secret must not begin",
+      );
       expect(problemsOfOwn({ initial_access_token: "'iat'" })).toEqual([
         "….initial_access_token must not begin or end with a quotation mark",
       ]);

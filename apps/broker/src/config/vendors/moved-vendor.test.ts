@@ -13,13 +13,11 @@ const KNOWN = {
   revocationEndpoint: "https://api.known.example/revoke",
 };
 
-function moved(
-  fields: object,
-  known: Partial<Vendor> = KNOWN,
-): { vendor: Vendor | undefined; warnings: readonly string[] } {
+function moved(fields: object, known: Partial<Vendor> = KNOWN) {
   const registry = registryOf({ id: "known", ...known });
   const { vendors, warnings } = load({ ...MINIMAL, vendors: { known: fields } }, { registry });
-  return { vendor: vendors.get("known")?.vendor, warnings };
+  const { vendor, registersNoClients } = vendors.get("known") ?? {};
+  return { vendor, registersNoClients, warnings };
 }
 const WARNING = expect.stringContaining("no revocation_endpoint");
 
@@ -33,15 +31,10 @@ describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", (
   });
 
   it("keeps what the operator says beside it", () => {
-    const { vendor, warnings } = moved({
-      token_endpoint: "https://gateway.example/token",
-      refresh_endpoint: "https://gateway.example/refresh",
-      revocation_endpoint: "https://elsewhere.example/revoke",
-    });
-    expect(vendor).toMatchObject({
-      refreshEndpoint: "https://gateway.example/refresh",
-      revocationEndpoint: "https://elsewhere.example/revoke",
-    });
+    const [refreshEndpoint, revocationEndpoint] = ["https://gateway.example/r", "https://elsewhere.example/revoke"];
+    const own = { refresh_endpoint: refreshEndpoint, revocation_endpoint: revocationEndpoint };
+    const { vendor, warnings } = moved({ token_endpoint: "https://gateway.example/token", ...own });
+    expect(vendor).toMatchObject({ refreshEndpoint, revocationEndpoint });
     expect(warnings).toEqual([]);
   });
 
@@ -76,10 +69,8 @@ it("asks the operator's endpoint whether a token is good, before the registry's"
 });
 
 describe("registration at a registry vendor", () => {
-  const registersNoClients = (fields: object, known: Partial<Vendor> = {}): boolean | undefined => {
-    const registry = registryOf({ id: "known", ...KNOWN, issuer: "https://www.known.example", ...known });
-    return load({ ...MINIMAL, vendors: { known: fields } }, { registry }).vendors.get("known")?.registersNoClients;
-  };
+  const registersNoClients = (fields: object, known: Partial<Vendor> = {}): boolean | undefined =>
+    moved(fields, { ...KNOWN, issuer: "https://www.known.example", ...known }).registersNoClients;
 
   it("is known to be unsupported when neither the entry nor the file has an endpoint for it", () => {
     expect(registersNoClients({})).toBe(true);

@@ -1,10 +1,11 @@
 /** Credentials of a vendor whose client secret is a signed JWT: a key instead of a secret. */
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { load, type LoadOptions, MINIMAL, problemsOf, registryOf } from "../testing/config-file.ts";
 
-const pem = (namedCurve: string): string =>
-  generateKeyPairSync("ec", { namedCurve }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const pemOf = ({ privateKey }: { readonly privateKey: KeyObject }): string =>
+  privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const pem = (namedCurve: string): string => pemOf(generateKeyPairSync("ec", { namedCurve }));
 const KEY = pem("P-256");
 const CREDENTIALS = { client_id: "com.example.service", team_id: "TEAM123456", key_id: "KEY1234567", private_key: KEY };
 const registry = registryOf({
@@ -44,12 +45,7 @@ describe("a signed client secret", () => {
   it.each([
     ["not a key", "is not a private key in PEM, or is an encrypted one"],
     [pem("P-384"), "must be an EC key on P-256, for ES256"],
-    [
-      generateKeyPairSync("rsa", { modulusLength: 2048 })
-        .privateKey.export({ type: "pkcs8", format: "pem" })
-        .toString(),
-      "must be an EC key on P-256, for ES256",
-    ],
+    [pemOf(generateKeyPairSync("rsa", { modulusLength: 2048 })), "must be an EC key on P-256, for ES256"],
   ])("is refused with another key", (privateKey, problem) => {
     expect(problems({ ...CREDENTIALS, private_key: privateKey })).toEqual([
       `vendors.signing.credentials${problem.startsWith("must") ? "[0]" : ""}.private_key ${problem}`,

@@ -10,31 +10,22 @@ const registry = registryOf({
 
 describe("a vendor's token dialect in the file", () => {
   it("is that of the registry's entries", () => {
+    const busy = { prefix: "Rate limit", means: "temporarily_unavailable" };
+    const invalid_request = [
+      { status: 401, means: "vendor_credentials_rejected" },
+      { member: "reason.kind", value: "revoked", means: "invalid_grant" },
+    ];
     const entry = ownVendor({
       token_headers: { "X-Api-Version": "2026-11-01" },
       token_response_member: "data.0",
       error_member: "errors.0.code",
-      token_errors: {
-        "Token is dead": "invalid_grant",
-        busy: { prefix: "Rate limit", means: "temporarily_unavailable" },
-        invalid_request: [
-          { status: 401, means: "vendor_credentials_rejected" },
-          { member: "reason.kind", value: "revoked", means: "invalid_grant" },
-        ],
-      },
+      token_errors: { "Token is dead": "invalid_grant", busy, invalid_request },
     });
     expect(entry?.vendor).toMatchObject({
       tokenHeaders: { "x-api-version": "2026-11-01" },
       tokenResponseMember: "data.0",
       errorMember: "errors.0.code",
-      tokenErrors: {
-        "Token is dead": [{ means: "invalid_grant" }],
-        busy: [{ prefix: "Rate limit", means: "temporarily_unavailable" }],
-        invalid_request: [
-          { status: 401, means: "vendor_credentials_rejected" },
-          { member: "reason.kind", value: "revoked", means: "invalid_grant" },
-        ],
-      },
+      tokenErrors: { "Token is dead": [{ means: "invalid_grant" }], busy: [busy], invalid_request },
     });
   });
 

@@ -24,6 +24,8 @@ const REGISTRY = registryOf(
   { setup: "vendor_approval", byoc: false },
 );
 
+const MISFIT = "has a default or a value that does not fit its own pattern, values and kind";
+
 describe("a vendor of the operator's own", () => {
   it("needs a name and an issuer or both endpoints, and gets the standard for the rest", () => {
     expect(ownVendor({})).toEqual({
@@ -85,14 +87,11 @@ describe("a vendor of the operator's own", () => {
     expect([entry?.asksUserinfo, ownVendor({})?.asksUserinfo]).toEqual([true, undefined]);
   });
 
-  it.each([{}, { name: "V" }, { name: "V", token_endpoint: "https://v.example/t" }, null])(
-    "is refused as %j",
-    (fields) => {
-      expect(problemsOf({ vendors: { v: fields } })).toEqual([
-        "vendors.v is not a vendor of the registry, so it is one of your own, and lacks an issuer (or authorization_endpoint and token_endpoint)",
-      ]);
-    },
-  );
+  it.each([{}, { name: "V" }, { name: "V", token_endpoint: "https://v.example/t" }, null])("is refused as %j", (v) => {
+    expect(problemsOf({ vendors: { v } })).toEqual([
+      "vendors.v is not a vendor of the registry, so it is one of your own, and lacks an issuer (or authorization_endpoint and token_endpoint)",
+    ]);
+  });
 
   it("is shown by its id where it has no name", () => {
     const { name: _, ...nameless } = OWN;
@@ -136,14 +135,8 @@ describe("a vendor of the operator's own", () => {
       { placeholders: { "ten ant": {} } },
       '….placeholders."ten ant" must be a name: a letter, then letters, digits, _ and -',
     ],
-    [
-      { placeholders: { tenant: { values: ["eu"], default: "us" } } },
-      "….placeholders.tenant has a default or a value that does not fit its own pattern, values and kind",
-    ],
-    [
-      { placeholders: { tenant: { pattern: "[a-z]+", values: ["EU"] } } },
-      "….placeholders.tenant has a default or a value that does not fit its own pattern, values and kind",
-    ],
+    [{ placeholders: { tenant: { values: ["eu"], default: "us" } } }, `….placeholders.tenant ${MISFIT}`],
+    [{ placeholders: { tenant: { pattern: "[a-z]+", values: ["EU"] } } }, `….placeholders.tenant ${MISFIT}`],
   ])("is refused with %j", (fields, problem) => {
     expect(problemsOfOwn(fields)).toEqual([problem]);
   });
@@ -190,14 +183,12 @@ describe("endpoints", () => {
   });
 
   it("may be on loopback when egress allows it", () => {
-    const fields = { token_endpoint: "http://127.0.0.1:9000/token" };
-    expect(ownVendor(fields, { egress: { allow_loopback: true } })?.vendor.tokenEndpoint).toBe(
-      "http://127.0.0.1:9000/token",
-    );
-    expect(ownVendor(fields, { egress: { allow_loopback: "env:YES" }, env: { YES: "true" } })).toBeDefined();
-    expect(() =>
-      ownVendor({ token_endpoint: "http://10.0.0.1:9000/token" }, { egress: { allow_loopback: true } }),
-    ).toThrow("must use https");
+    const token_endpoint = "http://127.0.0.1:9000/token";
+    const egress = { allow_loopback: true };
+    expect(ownVendor({ token_endpoint }, { egress })?.vendor.tokenEndpoint).toBe(token_endpoint);
+    const byVariable = { egress: { allow_loopback: "env:YES" }, env: { YES: "true" } };
+    expect(ownVendor({ token_endpoint }, byVariable)).toBeDefined();
+    expect(() => ownVendor({ token_endpoint: "http://10.0.0.1:9000/token" }, { egress })).toThrow("must use https");
   });
 
   it("may have any https port, and the egress knows their hosts", () => {
@@ -209,12 +200,9 @@ describe("endpoints", () => {
 
   it("may be on any port of a network egress allows", () => {
     const egress = { allow_cidrs: ["10.0.0.0/8"] };
-    expect(ownVendor({ token_endpoint: "https://10.1.2.3:8443/token" }, { egress })?.vendor.tokenEndpoint).toBe(
-      "https://10.1.2.3:8443/token",
-    );
-    expect(() => ownVendor({ token_endpoint: "https://192.168.1.1/token" }, { egress })).toThrow(
-      "must name a host of the public internet",
-    );
+    const at = (token_endpoint: string) => ownVendor({ token_endpoint }, { egress })?.vendor.tokenEndpoint;
+    expect(at("https://10.1.2.3:8443/token")).toBe("https://10.1.2.3:8443/token");
+    expect(() => at("https://192.168.1.1/token")).toThrow("must name a host of the public internet");
   });
 
   it("have placeholders of host, path and query, each of which the entry declares", () => {
@@ -278,12 +266,9 @@ describe("endpoints", () => {
   });
 
   it("bar#XA-2 that a request can move anywhere get no broker credentials; start warns", () => {
-    const whole = {
-      authorization_endpoint: "https://{host}/authorize",
-      token_endpoint: "https://{host}/token",
-      placeholders: { host: { kind: "host" } },
-    };
-    const own = { name: "My Vendor", ...whole, credentials: { client_id: "a", client_secret: "b" } };
+    const whole = { authorization_endpoint: "https://{host}/authorize", token_endpoint: "https://{host}/token" };
+    const credentials = { client_id: "a", client_secret: "b" };
+    const own = { name: "My Vendor", ...whole, credentials, placeholders: { host: { kind: "host" } } };
     const { warnings } = load({ ...MINIMAL, vendors: { own } });
     expect(warnings.filter((warning) => warning.includes("whole domain"))).toHaveLength(1);
   });
