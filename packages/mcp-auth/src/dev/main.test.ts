@@ -19,8 +19,10 @@ function dev(args: readonly string[] = [], node: readonly string[] = []) {
 
 const failure = (status: number, message: unknown) => ({ status, stdout: "", stderr: message });
 
-it("mcp-dev says what keeps it from starting: no service.yaml", () => {
+it("mcp-dev says what keeps it from starting: no service.yaml, no src/main.ts", () => {
   expect(dev()).toEqual(failure(1, expect.stringMatching(/^There is no service.yaml here[^\n]*\n$/)));
+  writeFileSync(join(folder, "service.yaml"), "name: a\n");
+  expect(dev()).toEqual(failure(1, expect.stringMatching(/^There is no src.main.ts here[^\n]*\n$/)));
 });
 
 it.each([
@@ -28,6 +30,8 @@ it.each([
   ["name: a\nenvironment: { OAUTH_MODE: both, VENDOR: github }\n", /OAUTH_MODE/],
 ])("runDev refuses %j before it starts anything", async (text, message) => {
   writeFileSync(join(folder, "service.yaml"), text);
+  mkdirSync(join(folder, "src"));
+  writeFileSync(join(folder, "src", "main.ts"), "");
   const before = process.cwd();
   process.chdir(folder);
   try {

@@ -1,9 +1,14 @@
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { createLog } from "@oauth-broker/service";
 import { afterAll, describe, expect, it } from "vitest";
 import { systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { type Environment, loadSettings } from "../config.ts";
+import { requireSignIn } from "../hosted/sessions/sign-in-source.ts";
+import { openStorage } from "../storage.ts";
+import { loadHosted } from "../testing/environments.ts";
 import { deskEnvironment } from "./environment.ts";
 import { startPracticeVendors } from "./practice-vendor.ts";
 import { fetchTestToken } from "./test-token.ts";
@@ -163,6 +168,23 @@ describe("with VENDORS", () => {
         await expect(fetchTestToken(vendor, `${url}/elsewhere`)).rejects.toThrow(/\S/);
       }
     });
+  });
+
+  it("a project that has run before starts again, whose table is of a copy that is gone", async () => {
+    const folder = temporaryFolder();
+    const log = createLog({ write: () => {} });
+    const start = async ({ environment }: { environment: Environment }): Promise<void> => {
+      const storage = await openStorage({ now: systemClock, log, environment: { DATA_DIR: folder } });
+      try {
+        await requireSignIn(loadHosted(environment), storage);
+      } finally {
+        await storage.close();
+      }
+    };
+    await onDesk(SEVERAL, start);
+    await onDesk(SEVERAL, start);
+    const real = { VENDOR_GITHUB_CLIENT_ID: "ours", VENDOR_GITHUB_CLIENT_SECRET: "secret" };
+    await expect(onDesk({ ...SEVERAL, ...real }, start)).rejects.toThrow("SIGN_IN is another vendor");
   });
 
   it("one of them may be the real one", async () => {

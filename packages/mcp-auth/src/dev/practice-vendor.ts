@@ -77,9 +77,12 @@ export async function startPracticeVendors(given: Environment, options: Practice
     await close();
     throw error;
   }
+  const signInApp = started[ids.findIndex((id) => id === signIn)]?.app;
+  // The next copy is at another port, and no session of this one is worth anything there.
+  const adoption = signInApp === undefined ? {} : { ADOPT_SIGN_IN: "true" };
   return {
     about: started.map(({ about }, index) => (ids[index] === signIn ? `${about} (signs users in)` : about)).join(", "),
-    environment: Object.assign({}, ...started.map(({ environment }) => environment)) as Record<string, string>,
+    environment: Object.assign(adoption, ...started.map(({ environment }) => environment)) as Record<string, string>,
     app: undefined,
     close,
   };

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { splitList } from "@oauth-broker/service/configuration";
@@ -16,6 +16,7 @@ import { ownWarnings } from "./own-warnings.ts";
 import { parseServiceFile } from "./service-file.ts";
 import { fetchTestToken } from "./test-token.ts";
 
+const MAIN = join("src", "main.ts");
 const FOLLOW_PARENT_MS = 250;
 
 export interface DevDeps {
@@ -32,6 +33,8 @@ export interface DevDeps {
  */
 export async function runDev({ environment, print, say }: DevDeps): Promise<number> {
   const service = parseServiceFile(readServiceFile(), environment);
+  // Node's watcher would exit with 0.
+  if (!existsSync(MAIN)) throw new Error(`There is no ${MAIN} here, which is what dev runs`);
   const given = { ...service.environment, ...environment };
   const desk = deskEnvironment(given);
   const { url, mode, redirectUri } = desk;
@@ -85,7 +88,7 @@ interface Watched {
 }
 
 async function runWatched(environment: Environment, { print, greet }: Watched): Promise<number> {
-  const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", join("src", "main.ts")], {
+  const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", MAIN], {
     env: { ...environment, [UNDER_DEV]: "true" },
     stdio: ["inherit", "pipe", "inherit"],
   });
