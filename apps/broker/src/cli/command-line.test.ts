@@ -58,7 +58,7 @@ describe("parseCommand", () => {
     [["--jsn"], "Unknown option '--jsn': did you mean --json?"],
     [["--json=yes"], "Option '--json' does not take an argument"],
   ])("refuses %j, saying why and where to look", (args, problem) => {
-    const message = `broker: ${problem}.\nRun 'broker --help'.`;
+    const message = `broker: ${problem.endsWith("?") ? problem : `${problem}.`}\nRun 'broker --help'.`;
     expect(parseCommand(args)).toEqual({ command: { name: "invalid", message }, sandbox: false });
   });
 
