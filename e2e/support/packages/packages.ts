@@ -3,21 +3,13 @@
  * repository, installed with npm into empty projects outside it.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../paths.ts";
 import { isCurrent } from "../setup/built-services.ts";
 import { mustRun } from "./scaffold.ts";
 
-export const PACKAGES = [
-  "broker-client",
-  "create-server",
-  "mcp-auth",
-  "oauth-core",
-  "service",
-  "simulators",
-  "token-store",
-];
+export const PACKAGES: readonly string[] = readdirSync(join(ROOT, "packages")).toSorted();
 
 const SOURCES = "{packages/*,apps/mcp-template}/{src/**/*.{ts,json},*.{json,md,mjs}}";
 const TARBALL = "tarball/package.tgz";
