@@ -4,6 +4,7 @@ import { readTokenStoreSettings, settingsProblems } from "./config.ts";
 import { TokenStoreError } from "./errors.ts";
 
 const KEY_ID = "arn:aws:kms:eu-west-1:000000000000:key/11111111-1111-1111-1111-111111111111";
+const KEY = { TOKEN_ENCRYPTION_KMS_KEY_ID: KEY_ID };
 const TABLE = { DB_TABLE_NAME: "tokens", DB_TABLE_REGION: "eu-west-1" };
 const refusal = (code: string, detail = ""): unknown =>
   expect.objectContaining({ name: "TokenStoreError", code, message: expect.stringContaining(detail) });
@@ -20,7 +21,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
 
 describe("the settings of a deployed server", () => {
   it("are a table and a key, in mode bridge unless something says otherwise", () => {
-    expect(readTokenStoreSettings({}, { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: KEY_ID })).toEqual({
+    expect(readTokenStoreSettings({}, { ...TABLE, ...KEY })).toEqual({
       mode: "bridge",
       rows: { kind: "dynamodb", table: "tokens", region: "eu-west-1" },
       environment: "eu-west-1",
@@ -38,38 +39,27 @@ describe("the settings of a deployed server", () => {
     ["encrypted", "encrypted", "encrypted"],
     ["bridge", "bridge", "bridge"],
   ])("with %s in code and %s in the variable are in mode %s", (mode, variable, chosen) => {
-    const environment = { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: KEY_ID, TOKEN_ENCRYPTION_MODE: variable };
+    const environment = { ...TABLE, ...KEY, TOKEN_ENCRYPTION_MODE: variable };
     expect(readTokenStoreSettings({ mode }, environment).mode).toBe(chosen);
   });
 
-  it.each([
-    ["bridge", "encrypted"],
-    ["encrypted", "bridge"],
-  ])("are refused with %s in code and %s in the variable", (mode, TOKEN_ENCRYPTION_MODE) => {
-    const environment = { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: KEY_ID, TOKEN_ENCRYPTION_MODE };
-    expect(() => readTokenStoreSettings({ mode }, environment)).toThrow(
-      refusal("mode_conflict", "TOKEN_ENCRYPTION_MODE"),
-    );
+  const WORDS = ["Encrypted", "encrypted ", "plaintext", "off"];
+  it.each<readonly [string | undefined, Record<string, string>, string, string]>([
+    ["bridge", { TOKEN_ENCRYPTION_MODE: "encrypted", ...KEY }, "mode_conflict", "TOKEN_ENCRYPTION_MODE"],
+    ["encrypted", { TOKEN_ENCRYPTION_MODE: "bridge", ...KEY }, "mode_conflict", "TOKEN_ENCRYPTION_MODE"],
+    ...WORDS.map(
+      (word) => [undefined, { TOKEN_ENCRYPTION_MODE: word }, "settings_invalid", "bridge or encrypted"] as const,
+    ),
+    ...WORDS.map((word) => [word, {}, "settings_invalid", "in code"] as const),
+    [undefined, { TOKEN_ENCRYPTION_MODE: "encrypted" }, "key_missing", "TOKEN_ENCRYPTION_KMS_KEY_ID"],
+    ["encrypted", {}, "key_missing", ""],
+    [undefined, { TOKEN_ENCRYPTION_KMS_KEY_ID: "arn:aws:s3:::bucket" }, "key_id_invalid", "enter the key's ARN"],
+  ])("are refused with %j in code and %j", (mode, variables, code, detail) => {
+    expect(() => readTokenStoreSettings({ mode }, { ...TABLE, ...variables })).toThrow(refusal(code, detail));
   });
 
-  it.each(["Encrypted", "encrypted ", "plaintext", "off"])("are refused with the mode %j", (word) => {
-    expect(() => readTokenStoreSettings({}, { ...TABLE, TOKEN_ENCRYPTION_MODE: word })).toThrow(
-      refusal("settings_invalid", "bridge or encrypted"),
-    );
-    expect(() => readTokenStoreSettings({ mode: word }, TABLE)).toThrow(refusal("settings_invalid", "in code"));
-  });
-
-  it("are refused in mode encrypted without a key", () => {
-    expect(() => readTokenStoreSettings({}, { ...TABLE, TOKEN_ENCRYPTION_MODE: "encrypted" })).toThrow(
-      refusal("key_missing", "TOKEN_ENCRYPTION_KMS_KEY_ID"),
-    );
-    expect(() => readTokenStoreSettings({ mode: "encrypted" }, TABLE)).toThrow(refusal("key_missing"));
-  });
-
-  it.each([
-    ["an ARN that names no key", { ...TABLE, TOKEN_ENCRYPTION_KMS_KEY_ID: "arn:aws:s3:::bucket" }],
-    ["a key without region on a file", { TOKEN_ENCRYPTION_KMS_KEY_ID: "alias/tokens" }],
-  ])("are refused with %s", (_, environment) => {
+  it("are refused with a key without region on a file", () => {
+    const environment = { TOKEN_ENCRYPTION_KMS_KEY_ID: "alias/tokens" };
     expect(() => readTokenStoreSettings({}, environment)).toThrow(refusal("key_id_invalid", "enter the key's ARN"));
   });
 

@@ -34,8 +34,7 @@ it("user pair: the token is nested, without expiry, and says whose it is", async
 
 it("bot pair: bot token at the top, user token nested, each only when its scopes were asked", async () => {
   const { connectBot } = await start();
-  const both = await connectBot({ scope: "chat:write", user_scope: "users:read" });
-  expect(both).toMatchObject({
+  expect(await connectBot({ scope: "chat:write", user_scope: "users:read" })).toMatchObject({
     access_token: expect.stringMatching(/^xoxb-/),
     token_type: "bot",
     scope: "chat:write",

@@ -3,76 +3,55 @@ import { describe, expect, it } from "vitest";
 import { HELP, parseCommand, VERSION } from "./arguments.ts";
 
 const ISSUER = ["--issuer", "example=https://issuer.example"];
-const COMMON = { issuers: new Map([["example", "https://issuer.example"]]), rate: 100, json: false };
-const NONE = { ...COMMON, issuers: new Map() };
+const NONE = { issuers: new Map<string, string>(), rate: 100, json: false };
+const NAMED = { issuers: new Map([["example", "https://issuer.example"]]) };
+const WRITING = { ...NONE, ...NAMED, dryRun: false, checkpoint: undefined };
+/** Of a command line without options, but for the issuers that it needs. */
+const DEFAULTS = {
+  audit: { ...NONE, byVendor: false, verify: false, list: undefined },
+  migrate: { ...WRITING, rewrap: false, skipIssuerCheck: false },
+  strip: WRITING,
+};
 
 describe("parseCommand", () => {
+  it.each<["audit" | "migrate" | "strip", string[], object]>([
+    ["audit", [], {}],
+    ["audit", ["--by-vendor", "--rate", "5"], { rate: 5, byVendor: true }],
+    ["audit", ["--verify", ...ISSUER], { ...NAMED, verify: true }],
+    ["migrate", ISSUER, {}],
+    ["migrate", [...ISSUER, "--rewrap", "--checkpoint", "a.json"], { checkpoint: "a.json", rewrap: true }],
+    ["migrate", [...ISSUER, "--skip-issuer-check", "--json"], { json: true, skipIssuerCheck: true }],
+    ["strip", [...ISSUER, "--dry-run"], { dryRun: true }],
+  ])("reads %s %j", (name, options, changed) => {
+    expect(parseCommand([name, ...options])).toEqual({ name, options: { ...DEFAULTS[name], ...changed } });
+  });
+
   it.each([
-    [["audit"], { name: "audit", options: { ...NONE, byVendor: false, verify: false, list: undefined } }],
-    [
-      ["audit", "--by-vendor", "--rate", "5"],
-      { name: "audit", options: { ...NONE, rate: 5, byVendor: true, verify: false, list: undefined } },
-    ],
-    [
-      ["audit", "--verify", ...ISSUER],
-      { name: "audit", options: { ...COMMON, byVendor: false, verify: true, list: undefined } },
-    ],
-    [
-      ["migrate", ...ISSUER],
-      {
-        name: "migrate",
-        options: { ...COMMON, dryRun: false, checkpoint: undefined, rewrap: false, skipIssuerCheck: false },
-      },
-    ],
-    [
-      ["migrate", ...ISSUER, "--rewrap", "--skip-issuer-check", "--checkpoint", "a.json", "--json"],
-      {
-        name: "migrate",
-        options: { ...COMMON, json: true, dryRun: false, checkpoint: "a.json", rewrap: true, skipIssuerCheck: true },
-      },
-    ],
-    [["strip", ...ISSUER, "--dry-run"], { name: "strip", options: { ...COMMON, dryRun: true, checkpoint: undefined } }],
-    [["--help"], { name: "help" }],
-    [["strip", "-h"], { name: "help" }],
-    [["help"], { name: "help" }],
-    [["-v"], { name: "version" }],
-    [["audit", "--version"], { name: "version" }],
-  ])("reads %j", (args, command) => {
-    expect(parseCommand(args)).toEqual(command);
+    [["--help"], "help"],
+    [["strip", "-h"], "help"],
+    [["help"], "help"],
+    [["-v"], "version"],
+    [["audit", "--version"], "version"],
+  ])("reads %j as a question", (args, name) => {
+    expect(parseCommand(args)).toEqual({ name });
   });
 
   it("takes an issuer for each vendor, whatever the issuer holds", () => {
+    const issuers = new Map(Object.entries({ a: "https://x.example/?b=c", d: "token.example" }));
     const command = parseCommand(["strip", "--issuer", "a=https://x.example/?b=c", "--issuer", "d=token.example"]);
-    expect(command).toMatchObject({
-      options: {
-        issuers: new Map([
-          ["a", "https://x.example/?b=c"],
-          ["d", "token.example"],
-        ]),
-      },
-    });
+    expect(command).toMatchObject({ options: { issuers } });
   });
 
   it("takes the issuers of the program's settings, and those of the command line before them", () => {
-    const issuers = new Map([
-      ["a", "https://a.example"],
-      ["b", "https://b.example"],
-    ]);
+    const known = { a: "https://a.example", b: "https://b.example" };
+    const issuers = new Map(Object.entries(known));
+    const all = new Map(Object.entries({ ...known, b: "mine", c: "https://c.example" }));
     const program = { name: "node main.js token-store", issuers };
     const command = parseCommand(["migrate", "--issuer=b=mine", "--issuer", "c=https://c.example"], program);
-    expect(command).toMatchObject({
-      options: {
-        issuers: new Map([
-          ["a", "https://a.example"],
-          ["b", "mine"],
-          ["c", "https://c.example"],
-        ]),
-      },
-    });
+    expect(command).toMatchObject({ options: { issuers: all } });
     expect(parseCommand(["strip", "--dry-run"], program)).toMatchObject({ options: { issuers } });
-    expect(parseCommand(["strp"], program)).toMatchObject({
-      message: expect.stringContaining("Run 'node main.js token-store --help'"),
-    });
+    const message = expect.stringContaining("Run 'node main.js token-store --help'");
+    expect(parseCommand(["strp"], program)).toMatchObject({ message });
   });
 
   it.each([
@@ -101,9 +80,10 @@ describe("parseCommand", () => {
     [["audit", "--jsn"], "Unknown option '--jsn': did you mean --json?"],
     [["audit", "--json=yes"], "Option '--json' does not take an argument"],
   ])("refuses %j, saying why and where to look", (args, problem) => {
+    const sentence = problem.endsWith("?") ? problem : `${problem}.`;
     expect(parseCommand(args)).toEqual({
       name: "invalid",
-      message: `token-store: ${problem}.\nRun 'token-store --help'.`,
+      message: `token-store: ${sentence}\nRun 'token-store --help'.`,
     });
   });
 
@@ -122,16 +102,8 @@ describe("parseCommand", () => {
       version: string;
     };
     expect(VERSION).toBe(manifest.version);
-    const words = ["audit", "migrate", "strip", "--issuer", "--rate", "--json", "--by-vendor", "--verify", "--list"];
-    for (const word of [
-      ...words,
-      "--dry-run",
-      "--checkpoint",
-      "--rewrap",
-      "--skip-issuer-check",
-      "--help",
-      "--version",
-    ]) {
+    const words = "audit migrate strip --issuer --rate --json --by-vendor --verify --list --dry-run --checkpoint";
+    for (const word of [...words.split(" "), "--rewrap", "--skip-issuer-check", "--help", "--version"]) {
       expect(HELP).toMatch(new RegExp(`^ .*${word}\\b`, "m"));
     }
   });

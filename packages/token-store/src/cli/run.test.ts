@@ -96,8 +96,7 @@ describe("token-store", () => {
     await stopProcess(child, "SIGKILL");
     expect(await sealed()).toBeLessThan(120);
     await rows.close();
-    const result = lastLine((await run([...args, "--rate", "10000"])).stdout);
-    expect(result).toMatchObject({ ending: "done" });
+    expect(lastLine((await run([...args, "--rate", "10000"])).stdout)).toMatchObject({ ending: "done" });
     const after = lastLine((await run(["audit", "--verify", ...ISSUERS, "--rate", "10000"])).stdout);
     expect(after).toMatchObject({ counts: { plaintext_only: 0, both: 121, broken: 0 } });
   });

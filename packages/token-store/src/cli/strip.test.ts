@@ -71,8 +71,7 @@ describe("strip", () => {
     await fixture.older("u1", {}, "another");
     await fixture.records("bridge").replace(keyOf("x", "another"), TOKENS);
     const before = [await fixture.attributes("u0"), await fixture.attributes("x", "another")];
-    const result = await strip(OPTIONS, fixture.deps);
-    expect(result).toMatchObject({
+    expect(await strip(OPTIONS, fixture.deps)).toMatchObject({
       ending: "plaintext_left",
       counts: { stripped: 1, unreadable: 1, unknown_issuer: 1 },
     });
@@ -106,8 +105,7 @@ describe("strip", () => {
     const fixture = await copiesFixture(3);
     const lease = { owner: "server", until: NOW + 30, attemptId: "a" };
     const records = fixture.records("bridge");
-    const held = await records.note((await records.read(keyOf("u0")))!, { lease });
-    expect(held).toBeDefined();
+    expect(await records.note((await records.read(keyOf("u0")))!, { lease })).toBeDefined();
     const change = vi.spyOn(fixture.rows, "change");
     expect(await strip(OPTIONS, fixture.deps)).toMatchObject({ ending: "done", counts: { stripped: 3 } });
     expect(change.mock.lastCall?.[0]).toEqual(rowKeyOf(keyOf("u0")));
@@ -174,8 +172,7 @@ async function declared({ rows, clock }: CliFixture): Promise<void> {
 describe("strip refuses", () => {
   it("in mode bridge", async () => {
     const fixture = await copiesFixture(1);
-    const result = await strip({ ...OPTIONS, mode: "bridge" }, fixture.deps);
-    expect(result).toMatchObject({
+    expect(await strip({ ...OPTIONS, mode: "bridge" }, fixture.deps)).toMatchObject({
       ending: "refused",
       next: [expect.stringContaining("TOKEN_ENCRYPTION_MODE=encrypted")],
     });
@@ -211,8 +208,7 @@ describe("strip refuses", () => {
   it("bar#TS-10 while a row of any vendor is plaintext only", async () => {
     const fixture = await copiesFixture(1);
     await fixture.older("x", olderRow("x"), "another");
-    const result = await strip(OPTIONS, fixture.deps);
-    expect(result).toMatchObject({
+    expect(await strip(OPTIONS, fixture.deps)).toMatchObject({
       ending: "plaintext_left",
       next: ["Plaintext only: 1 row. Run 'token-store migrate' first."],
     });

@@ -9,20 +9,20 @@ import { kmsUnavailable } from "./kms-errors.ts";
 /** Callers get an answer within five seconds, even if the service takes nine. */
 export const DATA_KEY_TIMEOUT_MS = 4900;
 export const MAX_WAITING = 1000;
+const AT_ONCE = 20;
 
 export type CallQueue = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * First come, first served.
  *
- * @param maxConcurrency calls at once
  * @returns runs a call when its turn comes. Rejects with OAuthError temporarily_unavailable, reason
  *   `kms_unavailable`, without calling when the queue is full, or when its turn does not come in
  *   time
  */
-export function callQueue(maxConcurrency: number, timer: Timer): CallQueue {
+export function callQueue(timer: Timer): CallQueue {
   const turns = createTurns({
-    most: maxConcurrency,
+    most: AT_ONCE,
     mostWaiting: MAX_WAITING,
     timer,
     refusal: (why) =>

@@ -173,12 +173,6 @@ describe("bar#TS-13 the way to the key service", () => {
     expect(service.state).toMatchObject({ opened: 200, made: 1, peak: 20 });
   });
 
-  it("bar#TS-13 allows as few as configured", async () => {
-    start({ maxConcurrency: 3 });
-    await Promise.all(times(50, (at) => dataKeys.toOpen(`a/${at}`, 1)));
-    expect(service.state).toMatchObject({ opened: 50, peak: 3 });
-  });
-
   it("bar#TS-12 refuses a call at once that would have to wait behind a thousand", async () => {
     service.hold();
     const waiting = times(20 + MAX_WAITING, (at) => dataKeys.toOpen(`a/${at}`, 1));

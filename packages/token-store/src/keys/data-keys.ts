@@ -34,11 +34,8 @@ export interface DataKeysOptions {
   readonly context: KeyContext;
   readonly now: Clock;
   readonly timer: Timer;
-  readonly limits?: Partial<typeof LIMITS>;
+  readonly limits?: Partial<typeof KEPT_KEY_LIMITS>;
 }
-
-/** The concurrency is that of calls to the key service. */
-const LIMITS = { ...KEPT_KEY_LIMITS, maxConcurrency: 20 };
 
 /**
  * Data keys for one context. A key in memory needs no call; otherwise all callers that need the
@@ -46,9 +43,9 @@ const LIMITS = { ...KEPT_KEY_LIMITS, maxConcurrency: 20 };
  * new root when the current key is spent, `maxAgeSeconds` later at most.
  */
 export function createDataKeys({ keys, context, now, timer, limits }: DataKeysOptions): DataKeys {
-  const { maxConcurrency, ...bounds } = { ...LIMITS, ...limits };
+  const bounds = { ...KEPT_KEY_LIMITS, ...limits };
   const kept = keptKeys(bounds, { now, timer });
-  const queued = callQueue(maxConcurrency, timer);
+  const queued = callQueue(timer);
   let current: KeptKey | undefined;
   let making: Promise<KeptKey> | undefined;
   const opening = new Map<string, Promise<KeptKey>>();

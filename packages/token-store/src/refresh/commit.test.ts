@@ -22,24 +22,6 @@ beforeEach(() => {
   folder = join(temporaryFolder(), "journal");
 });
 
-describe("a commit whose answer is lost", () => {
-  it("bar#8.2-5 is repeated and recognised: one vendor call, no false fence", async () => {
-    const fixture = await dueFixture();
-    let commits = 0;
-    fixture.faults.write = (change) => {
-      if (!isCommit(change)) return undefined;
-      commits += 1;
-      return commits === 1 ? "lose" : undefined;
-    };
-    const stored = await fresh(fixture, fixture.process({ journalFolder: folder }));
-    expect(tokenOf(stored)).toBe(newest(fixture));
-    expect([commits, fixture.asked.length]).toEqual([2, 1]);
-    expect((await fixture.records.read(KEY))?.stored).toEqual(stored);
-    expect(fixture.names()).toEqual(["refreshed"]);
-    expect(readdirSync(folder)).toEqual([]);
-  });
-});
-
 describe("a store that is down", () => {
   it.each([
     [19, "stored"],

@@ -158,7 +158,7 @@ describe.each(REFRESH_MODELS)("at a vendor of model %s", (model) => {
     await expectSound(fixture, { commits: isStrict ? 0 : 1, calls: 2, isLost: isStrict });
   });
 
-  it("bar#8.2-F6 not answered about its commit, for seconds: recognised, one vendor call", async () => {
+  it("bar#8.2-F6 bar#8.2-5 not answered about its commit, for seconds: recognised, one vendor call", async () => {
     const back = fixture.time.now() + 4;
     let lost = 0;
     fixture.faults.write = (change) => {

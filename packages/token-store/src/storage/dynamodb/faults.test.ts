@@ -126,8 +126,7 @@ describe("a table that hangs", () => {
 describe("a table whose every answer is lost", () => {
   it("times out, and its write is there", async () => {
     faulty.proxy.set({ loseAnswers: "all" });
-    const answer = await outcomeOf(create("lost for good"));
-    expect(answer).toEqual(UNAVAILABLE);
+    expect(await outcomeOf(create("lost for good"))).toEqual(UNAVAILABLE);
     faulty.proxy.set({});
     // The write was executed, and no caller got its result: the next read finds the record.
     expect(await read("lost for good")).toBe("issued");

@@ -106,8 +106,7 @@ describe("several processes on one SQLite file", () => {
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(50 * 4096);
     // The log, which this process keeps open, is beyond the other's limit already.
     const child = await startLimited(64, file);
-    const advance = await orderRacers([child], { what: "advance", key, times: 1 });
-    expect(advance).toEqual({ absent: 1 });
+    expect(await orderRacers([child], { what: "advance", key, times: 1 })).toEqual({ absent: 1 });
     expect(await orderRacers([child], { what: "open" })).toEqual({
       "error OAuthError: temporarily_unavailable: The record store does not respond": 1,
     });
