@@ -113,7 +113,7 @@ describe("deploy run", () => {
     const before = await fixture.storage.connectors.deployment("notes");
     expect(before).toMatchObject({ enableDb: true, mode: "hosted" });
     await first.stop();
-    writeProject(fixture.folder, HOSTED_YAML, "global-auth");
+    writeProject(fixture.folder, HOSTED_YAML, { FAULT: "global-auth" });
     expect(await fixture.run().outcome).toMatchObject({ state: "active", test: "failed" });
     expect(await fixture.storage.connectors.deployment("notes")).toEqual(before);
     expect(await fixture.storage.connectors.find("notes")).toMatchObject({ serverUrl: url });

@@ -41,7 +41,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 export function forward(
   request: Request,
   { target, breakOff, ...rules }: Destination,
-  limits: ForwardLimits = DEFAULT_LIMITS,
+  limits: ForwardLimits,
 ): Promise<Response | Answer> {
   if (Number(request.headers.get("content-length") ?? 0) > limits.bodyBytes) return Promise.resolve(tooLarge(limits));
   const { pathname, search } = new URL(request.url);

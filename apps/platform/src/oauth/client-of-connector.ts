@@ -88,7 +88,7 @@ async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Pro
   //= rfc8707#2
   return onDirect(
     { vendor, credentials: credentialsOf(clientId, clientSecret) },
-    { resource: server.resource, ...scopeOf({ scope: settings.scopes ?? server.scope }) },
+    { resource: server.resource, ...defined({ scope: settings.scopes ?? server.scope }) },
     { ...deps, redirectUri },
   );
 }
@@ -100,7 +100,7 @@ async function clientOfVendor(connector: Connector, deps: ClientDeps): Promise<C
   if (clientId === undefined) throw noClient();
   const credentials = credentialsOf(clientId, await deps.connectors.clientSecret(id));
   const options = { ...vendorOfSettings(settings), credentials };
-  return onDirect(options, scopeOf({ scope: settings.scopes }), { ...deps, redirectUri });
+  return onDirect(options, defined({ scope: settings.scopes }), { ...deps, redirectUri });
 }
 
 function onDirect(
@@ -129,7 +129,7 @@ async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<C
   return onClient(
     client,
     brokerTarget(settings, await deps.connectors.clientSecret(id)),
-    scopeOf({ scope: settings.scopes }),
+    defined({ scope: settings.scopes }),
   );
 }
 
@@ -156,7 +156,7 @@ function onClient(client: ConnectClient, target: VendorTarget, request: StartReq
   const own = defined({ byoc: target.byoc });
   return {
     start: ({ scope, ...more } = {}) =>
-      client.start({ ...target, ...request, ...more, ...scopeOf({ scope: computeScopeUnion(request.scope, scope) }) }),
+      client.start({ ...target, ...request, ...more, ...defined({ scope: computeScopeUnion(request.scope, scope) }) }),
     finish: (callbackUrl, session) => client.finish(callbackUrl, session),
     refresh: ({ refreshToken = "", connection }) => client.refresh({ refreshToken, connection, ...own }),
     revoke: ({ refreshToken, accessToken, connection }, which = "refresh_token") =>
@@ -168,10 +168,6 @@ function onClient(client: ConnectClient, target: VendorTarget, request: StartReq
 
 function credentialsOf(clientId: string, secret: Secret | undefined): { clientId: string; clientSecret?: string } {
   return { clientId, ...defined({ clientSecret: secret?.reveal() }) };
-}
-
-function scopeOf({ scope }: { readonly scope?: string | undefined }): { readonly scope?: string } {
-  return defined({ scope });
 }
 
 const noClient = (): OAuthError =>

@@ -18,15 +18,13 @@ const USER = "first-user";
 
 let platform: TestConnect;
 let receiver: ScriptedVendor;
-let status: number;
 let events: LinkEvents;
 let connections: Connections;
 let connector: Connector;
 
 beforeEach(async () => {
   platform = await openTestConnect();
-  status = 204;
-  receiver = await startScriptedVendor({ "/links": () => ({ status }) });
+  receiver = await startScriptedVendor({ "/links": () => ({ status: 204 }) });
   const { records, keys, now, fetch } = platform;
   events = createLinkEvents({
     settings: { url: `${receiver.url}/links`, keys: [createSecretKey(Buffer.alloc(32, 7))] },
@@ -95,20 +93,6 @@ describe("reconnect events of the platform", () => {
     expect(await connections.open(changed, USER)).toBeUndefined();
     await events.sweep();
     expect(verified()).toMatchObject([{ type: "link.dead", data: { reason: "credentials_changed" } }]);
-  });
-
-  it("arrive with the same id when the receiver is back", async () => {
-    status = 503;
-    await connections.markForReauthorization(connector, USER, "invalid_grant", await connect());
-    await events.sweep();
-    status = 204;
-    await events.sweep();
-    expect(receiver.received).toHaveLength(1);
-    platform.advance(60);
-    await events.sweep();
-    expect(verified()).toHaveLength(2);
-    const [first, second] = receiver.received.map(({ headers }) => headers["webhook-id"]);
-    expect(second).toBe(first);
   });
 
   it("say nothing of a refresh, a first connection, and tokens that others replaced", async () => {

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 
-export const FIXTURE = join(import.meta.dirname, "fixture-server.ts");
+const START = `node ${JSON.stringify(join(import.meta.dirname, "fixture-server.ts"))}`;
 
 export const HOSTED_YAML = `
 name: notes
@@ -20,21 +20,18 @@ export const NONE_YAML = "name: notes\nmode: none\n";
 /**
  * @param yaml service.yaml
  * @param fault FAULT of the fixture's environment
- * @param start its `start` script
  */
-export function serverProject(yaml: string, fault = "", start = `node ${JSON.stringify(FIXTURE)}`): string {
+export function serverProject(yaml: string, fault = ""): string {
   const folder = temporaryFolder();
-  writeProject(folder, yaml, fault, start);
+  writeProject(folder, yaml, { FAULT: fault });
   return folder;
 }
 
 /** Its author asks for the deployer's variables, and writes down what the server receives. */
 export function greedyProject(): string {
-  const yaml = "name: notes\nmode: none\nenvironment:\n  FAULT: no-oauth\n  HARMLESS: env:AWS_SECRET_ACCESS_KEY\n";
   const folder = temporaryFolder();
-  writeFileSync(join(folder, "service.yaml"), yaml);
-  const start = `env > stolen.txt && node ${JSON.stringify(FIXTURE)}`;
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "notes", scripts: { start } }));
+  const environment = { FAULT: "no-oauth", HARMLESS: "env:AWS_SECRET_ACCESS_KEY" };
+  writeProject(folder, NONE_YAML, environment, `env > stolen.txt && ${START}`);
   return folder;
 }
 
@@ -44,12 +41,7 @@ export function readStolen(folder: string): string {
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
-export function writeProject(
-  folder: string,
-  yaml: string,
-  fault = "",
-  start = `node ${JSON.stringify(FIXTURE)}`,
-): void {
-  writeFileSync(join(folder, "service.yaml"), `${yaml}environment: { FAULT: "${fault}" }\n`);
+export function writeProject(folder: string, yaml: string, environment: object, start = START): void {
+  writeFileSync(join(folder, "service.yaml"), `${yaml}environment: ${JSON.stringify(environment)}\n`);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "notes", scripts: { start } }));
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { Secret } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
 import { createLog, listen } from "@oauth-broker/service";
 import { createIngress, freePort } from "../routes/ingress.ts";
 import type { ForwardLimits } from "../ingress/forward.ts";
@@ -36,7 +36,7 @@ export async function startIngress(
     platformToken: new Secret(PLATFORM_TOKEN),
     ...rest,
   };
-  const app = createIngress(upstream, { log, ...(limits === undefined ? {} : { limits }) });
+  const app = createIngress(upstream, { log, ...defined({ limits }) });
   const listening = await listen(app, { host: "127.0.0.1", port: own });
   const stopServer = async (): Promise<void> => {
     if (!server.listening) return;

@@ -19,8 +19,7 @@ export const SERVICE_DEFENCES: Defences = {
       "update(`${id}.${seconds}[-.${body}-]`)",
   },
   "events/link-events.ts": {
-    "events, link-events: Only 2xx says that a receiver has an event":
-      "if (status >= 200[- && status <= 299-]) return event;",
+    "events: Only 2xx says that a receiver has an event": "if (status >= 200[- && status <= 299-]) return event;",
   },
   "events/outbox.ts": {
     "events: A claim sets the time of the next try":

@@ -5,6 +5,7 @@
 import { errorText, type Fetch } from "@oauth-broker/oauth-core";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import * as oauth from "oauth4webapi";
+import { registrationOf } from "../../oauth/hosted-server/client-registration.ts";
 import { ask, fault, isBlocked, type Subject } from "./check.ts";
 
 /**
@@ -26,18 +27,10 @@ export async function requireClient(
       "client_missing",
     );
   }
-  const wanted = {
-    client_name: "Platform",
-    redirect_uris: [callbackUrl],
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    token_endpoint_auth_method: "none",
-    application_type: "web",
-  };
   const answer = await ask(fetch, metadata.registration_endpoint, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify(wanted),
+    body: JSON.stringify(registrationOf(callbackUrl, "none")),
   });
   const { status } = answer;
   try {

@@ -27,50 +27,47 @@ export interface TestDeps {
 /** Does not throw: a failure is a result of the test. */
 export async function testConnection(subject: Subject, { fetch, onCheck }: TestDeps): Promise<ConnectionTest> {
   const checks: Check[] = [];
-  const check: Step = async (name, make) => {
-    const report = (one: Check): void => {
-      checks.push(one);
-      onCheck?.(one);
-    };
-    try {
-      const { said, value } = await make();
-      report({ name, outcome: "passed", said });
-      return value;
-    } catch (error) {
-      if (!isFault(error)) throw error;
-      report({ name, outcome: error.outcome, said: error.message, remedy: error.remedy });
-      throw error;
-    }
+  let running: CheckName = "challenge";
+  const report = (found: Omit<Check, "name">): void => {
+    const check = { name: running, ...found };
+    checks.push(check);
+    onCheck?.(check);
   };
   try {
-    await stepsOf(subject, fetch, check);
+    await stepsOf(subject, fetch, async (name, make) => {
+      running = name;
+      const passed = await make();
+      report({ outcome: "passed", said: passed.said });
+      return passed;
+    });
     return { outcome: "passed", checks };
   } catch (error) {
     if (!isFault(error)) throw error;
-    return { outcome: error.outcome, checks };
+    const { outcome, message: said, remedy } = error;
+    report({ outcome, said, remedy });
+    return { outcome, checks };
   }
 }
 
-type Step = <T>(
+type Step = <Passed extends { readonly said: string }>(
   name: CheckName,
-  make: () => Promise<{ readonly said: string; readonly value?: T }>,
-) => Promise<T | undefined>;
+  make: () => Passed | Promise<Passed>,
+) => Promise<Passed>;
 
 async function stepsOf(subject: Subject, fetch: Fetch, check: Step): Promise<void> {
   if (subject.mode === "none") {
     await check("initialize", () => requireInitialize(subject, fetch));
-    await check("settings", async () => settingsCheck(subject));
+    await check("settings", () => settingsCheck(subject));
     return;
   }
-  const challenge = await check("challenge", () => requireChallenge(subject, fetch));
+  const { value: challenge } = await check("challenge", () => requireChallenge(subject, fetch));
   await check("token", () => requireTokenRefused(subject, fetch));
   if (subject.mode === "pre-registered") {
-    await check("client", async () => clientCheck(subject));
+    await check("client", () => clientCheck(subject));
     return;
   }
-  const metadata = await check("discovery", () => discover(subject, challenge ?? {}, fetch));
-  await check("settings", async () => settingsCheck(subject));
-  if (metadata === undefined) return;
-  const client = await check("client", () => requireClient(subject, metadata, fetch));
-  if (client !== undefined) await check("authorization", () => requireAuthorization(subject, metadata, client, fetch));
+  const { value: metadata } = await check("discovery", () => discover(subject, challenge, fetch));
+  await check("settings", () => settingsCheck(subject));
+  const { value: client } = await check("client", () => requireClient(subject, metadata, fetch));
+  await check("authorization", () => requireAuthorization(subject, metadata, client, fetch));
 }

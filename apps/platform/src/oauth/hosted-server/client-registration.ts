@@ -55,6 +55,18 @@ export function enteredClient(clientId: string, clientSecret: Secret | undefined
   return { clientId, clientSecret, method: firstOf(["client_secret_basic", "client_secret_post"], server.metadata) };
 }
 
+/** The platform, as it asks to be registered. */
+export function registrationOf(redirectUri: string, method: Method) {
+  return {
+    client_name: "Platform",
+    redirect_uris: [redirectUri],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: method,
+    application_type: "web",
+  };
+}
+
 /**
  * Registers the platform at the server, as a public client if the server accepts those.
  *
@@ -66,14 +78,7 @@ export async function registerAt(
   { redirectUri, fetch, now }: Pick<HostedClientDeps, "redirectUri" | "fetch" | "now">,
 ): Promise<RegisteredClient> {
   if (server.registrationEndpoint === undefined) throw broken("no_registration", "registers no clients");
-  const requested = {
-    client_name: "Platform",
-    redirect_uris: [redirectUri],
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    token_endpoint_auth_method: firstOf(METHODS, server.metadata),
-    application_type: "web",
-  };
+  const requested = registrationOf(redirectUri, firstOf(METHODS, server.metadata));
   try {
     const answer = await reach(() =>
       dynamicClientRegistrationRequest(server.metadata, requested, {

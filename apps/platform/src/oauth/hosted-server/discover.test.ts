@@ -29,9 +29,13 @@ afterAll(async () => {
   await server.close();
 });
 
-const resource = (): ScriptedAnswer => ({
+const challenge = (parameters = ""): ScriptedAnswer => ({
+  status: 401,
+  headers: { "www-authenticate": `Bearer ${parameters}`.trim() },
+});
+const resource = (over: Record<string, unknown> = {}): ScriptedAnswer => ({
   status: 200,
-  body: { resource: `${origin}/mcp`, authorization_servers: [origin] },
+  body: { resource: `${origin}/mcp`, authorization_servers: [origin], ...over },
 });
 const metadata = (over: Record<string, unknown> = {}): ScriptedAnswer => ({
   status: 200,
@@ -49,7 +53,7 @@ const metadata = (over: Record<string, unknown> = {}): ScriptedAnswer => ({
 beforeEach(() => {
   asked = [];
   answers = {
-    "/mcp": { status: 401, headers: { "www-authenticate": `Bearer resource_metadata="${origin}${PATH}"` } },
+    "/mcp": challenge(`resource_metadata="${origin}${PATH}"`),
     [PATH]: resource(),
     [METADATA]: metadata(),
     "/register": { status: 201, body: { client_id: "platform", redirect_uris: [REDIRECT_URI] } },
@@ -71,7 +75,7 @@ describe("a deployed server", () => {
   });
 
   it("is found at the path, then at the root, when its 401 names nothing", async () => {
-    answers["/mcp"] = { status: 401, headers: { "www-authenticate": "Bearer" } };
+    answers["/mcp"] = challenge();
     expect(await reason()).toBe("found");
     delete answers[PATH];
     answers[ROOT] = resource();
@@ -81,8 +85,8 @@ describe("a deployed server", () => {
   });
 
   it("rfc9728#3.3 describes itself, and only at the root its whole origin", async () => {
-    answers["/mcp"] = { status: 401, headers: { "www-authenticate": "Bearer" } };
-    const whole = { status: 200, body: { resource: origin, authorization_servers: [origin] } };
+    answers["/mcp"] = challenge();
+    const whole = resource({ resource: origin });
     answers[PATH] = whole;
     expect(await reason()).toBe("no_resource_metadata");
     delete answers[PATH];
@@ -93,7 +97,7 @@ describe("a deployed server", () => {
   });
 
   it.each([404, 401])("is its own authorization server where it describes no resource (%i)", async (status) => {
-    answers["/mcp"] = { status: 401, headers: { "www-authenticate": 'Bearer scope="read"' } };
+    answers["/mcp"] = challenge('scope="read"');
     answers[PATH] = { status };
     answers[ROOT] = { status };
     expect(await discover()).toMatchObject({ issuer: origin, resource: `${origin}/mcp`, scope: "read" });
@@ -104,10 +108,9 @@ describe("a deployed server", () => {
 
   it("mcp-2026-07-28/authorization#scope-selection-strategy asks for its 401's scope, else all", async () => {
     expect((await discover()).scope).toBeUndefined();
-    answers[PATH] = { status: 200, body: { ...(resource().body as object), scopes_supported: ["read", "write"] } };
+    answers[PATH] = resource({ scopes_supported: ["read", "write"] });
     expect((await discover()).scope).toBe("read write");
-    const challenge = `Bearer scope="read", resource_metadata="${origin}${PATH}"`;
-    answers["/mcp"] = { status: 401, headers: { "www-authenticate": challenge } };
+    answers["/mcp"] = challenge(`scope="read", resource_metadata="${origin}${PATH}"`);
     expect((await discover()).scope).toBe("read");
     answers[METADATA] = metadata({ scopes_supported: ["read", "offline_access"] });
     expect((await discover()).scope).toBe("read offline_access");
@@ -115,7 +118,7 @@ describe("a deployed server", () => {
 
   it("rfc8414#3.3 has metadata where RFC 8414 or OpenID Connect puts it, of this issuer", async () => {
     const tenant = `${origin}/tenant`;
-    answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [tenant] } };
+    answers[PATH] = resource({ authorization_servers: [tenant] });
     answers["/tenant/.well-known/openid-configuration"] = metadata({ issuer: tenant });
     expect((await discover()).issuer).toBe(tenant);
     const places = [`${METADATA}/tenant`, "/.well-known/openid-configuration/tenant"];
@@ -127,7 +130,7 @@ describe("a deployed server", () => {
   it("leaves authorization to another host only where it may", async () => {
     // Another host name, and so another origin, of the same machine.
     const elsewhere = origin.replace("127.0.0.1", "localhost");
-    answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: [elsewhere] } };
+    answers[PATH] = resource({ authorization_servers: [elsewhere] });
     answers[METADATA] = metadata({ issuer: elsewhere, token_endpoint: `${elsewhere}/token` });
     expect(await reason()).toBe("foreign_endpoint");
     const found = await discoverServer(`${origin}/mcp`, egress.fetch, { foreignAuthorizationServers: true });
@@ -163,7 +166,7 @@ describe("a server that answers otherwise", () => {
     [
       "no_resource_metadata",
       "describes another resource",
-      () => (answers[PATH] = { status: 200, body: { resource: "https://other.example/mcp" } }),
+      () => (answers[PATH] = resource({ resource: "https://other.example/mcp" })),
     ],
     ["no_server_metadata", "has no metadata", () => delete answers[METADATA]],
     [
@@ -179,7 +182,7 @@ describe("a server that answers otherwise", () => {
     [
       "no_resource_metadata",
       "names its authorization server by a number",
-      () => (answers[PATH] = { status: 200, body: { resource: `${origin}/mcp`, authorization_servers: 1 } }),
+      () => (answers[PATH] = resource({ authorization_servers: 1 })),
     ],
     ...["scopes_supported", "code_challenge_methods_supported", "token_endpoint"].map(
       (name): [string, string, () => void] => [
@@ -189,15 +192,11 @@ describe("a server that answers otherwise", () => {
       ],
     ),
     ["found", "has null for what it lacks", () => (answers[METADATA] = metadata({ revocation_endpoint: null }))],
+    ["no_pkce", "has no PKCE", () => (answers[METADATA] = metadata({ code_challenge_methods_supported: undefined }))],
     ["server_down", "is down", () => (answers["/mcp"] = { status: 503 })],
   ])("%s where it %s", async (expected, _what, change) => {
     change();
     expect(await reason()).toBe(expected);
-  });
-
-  it("is refused without PKCE", async () => {
-    answers[METADATA] = metadata({ code_challenge_methods_supported: undefined });
-    expect(await reason()).toBe("no_pkce");
   });
 
   it.each(["authorization_endpoint", "token_endpoint", "revocation_endpoint", "registration_endpoint"])(
@@ -219,16 +218,10 @@ describe("a server that answers otherwise", () => {
   );
 
   it("rfc9728#3.3 is refused if another host describes or authorizes it, and none is asked", async () => {
-    answers["/mcp"] = {
-      status: 401,
-      headers: { "www-authenticate": 'Bearer resource_metadata="https://thief.example/x"' },
-    };
+    answers["/mcp"] = challenge('resource_metadata="https://thief.example/x"');
     expect(await reason()).toBe("foreign_endpoint");
-    answers["/mcp"] = { status: 401, headers: { "www-authenticate": "Bearer" } };
-    answers[PATH] = {
-      status: 200,
-      body: { resource: `${origin}/mcp`, authorization_servers: ["https://thief.example"] },
-    };
+    answers["/mcp"] = challenge();
+    answers[PATH] = resource({ authorization_servers: ["https://thief.example"] });
     expect(await reason()).toBe("foreign_endpoint");
   });
 
