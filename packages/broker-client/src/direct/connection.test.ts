@@ -1,13 +1,7 @@
-import { defineVendor, type ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
+import { RESOLVED as vendor } from "../testing/direct-client.ts";
 import { connectionOf, firstSubject, requireConnection } from "./connection.ts";
 
-const vendor: ResolvedVendor = {
-  ...defineVendor({ id: "own", name: "Own" }),
-  authorizationEndpoint: "https://vendor.example/authorize",
-  tokenEndpoint: "https://vendor.example/token",
-  issExpected: false,
-};
 const idToken = { raw: "", issuer: "https://vendor.example", subject: "user" };
 
 describe("the connection of a direct client", () => {

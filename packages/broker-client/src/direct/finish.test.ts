@@ -1,20 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import type { Session } from "../session.ts";
+import { RESOLVED } from "../testing/direct-client.ts";
+import { REDIRECT_URI } from "../testing/fake-broker.ts";
 import { readVendorCallback } from "./finish.ts";
-import { defineVendor } from "./index.ts";
 
-const vendor: ResolvedVendor = {
-  ...defineVendor({ id: "own", name: "Own", issuer: "https://vendor.example" }),
-  authorizationEndpoint: "https://vendor.example/authorize",
-  tokenEndpoint: "https://vendor.example/token",
-  issExpected: false,
-};
+const vendor = { ...RESOLVED, issuer: "https://vendor.example" };
 const session: Session = {
   v: 1,
   context: "context",
   clientId: "deployment",
-  redirectUri: "https://platform.example/oauth/callback",
+  redirectUri: REDIRECT_URI,
   state: "state",
   expiresAt: 0,
 };

@@ -2,15 +2,10 @@
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import { direct, type DirectClient, defineVendor, type Vendor } from "./index.ts";
+import { codeFor, directClient, VENDOR } from "../testing/direct-client.ts";
+import type { DirectClient, Vendor } from "./index.ts";
 
-const own = defineVendor({
-  id: "own",
-  name: "Own",
-  authorizationEndpoint: "https://vendor.example/authorize",
-  tokenEndpoint: "https://vendor.example/token",
-  revocationEndpoint: "https://vendor.example/revoke",
-});
+const own: Vendor = { ...VENDOR, revocationEndpoint: "https://vendor.example/revoke" };
 const changed = expect.objectContaining({
   code: "invalid_grant",
   details: expect.objectContaining({ reason: "connection_endpoint_changed" }),
@@ -32,19 +27,11 @@ const vendorAnswers: Fetch = async (input) => {
 };
 
 const clientOf = (changes: Partial<Vendor> = {}): DirectClient =>
-  direct({
-    vendor: { ...own, ...changes },
-    credentials: { clientId: "deployment", clientSecret: "secret" },
-    redirectUri: "https://platform.example/oauth/callback",
-    now,
-    fetch: vendorAnswers,
-  });
+  directClient({ vendor: { ...own, ...changes }, now, fetch: vendorAnswers });
 
 async function connectionOf(client: DirectClient): Promise<string> {
   const { session } = await client.start({});
-  const callback = new URL("https://platform.example/oauth/callback");
-  callback.search = new URLSearchParams({ code: "c", state: session.state }).toString();
-  const { connection } = await client.finish(callback, session);
+  const { connection } = await client.finish(codeFor(session), session);
   asked.length = 0;
   return connection;
 }
@@ -125,11 +112,8 @@ describe("a direct client whose vendor moved", () => {
 
 it("a direct client starts nothing at an MCP server whose live metadata has another endpoint", async () => {
   const issuer = "https://vendor.example";
-  const client = direct({
+  const client = directClient({
     vendor: { ...own, issuer, issuesIdTokens: false, serverUrl: "https://mcp.vendor.example" },
-    credentials: { clientId: "deployment", clientSecret: "secret" },
-    redirectUri: "https://platform.example/oauth/callback",
-    now,
     fetch: async (input) => {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
       if (pathname !== "/.well-known/oauth-authorization-server") return new Response("", { status: 404 });

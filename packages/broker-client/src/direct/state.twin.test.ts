@@ -4,33 +4,20 @@
  * browser request it. `requireState` stops this; the vendor here has neither PKCE nor ID tokens, so
  * that no other check does.
  */
-import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
+import { weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import * as session from "../session.ts";
 import type { Tokens } from "../types.ts";
-import { defineVendor, direct } from "./index.ts";
-
-const REDIRECT_URI = "https://platform.example/oauth/callback";
+import { codeFor, directClient, VENDOR } from "../testing/direct-client.ts";
 
 async function attack(): Promise<Tokens> {
-  const client = direct({
-    vendor: defineVendor({
-      id: "plain",
-      name: "Plain",
-      authorizationEndpoint: "https://vendor.example/authorize",
-      tokenEndpoint: "https://vendor.example/token",
-      pkce: "none",
-    }),
-    credentials: { clientId: "deployment", clientSecret: "secret" },
-    redirectUri: REDIRECT_URI,
+  const client = directClient({
+    vendor: { ...VENDOR, pkce: "none" },
     fetch: async () => Response.json({ access_token: "token of the attacker", token_type: "bearer" }),
-    now: fixedClock(1_700_000_000),
   });
   const attacker = await client.start({});
   const victim = await client.start({});
-  const callback = new URL(REDIRECT_URI);
-  callback.search = new URLSearchParams({ code: "code of the attacker", state: attacker.session.state }).toString();
-  return client.finish(callback, victim.session);
+  return client.finish(codeFor(attacker.session), victim.session);
 }
 
 describe("an attacker's callback in the victim's browser", () => {

@@ -1,33 +1,18 @@
 /** What a vendor answers without a broker: the same reading, and the same shape for the backend. */
-import { defineVendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
+import { CREDENTIALS, directClient, RESOLVED } from "../testing/direct-client.ts";
 import { connectionOf } from "./connection.ts";
-import { direct } from "./client.ts";
 
-const vendor = defineVendor({
-  id: "acme",
-  name: "Acme",
-  authorizationEndpoint: "https://acme.example/authorize",
-  tokenEndpoint: "https://acme.example/token",
-});
-const connection = connectionOf({ ...vendor, ...endpoints(), issExpected: false }, "app", undefined);
-
-function endpoints() {
-  const { authorizationEndpoint = "", tokenEndpoint = "" } = vendor;
-  return { authorizationEndpoint, tokenEndpoint };
-}
+const connection = connectionOf(RESOLVED, CREDENTIALS.clientId, undefined);
 
 function openDirect(answer: { body: string; init?: ResponseInit }) {
   const now = fixedClock(1_700_000_000);
   const seen: string[] = [];
-  const client = direct({
-    vendor,
-    credentials: { clientId: "app", clientSecret: "secret-of-the-app" },
-    redirectUri: "https://app.example/cb",
+  const client = directClient({
     now,
     fetch: async (_url, init) => {
-      const form = await new Request("https://acme.example", init ?? {}).formData();
+      const form = await new Request("https://vendor.example", init ?? {}).formData();
       const sent = form.get("refresh_token");
       if (typeof sent === "string") seen.push(sent);
       return new Response(answer.body, answer.init);

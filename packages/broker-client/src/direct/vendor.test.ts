@@ -1,28 +1,17 @@
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import type { StartRequest } from "../types.ts";
-import { defineVendor, direct, type DirectOptions, directVendor } from "./index.ts";
+import { CREDENTIALS as credentials, directClient, VENDOR } from "../testing/direct-client.ts";
+import { REDIRECT_URI as redirectUri } from "../testing/fake-broker.ts";
+import { type DirectOptions, directVendor, type Vendor } from "./index.ts";
 
-const credentials = { clientId: "deployment", clientSecret: "secret" };
-const redirectUri = "https://platform.example/oauth/callback";
-const now = fixedClock(1_700_000_000);
 const unreachable = async (): Promise<Response> => {
   throw new Error("nothing is to be asked");
 };
 
-function make(vendor: DirectOptions["vendor"], more: Partial<DirectOptions> = {}) {
-  return direct({ vendor, credentials, redirectUri, now, fetch: unreachable, ...more });
-}
+const make = (vendor: DirectOptions["vendor"], more: Partial<DirectOptions> = {}) =>
+  directClient({ vendor, fetch: unreachable, ...more });
 
-/** With its endpoints, so that no discovery is needed. */
-const own = defineVendor({
-  id: "own",
-  name: "Own",
-  issuer: "https://vendor.example",
-  authorizationEndpoint: "https://vendor.example/authorize",
-  tokenEndpoint: "https://vendor.example/token",
-  defaultScopes: ["openid", "read"],
-});
+const own: Vendor = { ...VENDOR, issuer: "https://vendor.example", defaultScopes: ["openid", "read"] };
 
 async function parametersOf(request: StartRequest, changes: object = {}): Promise<Record<string, string>> {
   const { url } = await make({ ...own, issuesIdTokens: true, ...changes }).start(request);
