@@ -96,3 +96,11 @@ it("a user who denies on the page is reported to the model", async () => {
   expect(fixture.chat.requests()).toEqual([]);
   await client.close();
 });
+
+it("an outage of the store is a tool error, and no session ends", async () => {
+  const client = await connect((await fixture.call()).access, async () => expect.unreachable("asked"));
+  fixture.down.add("tokens");
+  const { isError, content } = await client.callTool({ name: "whois", arguments: {} });
+  expect([isError, content]).toMatchObject([true, [{ text: expect.stringContaining("try again in a moment") }]]);
+  await client.close();
+});

@@ -86,7 +86,7 @@ it("bar#ST-8 counts only refused requests at /token and /revoke, also at once (#
   await close();
 });
 
-it("bar#ST-8 one address that has registered its number leaves every other free to (#11)", async () => {
+it("bar#ST-8 bar#AS-12 counts stored clients per address, not refused ones, for a minute (#11)", async () => {
   const callback: HostedSettings["callback"] = {
     kind: "server",
     redirectUri: "https://server.example/callback",
@@ -94,15 +94,20 @@ it("bar#ST-8 one address that has registered its number leaves every other free 
     registration: { hosts: [] },
     clientMetadataHosts: [],
   };
-  const { ask, close } = serve({ registrationsPerMinute: 3, ...BEHIND_PROXY }, { callback });
+  const { ask, clock, close } = serve({ registrationsPerMinute: 3, ...BEHIND_PROXY }, { callback });
   const init = {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ redirect_uris: ["https://app.example/back"], client_name: "App" }),
   };
-  const greedy = [];
-  for (let index = 0; index < 80; index += 1) greedy.push((await ask("/register", "198.51.100.1", init)).status);
-  expect(greedy).toEqual(Array.from({ length: 80 }, (_, index) => (index < 3 ? 201 : 429)));
+  const invalid = { ...init, body: "{}" };
+  for (let index = 0; index < 5; index += 1) expect((await ask("/register", "198.51.100.1", invalid)).status).toBe(400);
+  const statuses = [];
+  for (let index = 0; index < 6; index += 1) statuses.push((await ask("/register", "198.51.100.1", init)).status);
+  expect(statuses).toEqual([201, 201, 201, 429, 429, 429]);
+  expect((await ask("/register", "198.51.100.1", init)).headers.get("retry-after")).toBe("60");
   expect((await ask("/register", "198.51.100.2", init)).status).toBe(201);
+  clock.advance(60);
+  expect((await ask("/register", "198.51.100.1", init)).status).toBe(201);
   await close();
 });

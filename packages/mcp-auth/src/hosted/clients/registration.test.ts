@@ -2,7 +2,6 @@
 import { hmac } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
-import { NO_LIMITS } from "../../testing/hosted-settings.ts";
 import { expectPage, openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
 
 const URI = "https://app.example/back";
@@ -197,25 +196,6 @@ describe("bar#AS-11 rfc7591#2 refused", () => {
 });
 
 describe("bar#AS-12 what is stored stays bounded", () => {
-  it("an address has its limit per minute, without refused requests (#11)", async () => {
-    const settings = { limits: { ...NO_LIMITS, registrationsPerMinute: 10 } };
-    await using limited = await openStubServerFixture({ callback: { registration: { hosts: [] } }, settings });
-    for (let index = 0; index < 12; index += 1)
-      expect((await limited.register({ redirect_uris: [] })).status).toBe(400);
-    const statuses = [];
-    for (let index = 0; index < 11; index += 1)
-      statuses.push((await limited.register({ redirect_uris: [URI] })).status);
-    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 429]);
-    const answer = await limited.request("/register", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ redirect_uris: [URI] }),
-    });
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "60"]);
-    limited.clock.advance(60);
-    expect((await limited.register({ redirect_uris: [URI] })).status).toBe(201);
-  });
-
   it("the 10,001st unused client ends the oldest, none in use, and is not locked out (#11)", async () => {
     const used = await registered();
     await connect(used);

@@ -77,8 +77,7 @@ describe("bar#CB-7 bar#LK-1 the URL of a ticket", () => {
 describe("bar#AS-8 bar#LK-2 a flow of one browser", () => {
   it("is not finished in another: a link the attacker began does not get the victim's account", async () => {
     const attacker = fixture.visitor();
-    const page = await attacker.open("/connections", OPERATOR);
-    const begun = await attacker.send(page, "connect", "chat");
+    const begun = await attacker.beginLink("chat", OPERATOR);
     const victim = fixture.visitor();
     await victim.open("/connections");
     const back = await victim.atVendor(begun);
@@ -89,8 +88,7 @@ describe("bar#AS-8 bar#LK-2 a flow of one browser", () => {
 
   it("with the flow's cookie planted in the victim's browser stores nothing either", async () => {
     const attacker = fixture.visitor();
-    const page = await attacker.open("/connections", OPERATOR);
-    const begun = await attacker.send(page, "connect", "chat");
+    const begun = await attacker.beginLink("chat", OPERATOR);
     const victim = fixture.visitor();
     await victim.open("/connections");
     const back = await victim.atVendor(begun);
@@ -272,8 +270,7 @@ describe("bar#TS-3 a writer of the table", () => {
 
   it("who turns a flow of their own into a victim's stores no account there", async () => {
     const attacker = fixture.visitor();
-    const page = await attacker.open("/connections", OPERATOR);
-    const begun = await attacker.send(page, "connect", "chat");
+    const begun = await attacker.beginLink("chat", OPERATOR);
     const back = await attacker.atVendor(begun, { ...OPERATOR, cookieJar: createCookieJar() });
     const id = (location(begun).searchParams.get("state") ?? "").split(".")[0] ?? "";
     await overwriteRow(fixture.table, { kind: "linking", id }, (data) => ({ ...data, user: "user" }));

@@ -33,8 +33,7 @@ const resultOf = (answer: Response): string | null => answer.headers.get("locati
 describe("a link whose user signs out while the vendor redeems the code", () => {
   it("bar#LK-9 is not stored, and its tokens are revoked", async () => {
     const visitor = fixture.visitor();
-    const page = await visitor.open("/connections");
-    const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
+    const back = await visitor.atVendor(await visitor.beginLink("chat"));
     onRedeemed = () => fixture.deps.signIns.endAll("user");
     const answer = await visitor.get(back);
     expect(resultOf(answer)).toBe("/connections?error=access_denied");

@@ -166,7 +166,7 @@ describe("a user's own connect", () => {
       body: '{"error":"invalid_grant"}',
     });
     expect(await read.refused(await read.vendorToken())).toBeUndefined();
-    expect(await call.links.read("chat")).toMatchObject({ state: "dead" });
+    expect(await call.links.read("chat")).toMatchObject({ state: "dead", scope: ["api:read", "openid"] });
     expect(await fixture.authenticate(call.access)).toBeDefined();
     const page = await visitor.open("/connections");
     expect(sectionOf(page.html, "Chat Vendor")).toContain("Ended by the vendor");
@@ -258,8 +258,7 @@ describe("bar#LK-9 a disconnect", () => {
   });
 
   it("while the browser is at the vendor: the callback stores nothing and revokes what it got", async () => {
-    const page = await visitor.open("/connections");
-    const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
+    const back = await visitor.atVendor(await visitor.beginLink("chat"));
     expect(await endLink("user", atVendor("chat", fixture))).toEqual({});
     const shown = await visitor.open(back);
     expect(pathOf(shown)).toBe("/connections?error=link_changed");

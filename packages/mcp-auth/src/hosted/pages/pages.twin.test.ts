@@ -68,7 +68,7 @@ it("a flow gets the victim's account if bound to no browser (twin of bar#AS-8, b
   bindNoBrowser();
   await using fixture = await openLinkingFixture();
   const attacker = fixture.visitor();
-  const begun = await attacker.send(await attacker.open("/connections", OPERATOR), "connect", "chat");
+  const begun = await attacker.beginLink("chat", OPERATOR);
   const victim = fixture.visitor();
   await victim.open("/connections");
   const back = await victim.atVendor(begun);
@@ -154,8 +154,7 @@ it("an old flow links again if link versions are not compared (twin of bar#LK-9)
   weaken(rows, () => ({ linkVersionOf: () => 0 }));
   await using fixture = await openLinkingFixture();
   const visitor = fixture.visitor();
-  const page = await visitor.open("/connections");
-  const back = await visitor.atVendor(await visitor.send(page, "connect", "chat"));
+  const back = await visitor.atVendor(await visitor.beginLink("chat"));
   await endLink("user", atVendor("chat", fixture));
   await visitor.open(back);
   expect(await fixture.linked("chat")).toBeDefined();

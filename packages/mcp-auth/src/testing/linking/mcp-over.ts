@@ -7,7 +7,6 @@ import { identitySource } from "../../hosted/records/identity-source.ts";
 import { MAX_OPEN } from "../../hosted/tickets/tickets.ts";
 import { createElicitationDeps } from "../../mcp/elicitation/deps.ts";
 import { createMcpEndpoint } from "../../mcp/endpoint.ts";
-import type { LinkPolicy } from "../../settings.ts";
 import type { Tool } from "../../tool.ts";
 import { type Closing, closing } from "../closing.ts";
 import { type HostedFixture, SERVER } from "../hosted-fixture.ts";
@@ -19,15 +18,13 @@ export interface McpOver extends Closing {
 export interface McpOverOptions {
   /** How the vendors' APIs answer. */
   readonly fetch: Fetch;
-  /** Default: those of the fixture. */
-  readonly links?: LinkPolicy;
   readonly onLine?: (line: string) => void;
 }
 
 export function openMcpOver(
   { settings, vendorClient, serverKey, now, authenticate, linking }: HostedFixture,
   tools: readonly Tool[],
-  { fetch, links = settings.links, onLine = () => undefined }: McpOverOptions,
+  { fetch, onLine = () => undefined }: McpOverOptions,
 ): McpOver {
   const log = createLog({ write: onLine });
   const { vendor, scopes } = settings.vendor;
@@ -55,7 +52,7 @@ export function openMcpOver(
       fetch,
       vendorClient,
       log,
-      ...(linking === undefined ? {} : { linking: createElicitationDeps(links, elicitation) }),
+      ...(linking === undefined ? {} : { linking: createElicitationDeps(settings.links, elicitation) }),
     },
   );
   const app = new Hono();

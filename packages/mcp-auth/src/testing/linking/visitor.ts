@@ -25,6 +25,8 @@ export interface LinkingVisitor {
   open(path: string | URL, options?: VisitOptions): Promise<Shown>;
   /** Presses a button of the page: `value` of `decision` or `action`. */
   press(shown: Shown, button: string, options?: VisitOptions & { readonly vendor?: string }): Promise<Shown>;
+  /** From the connections, of which `options` says who signs in: the redirect to the vendor that is connected. */
+  beginLink(vendor: string, options?: VisitOptions): Promise<Response>;
   /** From the page that asks for it: the redirect to the sign-in vendor. */
   beginSignIn(): Promise<Response>;
   /** The same without following: our own answer. */
@@ -93,6 +95,7 @@ export function openVisitor(
       const shown = await follow(await visitor.get(path), new URL(path, site), options);
       return SIGN_IN_BUTTON.test(shown.html) ? visitor.press(shown, "sign_in", options) : shown;
     },
+    beginLink: async (vendor, options) => visitor.send(await visitor.open("/connections", options), "connect", vendor),
     beginSignIn: async () => {
       const answer = await visitor.get("/connections");
       const { status, headers } = answer;
