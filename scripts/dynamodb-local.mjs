@@ -7,10 +7,10 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../e2e/support/free-port.ts";
 import { countTests } from "./test.mjs";
 import { readOptions, refusal, runScript } from "./usage.mjs";
 
@@ -70,15 +70,6 @@ function bringEngine() {
     rmSync(draft, { recursive: true, force: true });
   }
   return join(unpacked, ENGINE);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** @returns the running engine, its version and its address, once it answers there */

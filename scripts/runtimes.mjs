@@ -5,12 +5,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { globSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer as createHttpServer } from "node:http";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../e2e/support/free-port.ts";
+import { startScriptedVendor } from "../packages/simulators/src/scripted-vendor.ts";
 import { readOptions } from "./usage.mjs";
 
 const VERSIONS = { bun: "1.4.5", deno: "2.9.6", workerd: "1.20261117.1" };
@@ -60,42 +60,25 @@ async function bundle(input, file) {
   return join(cache, file);
 }
 
-async function listen(server) {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `http://127.0.0.1:${server.address().port}`;
-}
-
-async function refusedAddress() {
-  const server = createServer();
-  const address = await listen(server);
-  server.close();
-  await once(server, "close");
-  return address;
-}
-
 /** As much of a broker as `start` asks. */
-function answeringBroker() {
-  const server = createHttpServer((request, response) => {
-    const issuer = `http://${request.headers.host}`;
-    const isMetadata = request.url?.startsWith("/.well-known/") === true;
-    const metadata = {
-      issuer,
-      authorization_endpoint: `${issuer}/v1/authorize`,
-      pushed_authorization_request_endpoint: `${issuer}/v1/par`,
-      token_endpoint: `${issuer}/v1/token`,
-      revocation_endpoint: `${issuer}/v1/revoke`,
-      require_pushed_authorization_requests: true,
-      authorization_response_iss_parameter_supported: true,
-      code_challenge_methods_supported: ["S256"],
-    };
-    request.resume().on("end", () => {
-      response.writeHead(isMetadata ? 200 : 201, { "content-type": "application/json" });
-      response.end(JSON.stringify(isMetadata ? metadata : { request_uri: "urn:x", expires_in: 300 }));
-    });
+async function answeringBroker() {
+  const broker = await startScriptedVendor({
+    "/.well-known/oauth-authorization-server": () => ({ body: metadataOf(broker.url) }),
+    "*": { status: 201, body: { request_uri: "urn:x", expires_in: 300 } },
   });
-  return server;
+  return broker;
 }
+
+const metadataOf = (issuer) => ({
+  issuer,
+  authorization_endpoint: `${issuer}/v1/authorize`,
+  pushed_authorization_request_endpoint: `${issuer}/v1/par`,
+  token_endpoint: `${issuer}/v1/token`,
+  revocation_endpoint: `${issuer}/v1/revoke`,
+  require_pushed_authorization_requests: true,
+  authorization_response_iss_parameter_supported: true,
+  code_challenge_methods_supported: ["S256"],
+});
 
 async function output(command, args) {
   const child = spawn(command, args, { cwd: cache, stdio: ["ignore", "pipe", "inherit"] });
@@ -108,7 +91,7 @@ async function output(command, args) {
 }
 
 async function onWorkerd(workerd, file, issuers) {
-  const address = (await refusedAddress()).replace("http://", "");
+  const address = `127.0.0.1:${await freePort()}`;
   const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
@@ -135,13 +118,9 @@ const config :Workerd.Config = (
 const runtimes = bring();
 const file = await bundle("runtime-main.mjs", "main.mjs");
 const worker = await bundle("runtime-program.mjs", "worker.mjs");
-const [broker, hangingUp] = [
-  answeringBroker(),
-  createServer((socket) => {
-    socket.on("error", () => undefined).once("data", () => socket.destroy());
-  }),
-];
-const issuers = { answers: await listen(broker), refuses: await refusedAddress(), "hangs up": await listen(hangingUp) };
+const broker = await answeringBroker();
+const hangingUp = await startScriptedVendor({ "*": (_, response) => void response.destroy() });
+const issuers = { answers: broker.url, refuses: `http://127.0.0.1:${await freePort()}`, "hangs up": hangingUp.url };
 const EXPECTED = {
   answers: "/v1/authorize",
   refuses: "temporarily_unavailable broker_unreachable",
@@ -169,7 +148,6 @@ for (const [name, run] of Object.entries(RUNS)) {
     console.log(`${said === expected ? "ok    " : "failed"}  ${name}: a broker that ${what}: ${said}`);
   }
 }
-broker.close();
-hangingUp.close();
+await Promise.all([broker.close(), hangingUp.close()]);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exit(total.failed === 0 ? 0 : 1);

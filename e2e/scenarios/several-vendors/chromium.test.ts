@@ -71,15 +71,22 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     await page.getByRole("button", { name: "Allow" }).press("Enter");
   }
 
+  /** A fresh browser in which the user follows the link, signs in, and is asked. */
+  async function openAsked(options?: BrowserContextOptions) {
+    const url = await ticket();
+    const opened = await open(options);
+    await opened.page.goto(url);
+    await agree(opened.page);
+    await opened.page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+    return { url, ...opened };
+  }
+
   const focused = (page: Page): Promise<unknown> => page.evaluate("document.activeElement.textContent.trim()");
   const shoot = (page: Page, name: string): Promise<void> => takeScreenshot(page, `links/${name}`);
 
   it("lead from the link to the connection by keyboard alone, and fit a telephone", async () => {
-    const url = await ticket();
-    const { page, complaints, close } = await open({ viewport: { width: 360, height: 740 }, colorScheme: "dark" });
-    await page.goto(url);
-    await agree(page);
-    await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+    const telephone = { viewport: { width: 360, height: 740 }, colorScheme: "dark" } as const;
+    const { url, page, complaints, close } = await openAsked(telephone);
     await page.getByText("user@sandbox.example").waitFor();
     await expectFit(page);
     await shoot(page, "connect");
@@ -102,11 +109,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
   });
 
   it("spend a link once, in one of two tabs, and say so in the other and after Back", async () => {
-    const url = await ticket();
-    const { context, page, close } = await open();
-    await page.goto(url);
-    await agree(page);
-    await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+    const { url, context, page, close } = await openAsked();
     const second = await context.newPage();
     await second.goto(url);
     await page.getByRole("button", { name: "Continue to chat" }).click();
@@ -123,11 +126,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
 
   describe("under attack", () => {
     it("bar#AS-7 bar#LK-7 clickjacking: no other origin frames the pages or posts the forms", async () => {
-      const url = await ticket();
-      const { context, page, close } = await open();
-      await page.goto(url);
-      await agree(page);
-      await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+      const { url, context, page, close } = await openAsked();
       const [form = ""] = /<form[\s\S]*?<\/form>/.exec(await page.content()) ?? [];
       const { pathname } = new URL(url);
       // Another port of the same host: for cookies the same site.
@@ -153,11 +152,7 @@ describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => 
     });
 
     it("bar#LK-7 clickjacking: without the headers another origin frames the page (twin)", async () => {
-      const url = await ticket();
-      const { context, page, close } = await open();
-      await page.goto(url);
-      await agree(page);
-      await page.getByRole("heading", { name: "Connect chat?" }).waitFor();
+      const { url, context, page, close } = await openAsked();
       await context.route(url, async (route) => {
         const answer = await route.fetch();
         const headers = { ...answer.headers(), "content-security-policy": "", "x-frame-options": "" };

@@ -32,9 +32,8 @@ export const METRICS_NAMESPACE = "OAuthBroker";
 export function brokerTemplate(alarms: readonly Alarm[]): Json {
   const { context } = bindingOf({ baseUrl: "${BaseUrl}", ...PLACE }, 0);
   const actions = ROLE_ACTIONS.broker;
-  return template({
-    Description:
-      "Oauth-broker: the table of flows and keys, the KMS key that seals them, the role of the task, alarms.",
+  const about = "Oauth-broker: the table of flows and keys, the KMS key that seals them, the role of the task, alarms.";
+  return template(about, {
     Parameters: {
       BaseUrl: {
         Type: "String",
@@ -66,9 +65,9 @@ export function brokerTemplate(alarms: readonly Alarm[]): Json {
 /** @param alarms of apps/mcp-template/README.md */
 export function serverTemplate(alarms: readonly Alarm[]): Json {
   const contexts = [dataKeyContext(PLACE), serverKeyContext(PLACE)];
-  return template({
-    Description:
-      "Oauth-broker: the table of an MCP server in hosted mode, the KMS key of its tokens, the role of its task, alarms.",
+  const about =
+    "Oauth-broker: the table of an MCP server in hosted mode, the KMS key of its tokens, the role of its task, alarms.";
+  return template(about, {
     Parameters: {
       TokenEncryptionMode: {
         Type: "String",
@@ -106,19 +105,16 @@ export function serverTemplate(alarms: readonly Alarm[]): Json {
   });
 }
 
-function template({ Description, ...sections }: Json & { readonly Description: string }): Json {
-  return {
-    AWSTemplateFormatVersion: "2010-09-09",
-    Description,
-    Parameters: sections["Parameters"],
-    Conditions: {
-      HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [ref("AlarmTopicArn"), ""] }] },
-      HasKeyUsers: { "Fn::Not": [{ "Fn::Equals": [{ "Fn::Join": ["", ref("KeyUserArns")] }, ""] }] },
-      HasMetrics: { "Fn::Not": [{ "Fn::Equals": [ref("MetricsNamespace"), ""] }] },
-    },
-    Resources: sections["Resources"],
-    Outputs: sections["Outputs"],
+function template(
+  Description: string,
+  { Parameters, Resources, Outputs }: Readonly<Record<"Parameters" | "Resources" | "Outputs", Json>>,
+): Json {
+  const Conditions = {
+    HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [ref("AlarmTopicArn"), ""] }] },
+    HasKeyUsers: { "Fn::Not": [{ "Fn::Equals": [{ "Fn::Join": ["", ref("KeyUserArns")] }, ""] }] },
+    HasMetrics: { "Fn::Not": [{ "Fn::Equals": [ref("MetricsNamespace"), ""] }] },
   };
+  return { AWSTemplateFormatVersion: "2010-09-09", Description, Parameters, Conditions, Resources, Outputs };
 }
 
 const text = (Description: string, Default = ""): Json => ({ Type: "String", Description, Default });

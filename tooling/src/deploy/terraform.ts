@@ -197,6 +197,10 @@ interface Made {
 const json = (value: Value): Value => expression((indent) => `jsonencode(${renderValue(value, indent)})`);
 const named = (list: unknown): readonly Json[] => (list ?? []) as readonly Json[];
 
+/** What has the same name in both, but for its spelling. */
+const inSnake = (properties: Json, translate: Translate): Readonly<Record<string, Value>> =>
+  Object.fromEntries(Object.entries(properties).map(([name, value]) => [snake(name), translate(value)]));
+
 const MAKERS: Readonly<Record<string, (properties: Json, translate: Translate, id: string) => Made>> = {
   aws_dynamodb_table: ({ TableName, BillingMode, KeySchema, AttributeDefinitions, ...rest }, translate) => {
     const keyOf = (type: string): string =>
@@ -240,17 +244,15 @@ const MAKERS: Readonly<Record<string, (properties: Json, translate: Translate, i
       ],
     };
   },
-  aws_kms_key: (properties, translate) => ({
+  aws_kms_key: ({ PendingWindowInDays, KeyPolicy, ...properties }, translate) => ({
     attributes: {
-      description: translate(properties["Description"]),
-      enable_key_rotation: translate(properties["EnableKeyRotation"]),
-      rotation_period_in_days: translate(properties["RotationPeriodInDays"]),
-      deletion_window_in_days: translate(properties["PendingWindowInDays"]),
-      policy: json(translate(properties["KeyPolicy"])),
+      ...inSnake(properties, translate),
+      deletion_window_in_days: translate(PendingWindowInDays),
+      policy: json(translate(KeyPolicy)),
     },
   }),
-  aws_kms_alias: ({ AliasName, TargetKeyId }, translate) => ({
-    attributes: { name: translate(AliasName), target_key_id: translate(TargetKeyId) },
+  aws_kms_alias: ({ AliasName, ...properties }, translate) => ({
+    attributes: { name: translate(AliasName), ...inSnake(properties, translate) },
   }),
   aws_iam_role: ({ Description, AssumeRolePolicyDocument }, translate) => ({
     attributes: {
@@ -269,7 +271,7 @@ const MAKERS: Readonly<Record<string, (properties: Json, translate: Translate, i
   aws_cloudwatch_metric_alarm: ({ Metrics, Dimensions, ...properties }, translate, id) => ({
     attributes: {
       alarm_name: expression(`"\${var.table_name}-${id}"`),
-      ...Object.fromEntries(Object.entries(properties).map(([name, value]) => [snake(name), translate(value)])),
+      ...inSnake(properties, translate),
       dimensions: Dimensions === undefined ? undefined : dimensionsOf(Dimensions, translate),
     },
     blocks: named(Metrics).map(({ Id, Expression, ReturnData, MetricStat }) => {

@@ -10,8 +10,6 @@ import { delimiter, dirname, join, posix } from "node:path";
 export interface TestRun {
   /** Names of the tests that failed; empty when all passed. */
   readonly failed: readonly string[];
-  /** The files they are in, from the root. */
-  readonly failedFiles: readonly string[];
   readonly passed: number;
   /** Why the run is not conclusive: a file that did not load, or no report. */
   readonly broken?: string;
@@ -61,8 +59,8 @@ export async function runTests(root: string, paths: readonly string[], isFirstEn
     "--reporter=json",
     `--outputFile.json=${report}`,
   ]);
-  if (!existsSync(report)) return { failed: [], failedFiles: [], passed: 0, broken: output.trim().slice(-2000) };
-  return readReport(JSON.parse(readFileSync(report, "utf8")) as Report, root);
+  if (!existsSync(report)) return { failed: [], passed: 0, broken: output.trim().slice(-2000) };
+  return readReport(JSON.parse(readFileSync(report, "utf8")) as Report);
 }
 
 interface Report {
@@ -75,23 +73,16 @@ interface Report {
   }[];
 }
 
-function readReport({ numPassedTests, testResults }: Report, root: string): TestRun {
+function readReport({ numPassedTests, testResults }: Report): TestRun {
   const failed = testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ status }) => status === "failed").map(({ fullName }) => fullName),
   );
   const unloaded = testResults.find(
     ({ status, message, assertionResults }) => status === "failed" && message !== "" && assertionResults.length === 0,
   );
-  const broken = unloaded === undefined ? undefined : `${unloaded.name} did not load: ${unloaded.message}`;
-  const failedFiles = testResults
-    .filter(({ assertionResults }) => assertionResults.some(({ status }) => status === "failed"))
-    .map(({ name }) => posix.relative(root.replaceAll("\\", "/"), name));
-  return {
-    failed,
-    failedFiles,
-    passed: numPassedTests,
-    ...(broken === undefined ? {} : { broken: broken.slice(0, 2000) }),
-  };
+  if (unloaded === undefined) return { failed, passed: numPassedTests };
+  const broken = `${unloaded.name} did not load: ${unloaded.message}`.slice(0, 2000);
+  return { failed, passed: numPassedTests, broken };
 }
 
 /** The copy's own programs, found as `npm run` finds them. */

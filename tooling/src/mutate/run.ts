@@ -65,7 +65,9 @@ async function isGreen(
   for (const [workspace, files] of byWorkspace) {
     if (stopped.aborted) return false;
     // oxlint-disable-next-line no-await-in-loop
-    const { problems, passed } = await runTwiceIfNeeded(files, copy);
+    const { failed, broken, passed } = await runTests(copy.root, files, false);
+    // oxlint-disable-next-line no-await-in-loop
+    const problems = failed.length === 0 && broken === undefined ? [] : await runEachAlone(files, copy);
     if (problems.length > 0 || passed === 0) green = false;
     say(`${problems.length > 0 || passed === 0 ? "failed" : "ok    "}  ${workspace}: ${passed} passed`);
     for (const problem of problems) say(`        ${problem}`);
@@ -74,19 +76,15 @@ async function isGreen(
   return green;
 }
 
-/** A failure in a parallel run may be a timeout: runs the file once more, alone. */
-async function runTwiceIfNeeded(
-  files: readonly string[],
-  copy: WorkingCopy,
-): Promise<{ readonly problems: readonly string[]; readonly passed: number }> {
-  const { failedFiles, passed, broken } = await runTests(copy.root, files, false);
+/** A failure among others may be a timeout. */
+async function runEachAlone(files: readonly string[], copy: WorkingCopy): Promise<string[]> {
   const problems: string[] = [];
-  for (const path of broken === undefined ? failedFiles : files) {
+  for (const path of files) {
     // oxlint-disable-next-line no-await-in-loop
-    const again = await runTests(copy.root, [path], false);
-    problems.push(...again.failed, ...(again.broken === undefined ? [] : [again.broken]));
+    const { failed, broken } = await runTests(copy.root, [path], false);
+    problems.push(...failed, ...(broken === undefined ? [] : [broken]));
   }
-  return { problems, passed };
+  return problems;
 }
 
 function progress(outcome: Timed, count: number, total: number): string {
