@@ -2,20 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../ports.ts";
 import { isExactNumber, parseExactJson, withPlainNumbers } from "./exact-json.ts";
 import { isJsonObject, parseExactJsonStrict, parseJsonStrict } from "../protocol/strict-json.ts";
+import { words } from "../testing/corpora/words.ts";
 
-const NUMBERS = [
-  "17841405822304915",
-  "9007199254740993",
-  "-9007199254740993",
-  "123456789012345678901234567890",
-  "0.12345678901234567890123",
-  "1e400",
-  "-1e400",
-  "1E5",
-  "1.0",
-  "-0",
-  "5e-324",
-];
+const NUMBERS = words(`17841405822304915 9007199254740993 -9007199254740993 123456789012345678901234567890
+  0.12345678901234567890123 1e400 -1e400 1E5 1.0 -0 5e-324`);
 
 describe("JSON with exact numbers", () => {
   it.each(NUMBERS)("writes %s with the digits it was read with, wherever it stands", (number) => {

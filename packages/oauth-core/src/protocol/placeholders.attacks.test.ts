@@ -3,32 +3,17 @@ import { describe, expect, it } from "vitest";
 import { accepts } from "../testing/accepts.ts";
 import { expandTemplate, fillsRegistrableDomain, placeholderNames, requireKnownPlaceholders } from "./placeholders.ts";
 import { anyText } from "../testing/any-text.ts";
+import { words } from "../testing/corpora/words.ts";
 
 const RUNS = { seed: 1, numRuns: 200 };
 const REFUSED = expect.objectContaining({ code: "invalid_request", status: 400 });
 
 describe("expandTemplate under attack", () => {
   const LABEL_TRICKS = [
-    "evil.example",
-    "evil.example/",
-    "evil.example#",
-    "evil.example?",
+    ...words(`evil.example evil.example/ evil.example# evil.example? evil.example:443 x@evil.example evil.example:x@ .
+      .. a.b a/ /a a?b a#b a:b a@b a%2eb %61 -a a- - a_b A é * {x} } [::1] a,b a;b a+b xn--zzzzzz--`),
     "evil.example\\",
-    "evil.example:443",
-    "x@evil.example",
-    "evil.example:x@",
-    ".",
-    "..",
-    "a.b",
-    "a/",
-    "/a",
-    "a?b",
-    "a#b",
-    "a:b",
-    "a@b",
     "a\\b",
-    "a%2eb",
-    "%61",
     "a b",
     " a",
     "a ",
@@ -36,27 +21,13 @@ describe("expandTemplate under attack", () => {
     "a\n",
     "a\r\n",
     "a\0",
-    "-a",
-    "a-",
-    "-",
-    "a_b",
-    "A",
-    "é",
     "\u3002",
     "\uff0e",
     "\u2024",
     "\uff41",
     "\u200b",
     "\u00ad",
-    "*",
-    "{x}",
-    "}",
-    "[::1]",
     "a".repeat(64),
-    "a,b",
-    "a;b",
-    "a+b",
-    "xn--zzzzzz--",
   ];
 
   it.each(LABEL_TRICKS)("never lets %j fill a label of the host", (value) => {
@@ -68,39 +39,14 @@ describe("expandTemplate under attack", () => {
   });
 
   const SEGMENT_TRICKS = [
-    ".",
-    "..",
-    "a/b",
-    "/",
+    ...words(`. .. a/b / a?b a#b %2e%2e %2f a% a:b a@b a;b a&b a=b a+b é {x} * a,b a! a'b " < [ a|b ^`),
     "\\",
     "a\\b",
-    "a?b",
-    "a#b",
-    "%2e%2e",
-    "%2f",
-    "a%",
     "a b",
-    "a:b",
-    "a@b",
-    "a;b",
-    "a&b",
-    "a=b",
-    "a+b",
-    "é",
     "a\n",
     "\0",
     "\u2215",
     "a".repeat(256),
-    "{x}",
-    "*",
-    "a,b",
-    "a!",
-    "a'b",
-    '"',
-    "<",
-    "[",
-    "a|b",
-    "^",
   ];
 
   it.each(SEGMENT_TRICKS)("never lets %j fill a segment of the path", (value) => {
@@ -140,34 +86,20 @@ describe("expandTemplate under attack", () => {
   });
 
   it.each([
-    "{s}://vendor.example/a",
-    "https://user:{x}@vendor.example/",
-    "https://{x}@vendor.example/",
-    "https://vendor.example:{x}/",
-    "https:/{x}",
-    "https:{x}",
-    "{x}",
-    "/{x}",
-    "https://vendor.example/#{x}",
-    "ftp://{x}.vendor.example/",
-    "javascript:{x}",
+    ...words(`{s}://vendor.example/a https://user:{x}@vendor.example/ https://{x}@vendor.example/
+      https://vendor.example:{x}/ https:/{x} https:{x} {x} /{x} https://vendor.example/#{x} ftp://{x}.vendor.example/
+      javascript:{x} https://é{x}.example/`),
     "https://\\{x}",
     "https://vendor.example\\{x}",
     "https://a b{x}.example/",
-    "https://é{x}.example/",
   ])("refuses the template %s, where a placeholder could move a boundary", (template) => {
     expect(() => expandTemplate(template, { x: "a", s: "https" }, {})).toThrow(REFUSED);
   });
 
   it.each([
-    "https://v.example/{",
-    "https://v.example/}",
-    "https://v.example/{}",
+    ...words(`https://v.example/{ https://v.example/} https://v.example/{} https://v.example/{{a}}
+      https://v.example/{a.b} https://v.example/{1} https://v.example/{a}{`),
     "https://v.example/{a b}",
-    "https://v.example/{{a}}",
-    "https://v.example/{a.b}",
-    "https://v.example/{1}",
-    "https://v.example/{a}{",
   ])("refuses the braces of %s", (template) => {
     expect(() => expandTemplate(template, { a: "x" }, {})).toThrow(REFUSED);
     expect(() => placeholderNames(template)).toThrow(REFUSED);

@@ -6,6 +6,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { readTokenAnswer } from "../vendor-client/token/response.ts";
+import { words } from "../testing/corpora/words.ts";
 import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./catalogue.ts";
 
 type Vendor = CatalogueEntry["vendor"];
@@ -19,6 +20,9 @@ const saysHeaders = ({ tokenHeaders }: Vendor): boolean => tokenHeaders !== unde
 /** ID tokens are dropped. */
 const dropsIdTokens = ({ issuesIdTokens }: Vendor): boolean => issuesIdTokens === false;
 const saysCallback = (vendor: Vendor): boolean => vendor.callbackParams !== undefined;
+
+const decided = (decision: Decision, quirks: string): Readonly<Record<string, Decision>> =>
+  Object.fromEntries(words(quirks).map((quirk) => [quirk, decision]));
 
 const DECISIONS: Readonly<Record<string, Decision>> = {
   // What the entry says.
@@ -79,59 +83,25 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
 
   // Every vendor's requests and responses are handled that way, or the quirk concerns the caller's
   // use of the token.
-  accept_header_needed: "general",
-  admin_consent: "general",
-  api_base_in_token_response: "general",
-  callback_fragment_junk: "general",
-  cancel_error_nonstandard: "general",
-  cimd: "general",
-  client_id_in_path: "general",
-  conflicting_sources_on_refresh: "general",
-  content_type_not_json: "general",
-  dated_api_version: "general",
-  error_extra_fields: "general",
-  error_array: "general",
-  error_in_200: "general",
-  error_object: "general",
-  error_response_quirk: "general",
-  expires_in_string: "general",
-  expiry_is_app_setting: "general",
-  introspection_needed_for_expiry: "general",
-  issuer_other_host: "general",
-  issuer_trailing_slash: "general",
-  mcp_authorization_server: "general",
-  no_expires_in: "general",
-  no_scope_param: "general",
-  no_token_expiry: "general",
-  one_resource_per_token: "general",
-  out_of_band_approval: "general",
-  partial_consent: "general",
-  post_exchange_lookup: "general",
-  profile_in_token_response: "general",
-  refresh_expiry_renamed: "general",
-  refresh_grace_period: "general",
-  refresh_only_near_expiry: "general",
-  rescope_invalidates_tokens: "general",
-  scope_is_array: "general",
-  scopes_fixed_on_app: "general",
-  scopes_ignored: "general",
-  success_not_200: "general",
-  token_response_not_json_by_default: "general",
-  token_response_quirk: "general",
-  two_metadata_views: "general",
+  ...decided(
+    "general",
+    `accept_header_needed admin_consent api_base_in_token_response callback_fragment_junk cancel_error_nonstandard
+    cimd client_id_in_path conflicting_sources_on_refresh content_type_not_json dated_api_version
+    error_extra_fields error_array error_in_200 error_object error_response_quirk expires_in_string
+    expiry_is_app_setting introspection_needed_for_expiry issuer_other_host issuer_trailing_slash
+    mcp_authorization_server no_expires_in no_scope_param no_token_expiry one_resource_per_token
+    out_of_band_approval partial_consent post_exchange_lookup profile_in_token_response refresh_expiry_renamed
+    refresh_grace_period refresh_only_near_expiry rescope_invalidates_tokens scope_is_array scopes_fixed_on_app
+    scopes_ignored success_not_200 token_response_not_json_by_default token_response_quirk two_metadata_views`,
+  ),
 
   // No field says it.
-  authorize_url_has_fragment: "unsupported",
-  callback_hmac: "unsupported",
-  hybrid_response_type: "unsupported",
-  issuer_aliases: "unsupported",
-  no_client_registration: "unsupported",
-  no_state_roundtrip: "unsupported",
-  nonstandard_grant_type: "unsupported",
-  redirect_uri_on_refresh: "unsupported",
-  refresh_extends_in_place: "unsupported",
-  state_renamed: "unsupported",
-  token_params_in_query: "unsupported",
+  ...decided(
+    "unsupported",
+    `authorize_url_has_fragment callback_hmac hybrid_response_type issuer_aliases no_client_registration
+    no_state_roundtrip nonstandard_grant_type redirect_uri_on_refresh refresh_extends_in_place state_renamed
+    token_params_in_query`,
+  ),
 };
 
 /** Vendors for which the wording of a class says more than is the case, and why. */

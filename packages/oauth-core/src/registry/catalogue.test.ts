@@ -9,6 +9,7 @@ import { CATALOGUE, type CatalogueEntry, catalogueEntry, reasonsOff } from "./ca
 import { addressOf, FIELDS } from "./fields.ts";
 import { REGISTRY } from "./registry.ts";
 import type { Vendor } from "./vendor.ts";
+import { words } from "../testing/corpora/words.ts";
 
 const urlsOf = ({ vendor, serverUrl }: CatalogueEntry): string[] =>
   Object.keys(FIELDS).flatMap((name) => {
@@ -80,16 +81,10 @@ describe("the catalogue", () => {
     const account = { endpoint: "https://vendor.example/me", method: "GET", token: { in: "query" } };
     const vendor = { ...entry.vendor, pkce: "S512", tokenResult, revocation: {}, account, revokes: "either" };
     const wrong = { ...entry, extra: 1, vendor: { ...vendor, tokenEndpoint: "http://vendor.example", enabled: true } };
-    expect(problemsOf(wrong).toSorted()).toEqual([
-      "account",
-      "enabled",
-      "extra",
-      "pkce",
-      "revocation",
-      "revokes",
-      "tokenEndpoint",
-      "tokenResult",
-    ]);
+    expect(problemsOf(wrong).toSorted()).toEqual(
+      words(`account enabled extra pkce revocation revokes tokenEndpoint
+      tokenResult`),
+    );
   });
 
   it("turns on what two sources agree on, and says of the rest why it is off", () => {
@@ -209,15 +204,10 @@ describe("the catalogue", () => {
 
   it("has a second entry for apps of another generation, at the vendor's own domain", () => {
     const second = CATALOGUE.filter(({ generationOf }) => generationOf !== undefined);
-    expect(second.map(({ generationOf }) => generationOf?.id)).toEqual([
-      "kit",
-      "monday",
-      "oura",
-      "podium",
-      "todoist",
-      "trakt",
-      "zendesk",
-    ]);
+    expect(second.map(({ generationOf }) => generationOf?.id)).toEqual(
+      words(`kit monday oura podium todoist trakt
+      zendesk`),
+    );
     for (const { vendor, generationOf, aliases } of second) {
       const first = CATALOGUE.find((entry) => entry.vendor.id === generationOf?.id);
       const domain = registrableDomainOf(first?.vendor.tokenEndpoint.replace("{subdomain}", "t") ?? "");

@@ -3,6 +3,7 @@
  * read once.
  */
 import { expect } from "vitest";
+import { words } from "./corpora/words.ts";
 
 /** An answer that was read to its end. */
 export interface ReadAnswer {
@@ -30,17 +31,10 @@ function membersOf(text: string): Record<string, unknown> {
 /** Used in requests if a value is free: no answer may ever contain it. */
 export const REFLECTED = 'r3flect<script>alert("x")</script>';
 
-const MEMBERS = new Set([
-  "error",
-  "error_description",
-  "flow_id",
-  "reason",
-  "retry",
-  "vendor_error",
-  "credentials_source",
-  "help",
-  "reference_id",
-]);
+const MEMBERS = new Set(
+  words(`error error_description flow_id reason retry vendor_error credentials_source help
+  reference_id`),
+);
 
 /**
  * A JSON error of an endpoint for backends.

@@ -11,6 +11,7 @@ import { labOfEachTest } from "../testing/network/vendor-lab.ts";
 const lab = labOfEachTest();
 
 const SECOND = newIdTokenKey("RS256", "key-2");
+const OUR_SECRET = Buffer.from(CLIENT_SECRET.repeat(2));
 const REFUSED = { code: "vendor_response_invalid", extras: { reason: "id_token_invalid" } };
 
 /** The vendor's tokens are useless then, so the vendor is asked to revoke them. */
@@ -51,20 +52,10 @@ describe("an ID token that is sound", () => {
       expect(JSON.stringify(others)).not.toContain(secret);
   });
 
-  it("V-8 may leave out kid where there is one key", async () => {
-    await lab.vendor.grant({ header: { kid: undefined } });
-    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
-  });
-
   it.each(["ES256", "PS256", "EdDSA"] as const)("V-10 may be signed with %s", async (alg) => {
     const key = newIdTokenKey(alg, "other");
     lab.vendor.keys.push(key);
     await lab.vendor.grant({ key });
-    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
-  });
-
-  it("V-48 may name us as the only member of an array", async () => {
-    await lab.vendor.grant({ claims: { aud: [CLIENT_ID] } });
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
   });
 
@@ -75,16 +66,15 @@ describe("an ID token that is sound", () => {
     expect(lab.vendor.asked()).not.toContain("/claims");
   });
 
-  it("V-23 may leave out at_hash", async () => {
-    await expect(lab.redeem()).resolves.toHaveProperty("idToken");
-  });
-
-  it.each([
-    ["bar#ID-6", { iat: at(10), nbf: at(10) }],
-    ["bar#ID-6", { iat: at(60), nbf: at(60) }],
-    ["bar#ID-6", { exp: at(-59) }],
-  ])("%s a small clock skew is accepted: %o", async (_row, claims) => {
-    await lab.vendor.grant({ claims });
+  it.each<[string, Parameters<typeof lab.vendor.grant>[0]]>([
+    ["V-8 may leave out kid where there is one key", { header: { kid: undefined } }],
+    ["V-23 may leave out at_hash", {}],
+    ["V-48 may name us as the only member of an array", { claims: { aud: [CLIENT_ID] } }],
+    ["bar#ID-6 may be ten seconds ahead", { claims: { iat: at(10), nbf: at(10) } }],
+    ["bar#ID-6 may be a minute ahead", { claims: { iat: at(60), nbf: at(60) } }],
+    ["bar#ID-6 may have ended 59 seconds ago", { claims: { exp: at(-59) } }],
+  ])("%s", async (_title, changes) => {
+    await lab.vendor.grant(changes);
     await expect(lab.redeem()).resolves.toHaveProperty("idToken");
   });
 });
@@ -150,10 +140,7 @@ describe("oidc-core#3.1.3.7 bar#ID-7 a vendor whose ID tokens name further audie
     ["the list is empty", { aud: [], azp: CLIENT_ID }],
   ])("is refused where %s (h18)", async (_title, claims) => {
     await lab.vendor.grant({ claims });
-    await expect(lab.redeem({ entry })).rejects.toMatchObject({
-      code: "vendor_response_invalid",
-      extras: { reason: "id_token_invalid" },
-    });
+    await expect(lab.redeem({ entry })).rejects.toMatchObject(REFUSED);
   });
 });
 
@@ -191,7 +178,8 @@ describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens
   const sign = (
     header: Record<string, unknown>,
     key: Parameters<typeof signText>[2] = first().privateKey,
-  ): Promise<string> => signText(JSON.stringify(claims()), { kid: first().kid, ...header }, key);
+    payload = JSON.stringify(claims()),
+  ): Promise<string> => signText(payload, { kid: first().kid, ...header }, key);
 
   it("V-9 kid is absent and several keys fit", async () => {
     lab.vendor.keys.push(SECOND);
@@ -199,18 +187,29 @@ describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens
     await expectRefusedAndRevoked();
   });
 
-  it.each(["none", "None", ""])("V-11 V-50 alg is %j and there is no signature", async (alg) => {
-    answerWith(unsigned(claims(), { alg, kid: first().kid }));
-    await expectRefusedAndRevoked();
-  });
+  const NO_ALGS = ["none", "None", ""].map((alg): [string, () => string] => [
+    `V-11 V-50 alg is "${alg}" and there is no signature`,
+    () => unsigned(claims(), { alg, kid: first().kid }),
+  ]);
 
-  it("V-50 alg is absent", async () => {
-    answerWith(withHeader(await sign({ alg: "RS256" }), { kid: first().kid }));
-    await expectRefusedAndRevoked();
-  });
-
-  it("V-12 the RS256 signature is broken", async () => {
-    answerWith(withBrokenSignature(await sign({ alg: "RS256" })));
+  it.each<[string, () => string | Promise<string>]>([
+    ...NO_ALGS,
+    ["V-50 alg is absent", async () => withHeader(await sign({ alg: "RS256" }), { kid: first().kid })],
+    ["V-12 the RS256 signature is broken", async () => withBrokenSignature(await sign({ alg: "RS256" }))],
+    ["V-14 our secret signs with HS256", () => sign({ alg: "HS256" }, OUR_SECRET)],
+    [
+      "bar#ID-4 the vendor's public key signs with HS256",
+      () => sign({ alg: "HS256" }, Buffer.from(JSON.stringify(SECOND.publicJwk))),
+    ],
+    ["V-57 bar#ID-3 kid is right and the key is another", () => sign({ alg: "RS256" }, SECOND.privateKey)],
+    ["bar#ID-5 the header has zip", () => sign({ alg: "RS256", zip: "DEF" })],
+    ["bar#ID-5 the header has crit", () => sign({ alg: "RS256", b64: true, crit: ["b64"] })],
+    [
+      "V-69 sub stands in it twice",
+      () => sign({ alg: "RS256" }, first().privateKey, JSON.stringify(claims()).replace("{", '{"sub":"admin",')),
+    ],
+  ])("%s", async (_title, made) => {
+    answerWith(await made());
     await expectRefusedAndRevoked();
   });
 
@@ -221,26 +220,13 @@ describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens
     await expectRefusedAndRevoked();
   });
 
-  it.each([
-    ["V-14 our secret", Buffer.from(CLIENT_SECRET.repeat(2))],
-    ["bar#ID-4 the vendor's public key", Buffer.from(JSON.stringify(SECOND.publicJwk))],
-  ])("%s signs with HS256", async (_title, key) => {
-    answerWith(await sign({ alg: "HS256" }, key));
-    await expectRefusedAndRevoked();
-  });
-
   it("bar#ID-4 HS256 stays refused where an entry lists it", async () => {
-    answerWith(await sign({ alg: "HS256" }, Buffer.from(CLIENT_SECRET.repeat(2))));
+    answerWith(await sign({ alg: "HS256" }, OUR_SECRET));
     await expect(lab.redeem({ entry: { idTokenAlgs: ["HS256", "none"] } })).rejects.toMatchObject(REFUSED);
   });
 
   it("V-50 alg is one the entry does not list", async () => {
     await expect(lab.redeem({ entry: { idTokenAlgs: ["ES256"] } })).rejects.toMatchObject(REFUSED);
-  });
-
-  it("V-57 bar#ID-3 kid is right and the key is another", async () => {
-    answerWith(await sign({ alg: "RS256" }, SECOND.privateKey));
-    await expectRefusedAndRevoked();
   });
 
   it("bar#ID-3 the token brings its own key", async () => {
@@ -251,11 +237,6 @@ describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens
     expect(lab.vendor.asked()).not.toContain("/own-keys");
   });
 
-  it.each([{ zip: "DEF" }, { b64: true, crit: ["b64"] }])("bar#ID-5 the header has %o", async (header) => {
-    answerWith(await sign({ alg: "RS256", ...header }));
-    await expectRefusedAndRevoked();
-  });
-
   it.each(["a.b.c.d.e", "a.b", "", "x".repeat(70_000), "Zm9v.Zm9v.Zm9v"].map((text) => [text.slice(0, 16), text]))(
     "bar#ID-5 it is not a JWS: %s",
     async (_title, idToken) => {
@@ -263,12 +244,6 @@ describe("bar#ID-2 an ID token with a wrong signature is refused, and the tokens
       await expect(lab.redeem()).rejects.toMatchObject({ code: "vendor_response_invalid" });
     },
   );
-
-  it("V-69 sub stands in it twice", async () => {
-    const payload = JSON.stringify(claims()).replace("{", '{"sub":"admin",');
-    answerWith(await signText(payload, { alg: "RS256", kid: first().kid }, first().privateKey));
-    await expectRefusedAndRevoked();
-  });
 });
 
 function withHeader(token: string, header: object): string {

@@ -3,6 +3,8 @@
  * Every input that takes a URL from outside is tested with all of them. Names are under `.example`
  * and must be resolved from `resolvesTo`, never for real.
  */
+import { words } from "./words.ts";
+
 export interface EgressCorpusEntry {
   readonly label: string;
   readonly url: string;
@@ -19,7 +21,6 @@ export interface EgressCorpusEntry {
 
 type Stop = EgressCorpusEntry["stoppedBy"];
 
-const words = (text: string): string[] => text.trim().split(/\s+/);
 const entries = (label: string, stoppedBy: Stop, urls: readonly string[]): EgressCorpusEntry[] =>
   urls.map((url) => ({ label: `${label}: ${url}`, url, stoppedBy }));
 const hosts = (label: string, stoppedBy: Stop, text: string): EgressCorpusEntry[] =>

@@ -7,6 +7,7 @@ import { memberForgeries } from "./state-corpus-members.ts";
 import { signatureForgeries } from "./state-corpus-signature.ts";
 import { compact, encode, headerOf, mac, payloadOf } from "./state-forge.ts";
 import type { StateTarget } from "./state-forge.ts";
+import { words } from "./words.ts";
 
 export interface StateForgery {
   readonly name: string;
@@ -27,24 +28,7 @@ export function stateForgeries(target: StateTarget): StateForgery[] {
 function shapes(target: StateTarget): Record<string, string> {
   const valid = validState(target);
   const [header = "", payload = "", signature = ""] = valid.split(".");
-  const plain = [
-    "",
-    " ",
-    ".",
-    "..",
-    "...",
-    "a",
-    "a.b",
-    "a.b.c",
-    "a.b.c.d",
-    "a.b.c.d.e",
-    "null",
-    "undefined",
-    "true",
-    "0",
-    "{}",
-    "[]",
-  ];
+  const plain = [...words(`. .. ... a a.b a.b.c a.b.c.d a.b.c.d.e null undefined true 0 {} []`), "", " "];
   return {
     ...Object.fromEntries(plain.map((text) => [`just ${JSON.stringify(text)}`, text])),
     "object to string": "[object Object]",

@@ -34,6 +34,8 @@ export interface FaultyVendor {
   /** Paths requested so far, in order. */
   readonly asked: () => string[];
   readonly times: (path: string) => number;
+  /** The tokens that it was asked to revoke. */
+  readonly revoked: () => (string | null)[];
   /** By path; replaces the default response. */
   readonly answers: Map<string, Answer>;
   /** The keys at `/jwks`; the first signs. */
@@ -98,6 +100,7 @@ export async function startFaultyVendor(now: () => number): Promise<FaultyVendor
     received,
     asked: () => received.map(({ path }) => path),
     times: (asked) => received.filter(({ path }) => path === asked).length,
+    revoked: () => received.filter(({ path }) => path === "/revoke").map(({ form }) => form.get("token")),
     answers,
     keys,
     grant,

@@ -1,51 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { mapCallbackError } from "./error.ts";
+import { words } from "../../testing/corpora/words.ts";
 
 describe("mapCallbackError", () => {
   it.each(
     [
-      "access_denied",
-      "ACCESS_DENIED",
-      "user_denied",
-      "user_cancelled_login",
-      "user_cancelled_authorize",
-      "user_canceled",
-      "UserCancel",
-      "user-cancelled",
-      "user.cancelled",
-      "cancelled",
-      "cancel",
-      "consent_declined",
-      "consent_required",
-      "request_denied",
-      "authorization_declined",
-      "accessdenied",
-      "AccessDenied",
-      "user_abort",
-      "user_aborted",
-      "UserAborted",
-      "aborted_by_user",
-      "user_rejected",
-      "user_rejected_request",
-      "user_refused",
-      "rejected_by_user",
-      "rejected_by_end_user",
-      "aborted_by_resource_owner",
-      "user_deny",
-      "deny",
-      "refused_by_the_user",
-      "consent_rejected",
-      "consent_refused",
-      "cancelation",
-      "cancellation",
+      ...words(`access_denied ACCESS_DENIED user_denied user_cancelled_login user_cancelled_authorize user_canceled
+        UserCancel user-cancelled user.cancelled cancelled cancel consent_declined consent_required request_denied
+        authorization_declined accessdenied AccessDenied user_abort user_aborted UserAborted aborted_by_user
+        user_rejected user_rejected_request user_refused rejected_by_user rejected_by_end_user
+        aborted_by_resource_owner user_deny deny refused_by_the_user consent_rejected consent_refused cancelation
+        cancellation usercancelled UserCanceledLogin user_declines user_decline userdenied login_canceled aborted`),
       "user cancellation",
-      "usercancelled",
-      "UserCanceledLogin",
-      "user_declines",
-      "user_decline",
-      "userdenied",
-      "login_canceled",
-      "aborted",
     ].map((error) => [error]),
   )("%s is access_denied", (error) => {
     expect(mapCallbackError({ error })).toEqual({ code: "access_denied", vendorError: error });

@@ -62,6 +62,7 @@ describe("a dead grant at a refresh", () => {
     ["with a line break in the description", '{"error":"invalid_grant","error_description":"a\r\nb"}'],
     ["with a line break, in a 200", '{"error":"invalid_grant","error_description":"a\nb"}', { status: 200 }],
     ["in a form", "error=invalid_grant&error_description=no", { type: "text/plain" }],
+    ["beside ok false", { ok: false, error: "code_already_used" }, { status: 200 }],
   ])("bar#RF-9 is said so: %s", async (_title, body, answer = {}) => {
     await expect(read(body, answer)).rejects.toMatchObject(DEAD);
   });
