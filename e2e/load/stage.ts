@@ -4,11 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Service, type ServiceProcess, startService } from "../support/service-process.ts";
 
-/** A busy machine, and a store that is filled first, take long. */
-const START_MS = 120_000;
-
 export async function startMeasured(service: Service): Promise<ServiceProcess> {
-  return startService({ ...service, isMeasured: true, deadlineMs: START_MS });
+  return startService({ ...service, isMeasured: true });
 }
 
 type Ending = { stop(): Promise<void> } | { close(): Promise<void> };

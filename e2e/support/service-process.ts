@@ -29,10 +29,6 @@ export interface Service {
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>> | undefined;
   /**
-   * To start, or to run to its end. Default 60 s.
-   */
-  readonly deadlineMs?: number;
-  /**
    * It is measured: it inherits nothing but PATH, and of its output, which is read all the time as
    * by a log collector, only the end of stderr is kept.
    */
@@ -48,6 +44,8 @@ export interface Ended {
 }
 
 const START_MS = patience(6_000);
+/** A busy machine, and a store that is filled first, take long. */
+const MEASURED_START_MS = 120_000;
 const EXIT_MS = patience(6_000);
 
 const KEPT_CHARACTERS = 4_000;
@@ -126,7 +124,7 @@ export async function runService(service: Service & { readonly folder: string },
   const child = spawnService(service, args, service.folder);
   const output = keepOutput(child);
   const what = [service.name, ...args].join(" ");
-  const [code] = (await withDeadline(once(child, "close"), service.deadlineMs ?? EXIT_MS, what)) as [number | null];
+  const [code] = (await withDeadline(once(child, "close"), EXIT_MS, what)) as [number | null];
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }
 
@@ -159,7 +157,7 @@ export function keepOutput(child: ReturnType<typeof spawnService>, isMeasured = 
 }
 
 async function firstUrl(
-  { name, deadlineMs = START_MS }: Service,
+  { name, isMeasured = false }: Service,
   lines: Interface,
   ended: Promise<number | null>,
 ): Promise<string> {
@@ -176,7 +174,7 @@ async function firstUrl(
   const gone = ended.then((code) => {
     throw new Error(`The ${name} ended with ${code} before it listened`);
   });
-  return withDeadline(Promise.race([found, gone]), deadlineMs, `the ${name} to listen`);
+  return withDeadline(Promise.race([found, gone]), isMeasured ? MEASURED_START_MS : START_MS, `the ${name} to listen`);
 }
 
 /** @throws Error when a line is not JSON, or a planted secret is in one */
