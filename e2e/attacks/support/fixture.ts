@@ -8,10 +8,10 @@ import type { FakeVendor } from "@oauth-broker/simulators";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { openBroker } from "../../support/broker/in-process.ts";
 import { BASE_URL, type Exchange, NOW, PLATFORMS, VENDOR_CLIENT } from "./names.ts";
-import { expectSafeAnswers, twinsSoFar } from "./every-answer.ts";
+import { faultsOf, twins } from "./every-answer.ts";
 
 export interface FixtureOptions {
   readonly vendors: readonly FakeVendor[];
@@ -31,7 +31,7 @@ export interface FixtureOptions {
 export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 export async function createFixture(options: FixtureOptions) {
   const now = fixedClock(NOW);
-  const twins = twinsSoFar();
+  const twinsBefore = twins.ran;
   const outbound: OutboundRequest[] = [];
   const egress = options.egress ?? egressTo(options.vendors, outbound);
   // JSON is YAML.
@@ -62,7 +62,7 @@ export async function createFixture(options: FixtureOptions) {
   };
   onTestFinished(async () => {
     await broker.close();
-    if (twinsSoFar() === twins) expectSafeAnswers(fixture);
+    if (twins.ran === twinsBefore) expect(faultsOf(fixture)).toEqual([]);
   });
   return fixture;
 }

@@ -4,20 +4,17 @@ import { wholeNumber } from "../../support/program.ts";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]
 
-Four scenarios: a whole flow, a refresh, a call of /mcp, an operation of the store.
+CPU time per operation, in tables and ratios with their quartiles. How cost grows: npm run scale.
 
-The broker: CPU time per whole flow, and per refresh, of the built broker with memory and with SQLite, beside a bare
-node:http + node:crypto server that takes the same wire steps; the same at a vendor that issues an ID token with each
-answer, beside the one that issues none.
-The store: CPU time per call of the token store and the record store on DynamoDB, beside the bare requests of the SDK; and
-how often KMS is asked. The engine is dynalite, or the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT. No AWS account is used.
-The MCP server: CPU time per tool call with a bearer token and a stored vendor token, hosted on SQLite and on DynamoDB, and
-pre-registered, beside the same server without auth; and how fast a refresh and a call are.
-The registry, only when it is named: how long its hundreds of vendors take to load.
-Prints tables and ratios with their quartiles. How cost grows: npm run scale.
-
+  --only PART          one part; default: the first three
+      broker           a whole flow and a refresh, with memory and with SQLite, beside a bare node:http + node:crypto
+                       server that takes the same wire steps; the same at a vendor with ID tokens, beside one without
+      store            calls of the token store and the record store on DynamoDB, beside the bare requests of the SDK, and
+                       how often KMS is asked; on dynalite, or the DynamoDB Local at DYNAMODB_LOCAL_ENDPOINT
+      mcp              a tool call with a stored vendor token, hosted on SQLite and on DynamoDB, and pre-registered,
+                       beside the same server without auth; and how fast a refresh and a call are
+      registry         how long its hundreds of vendors take to load
   --against COMMIT     builds the broker of that commit too, and measures both alternately in one run
-  --only PART          broker, store, mcp or registry (default: broker, store and mcp)
   --rounds N           rounds (default 9)
   --flows N            flows, calls or operations of each kind, per subject and round (default 2000)
   --warm-up N          of each kind beforehand, at most (default 30000 for the broker, 15000 else): until CPU is steady

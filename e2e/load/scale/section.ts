@@ -4,14 +4,9 @@ import { measureRounds, type Outcome, type Subject } from "../rounds.ts";
 import type { Spread } from "../spread.ts";
 import type { Measured } from "./size.ts";
 
-export interface Section {
-  readonly title: string;
-  readonly outcomes: readonly Outcome[];
-}
-
 export interface Found {
   /** µs of processor time per flow, of all processes of a subject. */
-  readonly sections: readonly Section[];
+  readonly sections: readonly { readonly title: string; readonly outcomes: readonly Outcome[] }[];
   /** What has no place on the page: rows of cells, the first of which are heads. */
   readonly more?: readonly (readonly string[])[];
   /** As docs/capacity.md has them between its `figures` comments. */
