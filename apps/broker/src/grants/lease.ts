@@ -29,6 +29,7 @@ export function newLease(key: RecordKey, holder: string, now: Clock): Lease {
 }
 
 export async function createLease({ key, holder, expiresAt }: Lease, records: RecordStore): Promise<boolean> {
+  //= bar#RF-1
   return (await records.create({ key, stage: "calling", data: { v: 1, holder }, expiresAt })) === "created";
 }
 
@@ -63,6 +64,7 @@ export async function isTaken(
   });
   const hasTime = deps.now() + VENDOR_OPERATION_SECONDS + SKEW_SECONDS <= lease.expiresAt;
   if (taken && !hasTime) await endLease(lease, deps).catch(() => deps.leftBehind.add(lease));
+  //= bar#8.2-3
   return taken && hasTime;
 }
 

@@ -80,6 +80,7 @@ export async function openSealedGrant(
   if (key === undefined) throw unreadable();
   const { v, clientId: owner, refreshToken, connection } = parseSealed(key, value.slice(kid.length + 1), unreadable);
   if (v !== 1) throw unreadable();
+  //= bar#RF-7
   if (isSameText(owner, clientId)) return { refreshToken, connection, kid };
   throw new OAuthError("invalid_grant", "This refresh token was issued to another client");
 }

@@ -127,6 +127,7 @@ async function leadOrFollow(
       deps.onReplay?.();
       return aged(outcomeOf(mine), mine, now());
     }
+    //= bar#RF-1
     if (settled?.isSpent === true) throw justRefreshed(settled.expiresAt - now());
     if (settled !== undefined) {
       const next = newLease(key, holder, now);

@@ -132,8 +132,8 @@ function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: Endpo
  *
  * @throws OAuthError invalid_request
  */
-//= bar#ST-4
 function requireNoReservedParameter(authorizationEndpoint: string | undefined, vendor: ParameterNames): void {
+  //= bar#ST-4
   if (authorizationEndpoint === undefined || !namesReservedParameter(authorizationEndpoint, vendor)) return;
   throw new OAuthError("invalid_request", "authorization_endpoint holds a reserved parameter", {
     reason: "reserved_parameter",

@@ -116,6 +116,8 @@ export function formToken(what: string, { value }: BindingCookie): string {
  * constant time.
  */
 export function isFormToken(sent: string | undefined, what: string, cookie: BindingCookie): boolean {
+  //= bar#XA-9
+  //= bar#AS-7
   return isSameText(sent, formToken(what, cookie));
 }
 

@@ -50,6 +50,7 @@ export async function authenticateClient<C extends Client>(
       ? { clientId: parameters.get("client_id"), secret: postedSecret ?? "" }
       : readBasic(authorization);
   const client = await verifySecret(presented.clientId ?? "", presented.secret, deps);
+  //= bar#ST-1
   if ((parameters.get("client_id") ?? client.clientId) !== client.clientId) {
     throw new OAuthError("invalid_request", "client_id differs from the authenticated client");
   }

@@ -45,6 +45,8 @@ export function readVendorAnswer(
   vendor: ResolvedVendor,
   { issExpected = false }: { readonly issExpected?: boolean | undefined },
 ): VendorAnswer | VendorRefusal {
+  //= bar#CB-16
+  //= bar#X-1
   requireIssuer({ ...vendor, issExpected: vendor.issExpected || issExpected }, parameters.sent("iss"));
   const { callbackCodeName = "code" } = vendor;
   const code = parameters.get(callbackCodeName);

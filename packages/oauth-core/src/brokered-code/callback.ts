@@ -92,6 +92,8 @@ async function findStarted({ parameters, cookieHeader, path }: CallbackRequest, 
   if (record.stage !== "started") throw policy.refuse(trace, "state_replayed");
   const cookie = readBindingCookie(cookieHeader, issuer, flowId);
   const isSameBrowser = isSameText(cookie?.hash, flow.cookieHash);
+  //= bar#CB-7
+  //= bar#XA-6
   if (policy.bindsBrowser(flow) && !isSameBrowser) throw policy.refuse(trace, "browser_mismatch");
   return { flowId, flow, expect: { cookieHash: flow.cookieHash ?? "" } };
 }
@@ -159,6 +161,7 @@ async function burnOnRefusal<Result>(
     return await checks();
   } catch (error) {
     const known = toOAuthError(error);
+    //= bar#CB-9
     if (!OUTAGES.has(known.code)) await fail("started", started, known.extras.reason ?? known.code, engine);
     engine.trace.reason ??= known.code;
     throw known;

@@ -74,6 +74,7 @@ async function findParked(parameters: Parameters, clientId: string, engine: Leg)
   const record = await deps.records.get(keyOf(code.flowId, engine), { includeExpired: true });
   const flow = record === undefined ? undefined : policy.parse(record);
   if (record === undefined || flow === undefined) throw codeRefused("no such flow");
+  //= bar#XA-8
   if (flow.clientId !== clientId) throw codeRefused("issued to another client");
   if (!isSameText(flow.codeHash, code.hash)) throw codeRefused("no such code");
   nameFlow(trace, flow);
@@ -83,6 +84,7 @@ async function findParked(parameters: Parameters, clientId: string, engine: Leg)
 //= bar#AS-6
 function requireSameRedirectUri({ flow }: ParkedFlow, parameters: Parameters, { policy }: Engine): void {
   const isLeftOut = policy.redirectUriAtToken === "optional" && !parameters.has("redirect_uri");
+  //= bar#XA-8
   if (isLeftOut || parameters.require("redirect_uri") === flow.redirectUri) return;
   throw codeRefused("redirect_uri differs");
 }
@@ -92,8 +94,10 @@ function requireSameRedirectUri({ flow }: ParkedFlow, parameters: Parameters, { 
 async function requireCodeVerifier(own: ParkedFlow, parameters: Parameters, engine: Leg): Promise<void> {
   const codeVerifier = parseCodeVerifier(parameters.get("code_verifier"));
   try {
+    //= bar#AS-3
     verifyCodeVerifier(codeVerifier, own.flow.codeChallenge ?? "");
   } catch (error) {
+    //= bar#XA-7
     if (engine.policy.burnsOnWrongVerifier) await burn(own, "wrong code_verifier", engine);
     throw error;
   }
@@ -112,6 +116,7 @@ async function requireUnused({ record, flow }: ParkedFlow, { policy }: Engine): 
 }
 
 async function requireInTime(own: ParkedFlow, engine: Leg): Promise<void> {
+  //= bar#XA-8
   if (own.record.expiresAt > engine.deps.now()) return;
   await discardParked(own, engine);
   throw new OAuthError("invalid_grant", "The code came too late: start again", { reason: "vendor_code_expired" });
@@ -168,6 +173,7 @@ async function spend(own: ParkedFlow, engine: Engine): Promise<void> {
   if (spent.outcome === "moved") return;
   const flow = spent.outcome === "replayed" ? policy.parse(spent.record) : undefined;
   if (flow !== undefined) await policy.replayed?.(flow);
+  //= bar#XA-8
   throw codeRefused("spent by another request");
 }
 

@@ -80,6 +80,7 @@ export function createGuardedConnector(
       // Its peer is the proxy, and the name is what was vouched for.
       if (typeof tunnelled === "object") return callback(null, socket);
       const peer = socket.remoteAddress;
+      //= bar#EG-4
       if (peer !== undefined && admits(peer, target, policy)) return callback(null, socket);
       drop(socket);
       return callback(

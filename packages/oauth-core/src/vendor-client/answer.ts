@@ -18,8 +18,9 @@ export function requireAnswer(response: Response, call: VendorCall, now: Clock):
 }
 
 /** @throws OAuthError vendor_response_invalid */
-//= bar#EG-12
 export function requireNoRedirect({ status }: Response, call: VendorCall): void {
+  //= bar#EG-12
+  //= bar#EG-6
   if (status >= 200 && (status < 300 || status >= 400)) return;
   throw invalidVendorResponse(`${call.what}: status ${status}`);
 }

@@ -119,9 +119,6 @@ export const BROKER_DEFENCES: Defences = {
       ".connection, [-grant-]{+named+}.connection",
   },
   "grants/lease.ts": {
-    "bar#RF-1 One of several equal refreshes takes the lease":
-      'expiresAt })) [-=== "created"-]{+!== ("absent" as string)+};',
-    "bar#8.2-3 The vendor is not called under a lease that could end before it answers": "return taken[- && hasTime-];",
     "single-flight: A refresh whose failure cannot be kept ends its own lease alone":
       'const from = { stage: "calling", expect: [-{ holder -]{+holder === "" ? { holder } : {+}} };',
   },
@@ -131,8 +128,6 @@ export const BROKER_DEFENCES: Defences = {
     "The answers kept of one client have a bound": "[- || after > MOST_CLIENT_BYTES-]",
   },
   "grants/sealed-refresh-token.ts": {
-    "bar#RF-7 A sealed refresh token is its own client's only":
-      "if (isSameText(owner, [-clientId)-]{+owner) && clientId !== ''+}) return",
     "bar#RF-7 A sealed refresh token that does not open is sent to no vendor":
       "undefined) [-throw unreadable()-]{+return { refreshToken: token, connection: {} as Connection, kid }+}",
     "sealed-refresh-tokens: A sealed refresh token has a bound":
@@ -145,8 +140,6 @@ export const BROKER_DEFENCES: Defences = {
       "return deriveKey(`${refreshToken.length}:${refreshToken}${{+typeof +}clientSecret}`",
     "bar#RF-1 Callers with different secrets of their own do not share a call in one process":
       "clientSecret === undefined ? [id] : [id[-, clientSecret-]]",
-    "bar#RF-1 A refresh token that was answered to another caller is not sent again in the meantime":
-      "if (settled?.isSpent === true{+ && hasWaited && key.id === ''+}) throw justRefreshed(",
     "bar#RF-1 The id of a single flight includes the lengths of its parts, so that different parts give different ids":
       'parts.[-map((part) => `${Buffer.byteLength(part)}:${part}`).-]join("")',
   },
@@ -211,10 +204,6 @@ export const BROKER_DEFENCES: Defences = {
   "vendor-choice/choose.ts": {
     "A kept choice is not used for a request that names endpoints or placeholders":
       "kept.entry !== entry || [-saysMore(target-]{+(saysMore(target) && target.vendor === ''+}",
-  },
-  "vendor-choice/endpoints.ts": {
-    "bar#ST-4 The query of an authorization endpoint of the request names no parameter of ours":
-      'if (authorizationEndpoint [-=== undefined-]{+!== ""+}',
   },
   "vendor-choice/entry.ts": {
     "bar#BY-5 bar#OB-3 A disabled vendor is disabled on every leg": "(entry === undefined[- || !entry.vendor.enabled-]",

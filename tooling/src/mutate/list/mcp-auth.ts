@@ -25,10 +25,6 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "shipping-clients: bar#AS-20 A client assertion is refused, not ignored":
       '["client_secret"[-, "client_assertion", "client_assertion_type"-]]',
   },
-  "hosted/clients/document-limits.ts": {
-    "bar#AS-13 A document of a host that no one listed is not fetched again for a minute after it failed":
-      "failures.set(clientId, { cause }, now() + FAILURE_SECONDS{+ - FAILURE_SECONDS+});",
-  },
   "hosted/clients/metadata-document.ts": {
     "bar#AS-13 A document of a host that no one listed is never fetched from loopback":
       "egress: { ...egress[-, allowLoopback: false-] }",
@@ -64,8 +60,6 @@ export const MCP_AUTH_DEFENCES: Defences = {
   "hosted/server-callback/consent-page.ts": {
     "consent-page, server-callback/attacks: The consent page says that the answer goes to a program on this computer, on localhost too":
       "/^([-localhost|-]127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?$/",
-    "bar#AS-10 The page names the host of a client's document before the name that it chose":
-      'return knownBy === "metadata_document" {+&& clientId === "" +}? new URL(clientId).host : name;',
   },
   "hosted/server-callback/policy.ts": {
     "bar#AS-8 The callback counts only in the browser that consented":

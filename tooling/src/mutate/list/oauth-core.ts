@@ -3,7 +3,6 @@ import type { Defences } from "../mutation.ts";
 
 export const OAUTH_CORE_DEFENCES: Defences = {
   "authorization-server/browser-binding.ts": {
-    "bar#XA-9 bar#AS-7 A form token belongs to this form and this browser": "(what, cookie)){+ || sent !== undefined+}",
     "bar#XA-9 bar#AS-7 A form token belongs to one form": 'Buffer.from(value), {+typeof +}what).toString("base64url")',
     "http-layer, flows/finish-callback: A browser keeps the cookies of twenty flows":
       "Math.max(0, names.length - MOST_FLOW_COOKIES{+ * 100+})",
@@ -16,36 +15,17 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   },
   "authorization-server/client-authentication.ts": {
     "bar#ST-1 A client secret is compared": "if (client === undefined || [-!matches-]{+(!matches && secret === '')+})",
-    "bar#ST-1 The named client is the authenticated client": '") ?? client.clientId) [-!== client.clientId-]{+=== ""+}',
   },
   "authorization-server/pushed-request.ts": {
     "bar#ST-1 A pushed request belongs to the client that authenticated":
       'if (parameters.require("client_id") [-!== client.clientId-]{+=== ""+}) {',
   },
   "brokered-code/answer.ts": {
-    "bar#CB-16 X-1 The callback checks that iss is the vendor's":
-      '{+if (parameters.sent("iss") === "x") +}requireIssuer({ ...vendor,',
     "X-12 bar#CB-16 iss stays required when metadata no longer advertises it": "issExpected [-||-]{+&&+} issExpected }",
   },
-  "brokered-code/callback.ts": {
-    "bar#CB-7 bar#XA-6 The vendor's answer counts only in the browser that started":
-      "if (policy.bindsBrowser(flow) && [-!isSameBrowser-]{+isSameBrowser === undefined+}) throw",
-    "bar#CB-9 A refused answer ends its flow": 'if (!OUTAGES.has(known.code){+ && engine.trace.flowId === ""+}) await',
-  },
   "brokered-code/redeem.ts": {
-    "bar#XA-8 A code belongs to one client, and no other client burns it":
-      'if ([-flow.clientId !== clientId-]{+clientId === ""+}) throw',
     "bar#AS-6 A redirect URI that is sent to /token is compared although it may be left out":
       'policy.redirectUriAtToken === "optional"[- && !parameters.has("redirect_uri")-]',
-    "bar#XA-8 A code is spent before the vendor's is": '{+if (own.code.flowId === "") +}throw codeRefused("spent by',
-    "bar#XA-8 A code is redeemed with the redirect URI of its flow":
-      'parameters.require("redirect_uri") [-=== flow.redirectUri-]{+!== flow.codeHash+}) return;',
-    "bar#XA-7 A wrong verifier burns the code":
-      '(engine.policy.burnsOnWrongVerifier{+ && engine.trace.flowId === ""+}) await',
-    "bar#XA-8 An expired code is not redeemed":
-      "if (own.record.expiresAt [-> engine.deps.now()-]{+!== engine.deps.now() + 0.5+}) return;",
-    "bar#AS-3 A code of the server is redeemed with its verifier":
-      '{+void [+}verifyCodeVerifier[-(codeVerifier, own.flow.codeChallenge ?? "")-]{+, codeVerifier]+};',
     "metadata-document: The code of a native client is redeemed with the exact URI of its request":
       '[- === flow.redirectUri-]{+.replace(/:\\d+/, "") === flow.redirectUri?.replace(/:\\d+/, "")+}',
   },
@@ -66,7 +46,6 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   },
   "egress/guarded-connection.ts": {
     "bar#EG-4 Every address of a DNS answer is checked, not only the first": ".{+slice(0, 1).+}find(({ address }) => !",
-    "bar#EG-4 The peer of a connection is checked again": "if (peer !== undefined [-&& admits(peer-]{+|| admits(''+}",
     "bar#EG-10 A vendor's certificate is checked": "rejectUnauthorized: [-true-]{+false+},",
   },
   "egress/exchange.ts": {
@@ -171,7 +150,6 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   },
   "vendor-client/answer.ts": {
     "bar#VR-7 HTML is never read": 'const isForm = acceptForm && !isJson && [-FORM.test(text-]{+text.includes("="+});',
-    "bar#EG-12 bar#EG-6 A redirect from an endpoint is refused": "status >= 200[- && (status < 300 || status >= 400)-]",
   },
   "vendor-client/authorization/url.ts": {
     "bar#ST-4 A vendor's own name of a parameter of ours is fixed by no endpoint and no entry":

@@ -38,6 +38,7 @@ export function createDocumentLimits({ now }: { readonly now: Clock }): LoadWith
     try {
       return await load();
     } catch (cause) {
+      //= bar#AS-13
       failures.set(clientId, { cause }, now() + FAILURE_SECONDS);
       throw cause;
     }

@@ -87,8 +87,8 @@ const LONGEST_URI = 300;
  *
  * @returns the host of the document; for any other client its name
  */
-//= bar#AS-10
 export function askingName({ clientId, knownBy }: ServerClient, name: string): string {
+  //= bar#AS-10
   return knownBy === "metadata_document" ? new URL(clientId).host : name;
 }
 
