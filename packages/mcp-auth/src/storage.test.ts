@@ -5,7 +5,7 @@ import { Secret } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createServerRecords } from "./hosted/records/server-key.ts";
 import { createSessions, type Sessions } from "./hosted/sessions/sessions.ts";
 import { openStorage, type Storage } from "./storage.ts";
@@ -19,7 +19,6 @@ const TOKENS = { accessToken: new Secret("vendor-token-1"), tokenType: "Bearer" 
 let dynamo: DynamoDbEngine;
 let kms: KmsServer;
 let folder: string;
-const opened: Storage[] = [];
 const lines: string[] = [];
 const clock = fixedClock(NOW);
 
@@ -38,15 +37,12 @@ beforeEach(() => {
   folder = temporaryFolder();
   lines.length = 0;
 });
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((storage) => storage.close()));
-});
 
 /** As a process of the server opens it. */
 async function open(environment: Record<string, string>): Promise<{ storage: Storage; sessions: Sessions }> {
   const log = createLog({ write: (line) => void lines.push(line) });
   const storage = await openStorage({ now: clock, log, environment: { DATA_DIR: folder, ...environment } });
-  opened.push(storage);
+  onTestFinished(() => storage.close());
   return { storage, sessions: sessionsOn(storage) };
 }
 

@@ -3,8 +3,8 @@
  */
 import { createServer as createPlainServer } from "node:net";
 import { createServer } from "node:tls";
-import { afterEach, expect, it } from "vitest";
-import { createEgress, type Egress, REAL_NETWORK } from "@oauth-broker/oauth-core/egress";
+import { expect, it, onTestFinished } from "vitest";
+import { createEgress, REAL_NETWORK } from "@oauth-broker/oauth-core/egress";
 import { OAuthError, systemTimer } from "@oauth-broker/oauth-core";
 import {
   createSelfSigned,
@@ -18,11 +18,6 @@ import { createLog, outboundErrorOf } from "./log.ts";
 import { mounted } from "./testing/mounted.ts";
 import { watchedVendorClient } from "./tracing/vendor-calls.ts";
 
-const running: (Egress | LoopbackServer)[] = [];
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.close();
-});
-
 const authority = createTestAuthority();
 const NOW = 1_700_000_000;
 const credentials: VendorCredentials = { id: "1", source: "shared", clientId: "canary-client" };
@@ -35,7 +30,7 @@ async function redeemAt(tokenEndpoint: string) {
     ...REAL_NETWORK,
     lookup: async () => Promise.reject(Object.assign(new Error("canary"), { code: "ENOTFOUND" })),
   });
-  running.push(egress);
+  onTestFinished(() => egress.close());
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const vendorClient = createVendorClient({
@@ -63,7 +58,7 @@ async function redeemAt(tokenEndpoint: string) {
 async function startTls(certificate: TestCertificate): Promise<LoopbackServer> {
   const server = createServer(certificate).on("tlsClientError", () => undefined);
   const started = await startLoopbackServer(() => undefined, { server, connection: "secureConnection" });
-  running.push(started);
+  onTestFinished(() => started.close());
   return started;
 }
 
@@ -71,7 +66,7 @@ async function startTls(certificate: TestCertificate): Promise<LoopbackServer> {
 async function startPlain(bytes: string, atOnce = false): Promise<string> {
   const server = createPlainServer((socket) => atOnce && socket.end(bytes));
   const started = await startLoopbackServer((socket) => socket.end(bytes), { server });
-  running.push(started);
+  onTestFinished(() => started.close());
   return `127.0.0.1:${started.port}`;
 }
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createApp } from "../app.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
@@ -26,14 +26,9 @@ const linesOf = async (metrics: Pick<ServerMetrics, "render">): Promise<string[]
 async function takenPort(): Promise<number> {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
-  closing.push(async () => void taken.close());
+  onTestFinished(() => void taken.close());
   return (taken.address() as AddressInfo).port;
 }
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
 
 describe("the metrics of a deployed server", () => {
   it("name their own variable where their port is in use", async () => {
@@ -99,7 +94,7 @@ describe("METRICS_PORT", () => {
     const server = await startServer(definition, loadSettings({ ...PRE_REGISTERED, PORT: "0", ...environment }), {
       log: quiet,
     });
-    closing.push(server.stop);
+    onTestFinished(() => server.stop());
     return server;
   };
 
@@ -131,7 +126,7 @@ it("a hosted server's requests, storage and keys are measured", async () => {
   const log = metrics.countStorageEvents(quiet);
   const storage = await openStorage({ now: systemClock, log, environment, onTiming: metrics.timeStorage });
   const { app, close } = createApp(definition, hosted, { now: systemClock, log: quiet, storage, metrics });
-  closing.push(async () => {
+  onTestFinished(async () => {
     await close();
     await storage.close();
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { NEW_SETTINGS } from "../../connectors/settings.ts";
@@ -13,8 +13,6 @@ import { type ConnectionTest, testConnection } from "./connection-test.ts";
 
 const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
 afterAll(() => egress.close());
-const servers: (() => void)[] = [];
-afterEach(() => servers.splice(0).forEach((close) => close()));
 
 const HOSTED: ConnectorSettings = { ...NEW_SETTINGS, authentication: "oauth_2_1", registration: "hosted_server" };
 const ENTERED: ConnectorSettings = { ...NEW_SETTINGS, ...CLIENT };
@@ -26,7 +24,7 @@ async function test(fault: FixtureFault | undefined, over: Partial<Subject> = {}
   await once(server, "listening");
   const deploymentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   server.on("request", fixtureServer(deploymentUrl, fault));
-  servers.push(() => server.close());
+  onTestFinished(() => void server.close());
   const subject: Subject = {
     mode: "hosted",
     expose: FIXTURE_EXPOSE,

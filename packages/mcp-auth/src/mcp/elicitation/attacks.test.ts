@@ -21,6 +21,9 @@ const ELSEWHERE = [
   { ...SOURCE, vendor: "another" },
   { ...SOURCE, issuer: "https://another.example" },
 ];
+const SEALS = { derive: async () => Buffer.alloc(32, 9) };
+const CALL = { user: "alice", clientId: "desk", tool: "post", arguments: ARGUMENTS };
+const statesOf = (source = SOURCE) => createRequestStates({ seals: SEALS, now: () => 1_700_000_000, source });
 let replayed: ReplayedState;
 beforeEach(async () => {
   replayed = await openReplayedState();
@@ -71,37 +74,23 @@ describe("bar#LK-4 requestState", () => {
   });
 
   it("made under another key is refused", async () => {
-    const states = createRequestStates({
-      seals: { derive: async () => Buffer.alloc(32, 9) },
-      now: () => 1_700_000_000,
-      source: SOURCE,
-    });
-    const call = { user: "alice", clientId: "desk", tool: "post", arguments: ARGUMENTS };
-    const forged = await states.seal({ tickets: [], expiresAt: 1_800_000_000 }, call);
+    const forged = await statesOf().seal({ tickets: [], expiresAt: 1_800_000_000 }, CALL);
     await expectRefused(replayed.present(OWN, forged));
   });
 
   it.each(ELSEWHERE)("of the user of the same name at another sign-in vendor opens nothing: %j", async (source) => {
-    const deps = { seals: { derive: async () => Buffer.alloc(32, 9) }, now: () => 1_700_000_000 };
-    const [here, there] = [SOURCE, source].map((one) => createRequestStates({ ...deps, source: one }));
-    const call = { user: "alice", clientId: "desk", tool: "post", arguments: ARGUMENTS };
-    const state = (await here?.seal({ tickets: [], expiresAt: 1_800_000_000 }, call)) ?? "";
-    expect([await here?.open(state, call), await there?.open(state, call)]).toEqual([[], undefined]);
+    const state = await statesOf().seal({ tickets: [], expiresAt: 1_800_000_000 }, CALL);
+    expect([await statesOf().open(state, CALL), await statesOf(source).open(state, CALL)]).toEqual([[], undefined]);
   });
 
   it("of more than eight kilobytes opens nothing, although it is ours", async () => {
-    const states = createRequestStates({
-      seals: { derive: async () => Buffer.alloc(32, 9) },
-      now: () => 1_700_000_000,
-      source: SOURCE,
-    });
-    const call = { user: "alice", clientId: "desk", tool: "post", arguments: ARGUMENTS };
+    const states = statesOf();
     const sealed = (count: number) => {
       const tickets = Array.from({ length: count }, () => ({ vendor: "slack", id: "A".repeat(43), isRepeated: false }));
-      return states.seal({ tickets, expiresAt: 1_800_000_000 }, call);
+      return states.seal({ tickets, expiresAt: 1_800_000_000 }, CALL);
     };
-    expect(await states.open(await sealed(40), call)).toHaveLength(40);
-    expect(await states.open(await sealed(80), call)).toBeUndefined();
+    expect(await states.open(await sealed(40), CALL)).toHaveLength(40);
+    expect(await states.open(await sealed(80), CALL)).toBeUndefined();
   });
 
   it("is refused in 2025-11-25 too, and in a batch", async () => {
@@ -173,11 +162,10 @@ describe("Mcp-Session-Id", () => {
   });
 
   it.each(ELSEWHERE)("bar#RS-5 counts for no user of another sign-in vendor: %j", async (source) => {
-    const seals = { derive: async () => Buffer.alloc(32, 9) };
-    const caller = { user: "alice", clientId: "desk" };
-    const id = await createMcpSessions({ seals, source: SOURCE }).seal({ elicitation: { url: {} } }, caller);
-    expect(await createMcpSessions({ seals, source: SOURCE }).elicitsUrls(id, caller)).toBe(true);
-    expect(await createMcpSessions({ seals, source }).elicitsUrls(id, caller)).toBe(false);
+    const here = createMcpSessions({ seals: SEALS, source: SOURCE });
+    const id = await here.seal({ elicitation: { url: {} } }, CALL);
+    expect(await here.elicitsUrls(id, CALL)).toBe(true);
+    expect(await createMcpSessions({ seals: SEALS, source }).elicitsUrls(id, CALL)).toBe(false);
   });
 
   it("is no requestState, and a requestState is none", async () => {
