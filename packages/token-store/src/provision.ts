@@ -40,21 +40,16 @@ export interface RoleActions {
   readonly kms: readonly string[];
 }
 
+const BROKER = ["GetItem", "PutItem", "UpdateItem"];
+const SERVER = [...BROKER, "DeleteItem", "Query"];
+const KMS = ["GenerateDataKey", "Decrypt"];
+
 /**
  * `broker`: its task, and its commands. `server`: the task of a deployed MCP server. `operator`: the
  * commands beside such a server that read the whole table, which the task may not.
  */
 export const ROLE_ACTIONS: Readonly<Record<"broker" | "server" | "operator", RoleActions>> = {
-  broker: {
-    dynamodb: ["GetItem", "PutItem", "UpdateItem"],
-    kms: ["GenerateDataKey", "Decrypt"],
-  },
-  server: {
-    dynamodb: ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query"],
-    kms: ["GenerateDataKey", "Decrypt"],
-  },
-  operator: {
-    dynamodb: ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"],
-    kms: ["GenerateDataKey", "Decrypt"],
-  },
+  broker: { dynamodb: BROKER, kms: KMS },
+  server: { dynamodb: SERVER, kms: KMS },
+  operator: { dynamodb: [...SERVER, "Scan"], kms: KMS },
 };

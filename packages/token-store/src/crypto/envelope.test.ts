@@ -63,17 +63,12 @@ describe("seal and open", () => {
     expect(refusalOf(() => open(KEY, "A".repeat(360_000), CONTEXT)).code).toBe("too_large");
   });
 
-  it("bar#TS-13 refuses a key that its cache has overwritten with zeros", () => {
-    const overwritten = Buffer.from(KEY).fill(0);
-    expect(refusalOf(() => seal(overwritten, "text", CONTEXT)).code).toBe("key_invalid");
-    expect(refusalOf(() => open(overwritten, seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe("key_invalid");
-  });
-
-  it.each([0, 16, 24, 31, 33, 64])("refuses a key of %d bytes", (length) => {
-    expect(refusalOf(() => seal(Buffer.alloc(length, 1), "text", CONTEXT)).code).toBe("key_invalid");
-    expect(refusalOf(() => open(Buffer.alloc(length, 1), seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe(
-      "key_invalid",
-    );
+  it.each<readonly [string, Buffer]>([
+    ["bar#TS-13 refuses a key that its cache has overwritten with zeros", Buffer.alloc(32)],
+    ...[0, 16, 24, 31, 33, 64].map((length) => [`refuses a key of ${length} bytes`, Buffer.alloc(length, 1)] as const),
+  ])("%s", (_what, key) => {
+    expect(refusalOf(() => seal(key, "text", CONTEXT)).code).toBe("key_invalid");
+    expect(refusalOf(() => open(key, seal(KEY, "text", CONTEXT), CONTEXT)).code).toBe("key_invalid");
   });
 
   it("refuses a context of nothing, and text that UTF-8 cannot hold", () => {
@@ -166,13 +161,8 @@ function nextCharacter(character: string): string {
 }
 
 describe("a moved envelope", () => {
-  const changed = CONTEXT.map((part, at) => [part, CONTEXT.with(at, `${part}x`)] as const);
-  it.each(changed)("bar#TS-3 is refused where %j is another", (_part, context) => {
-    const sealed = seal(KEY, "text", CONTEXT);
-    expect(refusalOf(() => open(KEY, sealed, context)).code).toBe("unreadable");
-  });
-
-  it.each([
+  it.each<readonly [string, readonly string[]]>([
+    ...CONTEXT.map((part, at) => [`another part than ${part}`, CONTEXT.with(at, `${part}x`)] as const),
     ["a part less", CONTEXT.slice(1)],
     ["the last part missing", CONTEXT.slice(0, -1)],
     ["an empty part more", [...CONTEXT, ""]],

@@ -3,7 +3,7 @@
  * opened key is kept as long. Bounded by age, uses and entries (bar TS-13). A call to the key
  * service costs milliseconds and money; a row must not cost one each.
  */
-import type { Clock, KeyContext, KeyWrapper, Timer } from "@oauth-broker/oauth-core";
+import { type Clock, createSharedCalls, type KeyContext, type KeyWrapper, type Timer } from "@oauth-broker/oauth-core";
 import { type DataKey, KEPT_KEY_LIMITS, type KeptKey, keptKeys } from "./data-keys-kept.ts";
 import { callQueue, withTimeLimit } from "./data-keys-queue.ts";
 
@@ -47,32 +47,15 @@ export function createDataKeys({ keys, context, now, timer, limits }: DataKeysOp
   const kept = keptKeys(bounds, { now, timer });
   const queued = callQueue(timer);
   let current: KeptKey | undefined;
-  let making: Promise<KeptKey> | undefined;
-  const opening = new Map<string, Promise<KeptKey>>();
+  const [making, opening] = [createSharedCalls<KeptKey>(), createSharedCalls<KeptKey>()];
 
   const make = async (): Promise<KeptKey> => {
-    try {
-      const { dataKey, wrapped } = await queued(() => keys.newDataKey(context));
-      current = kept.keep(dataKey, wrapped);
-      return current;
-    } finally {
-      making = undefined;
-    }
+    const { dataKey, wrapped } = await queued(() => keys.newDataKey(context));
+    current = kept.keep(dataKey, wrapped);
+    return current;
   };
-
-  const open = async (wrapped: string): Promise<KeptKey> => {
-    try {
-      return kept.keep(await queued(() => keys.unwrap(wrapped, context)), wrapped);
-    } finally {
-      opening.delete(wrapped);
-    }
-  };
-
-  const opened = (wrapped: string): Promise<KeptKey> => {
-    const shared = opening.get(wrapped) ?? open(wrapped);
-    opening.set(wrapped, shared);
-    return shared;
-  };
+  const open = async (wrapped: string): Promise<KeptKey> =>
+    kept.keep(await queued(() => keys.unwrap(wrapped, context)), wrapped);
 
   /**
    * A caller that waited for a key may use it, even if the cache has dropped it in the meantime;
@@ -95,12 +78,12 @@ export function createDataKeys({ keys, context, now, timer, limits }: DataKeysOp
   return {
     toSeal: (uses) => {
       if (current !== undefined && kept.use(current, uses)) return current.forSealing;
-      return counted(uses, () => (making ??= make()));
+      return counted(uses, () => making.run("", make));
     },
     toOpen: (wrapped, uses) => {
       const key = kept.get(wrapped);
       if (key !== undefined && kept.use(key, uses)) return key.forOpening;
-      return counted(uses, () => opened(wrapped)).then(({ dataKey }) => dataKey);
+      return counted(uses, () => opening.run(wrapped, () => open(wrapped))).then(({ dataKey }) => dataKey);
     },
     isStale: (wrapped) => keys.isStale?.(wrapped) ?? false,
     close: () => kept.close(),

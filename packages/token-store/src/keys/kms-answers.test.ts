@@ -108,7 +108,7 @@ describe("a table writer", () => {
     return encodeWrapped({
       key,
       blob: BLOB,
-      binding: bindingOf(DATA_KEY, { format: 1, arn, blob: BLOB, context: CONTEXT }),
+      binding: bindingOf(DATA_KEY, { arn, blob: BLOB, context: CONTEXT }),
     });
   };
 

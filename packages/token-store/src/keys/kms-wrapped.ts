@@ -15,7 +15,7 @@ import { deriveKey } from "../crypto/envelope.ts";
 import { TokenStoreError } from "../errors.ts";
 import { type KeyArn, parseKeyArn } from "./kms-key-id.ts";
 
-export const WRAPPED_FORMAT = 1;
+const WRAPPED_FORMAT = 1;
 
 const BINDING_BYTES = 32;
 
@@ -67,8 +67,7 @@ export function parseWrapped(wrapped: string): WrappedKey {
 
 const INFO = "oauth-broker KMS data key 1: binding";
 
-export interface BoundTo {
-  readonly format: number;
+interface BoundTo {
   /** The ARN of the KMS key that wrapped it. */
   readonly arn: string;
   /** KMS's CiphertextBlob. */
@@ -80,11 +79,11 @@ export interface BoundTo {
  * HMAC-SHA-256 under a key derived from the data key; over lengths and parts, the context sorted by
  * name. It commits to the data key, and reveals nothing of it.
  */
-export function bindingOf(dataKey: Buffer, { format, arn, blob, context }: BoundTo): Buffer {
+export function bindingOf(dataKey: Buffer, { arn, blob, context }: BoundTo): Buffer {
   const members = Object.keys(context)
     .toSorted()
     .flatMap((name) => [name, context[name] ?? ""]);
-  const place = associatedData(format, ["KMS data key", arn, ...members]);
+  const place = associatedData(WRAPPED_FORMAT, ["KMS data key", arn, ...members]);
   return hmac("sha256", deriveKey(dataKey, INFO), Buffer.concat([place, blob]));
 }
 

@@ -4,7 +4,7 @@
  * nothing else, as the task role permits. Hot paths use it through data-keys.ts; the broker wraps
  * its keyset with it directly.
  */
-import { defined } from "@oauth-broker/oauth-core";
+import { createSharedCalls, defined } from "@oauth-broker/oauth-core";
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { KEY_BYTES } from "../crypto/aes-gcm.ts";
@@ -15,7 +15,6 @@ import {
   keyOfWrapped,
   parseWrapped,
   requireBinding,
-  WRAPPED_FORMAT,
   type WrappedKey,
 } from "./kms-wrapped.ts";
 import { kmsError, type KmsOperation, kmsUnavailable } from "./kms-errors.ts";
@@ -76,7 +75,7 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
   const { keyId, region } = configured;
   const client = openClient(region, endpoint);
   let { owner } = configured;
-  let learning: Promise<KeyOwner> | undefined;
+  const learning = createSharedCalls<KeyOwner>();
   /** The KMS key of the newest data key: the alias target, as far as this process knows. */
   let newest: KeyArn | undefined;
 
@@ -112,17 +111,12 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
    * The account of the configured key. When the key is named without it, finding it costs one data
    * key, once.
    */
-  const learnOwner = (context: KeyContext): Promise<KeyOwner> => {
-    learning ??= makeAndDiscard(context).finally(() => {
-      learning = undefined;
-    });
-    return learning;
-  };
+  const learnOwner = (context: KeyContext): Promise<KeyOwner> => learning.run("", () => makeAndDiscard(context));
 
   return {
     newDataKey: async (context) => {
       const { dataKey, key, blob } = await generate(context);
-      const binding = bindingOf(dataKey, { format: WRAPPED_FORMAT, arn: key.arn, blob, context });
+      const binding = bindingOf(dataKey, { arn: key.arn, blob, context });
       return { dataKey, wrapped: encodeWrapped({ key, binding, blob }) };
     },
 
@@ -135,7 +129,7 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
       const answer = await withinDeadline(deadlineMs, asked, (abortSignal) => client.send(command, { abortSignal }));
       const dataKey = takeKey(answer.Plaintext);
       if (dataKey === undefined || answer.KeyId !== pinned) throw new TokenStoreError("unreadable");
-      requireBinding(binding, bindingOf(dataKey, { format: WRAPPED_FORMAT, arn: key.arn, blob, context }));
+      requireBinding(binding, bindingOf(dataKey, { arn: key.arn, blob, context }));
       return dataKey;
     },
 

@@ -1,20 +1,24 @@
 /** The requests DynamoDB receives, recorded by a server without any state. */
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RecordStore } from "@oauth-broker/oauth-core";
+import type { TokenRows } from "../token-rows.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
-import type { DynamoDbOptions } from "./table.ts";
 
 const NOW = 1_700_000_000;
 const READS = ["GetItem", "Query", "Scan"];
 
 let server: Awaited<ReturnType<typeof startScriptedVendor>>;
-let options: DynamoDbOptions;
+let rows: TokenRows;
+let records: RecordStore;
 beforeEach(async () => {
   server = await startScriptedVendor({ "*": { body: "{}" } });
-  options = { table: "tokens", region: "eu-west-1", endpoint: server.url };
+  const options = { table: "tokens", region: "eu-west-1", endpoint: server.url };
+  rows = dynamodbTokenRows(options);
+  records = dynamodbRecordStore({ ...options, now: () => NOW });
 });
-afterEach(() => server.close());
+afterEach(() => Promise.all([rows, records, server].map((open) => open.close())));
 
 const seen = () =>
   server.received.map(({ headers, body }) => ({
@@ -24,8 +28,6 @@ const seen = () =>
 
 describe("requests to DynamoDB", () => {
   it("bar#TS-18 read consistently and through no index, for every caller", async () => {
-    const rows = dynamodbTokenRows(options);
-    const records = dynamodbRecordStore({ ...options, now: () => NOW });
     await records.get({ kind: "flow", id: "f1" });
     await rows.get({ pk: "USER#u1", sk: "VENDOR#v" });
     await rows.partition("USER#u1");
@@ -35,13 +37,9 @@ describe("requests to DynamoDB", () => {
       expect(input).toMatchObject({ TableName: "tokens", ConsistentRead: true });
       expect(input).not.toHaveProperty("IndexName");
     }
-    await records.close();
-    await rows.close();
   });
 
   it("name the condition of every write that has one, and ask for the item that failed it", async () => {
-    const rows = dynamodbTokenRows(options);
-    const records = dynamodbRecordStore({ ...options, now: () => NOW });
     const key = { kind: "flow", id: "f1" };
     await records.create({ key, stage: "a", data: {}, expiresAt: NOW + 60 });
     await records.advance(key, { stage: "a", expect: { code: "c" } }, { stage: "b", set: {}, expiresAt: NOW + 90 });
@@ -60,12 +58,9 @@ describe("requests to DynamoDB", () => {
       expect(READS).not.toContain(operation);
       expect(input["ReturnValuesOnConditionCheckFailure"]).toBe("ALL_OLD");
     }
-    await records.close();
-    await rows.close();
   });
 
   it("are not sent before the first call, nor after the store was closed", async () => {
-    const rows = dynamodbTokenRows(options);
     await rows.close();
     await expect(rows.get({ pk: "USER#u1", sk: "VENDOR#v" })).rejects.toMatchObject({
       detail: "the store was closed",

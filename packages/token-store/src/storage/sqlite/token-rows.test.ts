@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteRecordStore } from "./record-store.ts";
 import { describeTokenRows } from "../../testing/rows/contract.ts";
 import { sealedHalfOf } from "../../tokens/token-attributes.ts";
+import type { TokenRows } from "../token-rows.ts";
 import { sqliteTokenRows } from "./token-rows.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
@@ -19,19 +20,24 @@ beforeEach(() => {
 describeTokenRows("sqlite", () => sqliteTokenRows({ path }));
 
 describe("token rows in a SQLite file", () => {
+  let rows: TokenRows;
+  beforeEach(() => {
+    rows = sqliteTokenRows({ path });
+  });
+  afterEach(() => rows.close());
+
   it("share it with records, whose format stays, so that the release before opens it too", async () => {
     const now = (): number => 1_700_000_000;
     const record = { key: { kind: "flow", id: "f1" }, stage: "s", data: {}, expiresAt: now() + 60 };
     const records = sqliteRecordStore({ path, now });
     await records.create(record);
-    const rows = sqliteTokenRows({ path });
     await rows.change(KEY, { set: { version: 1 } }, {});
     const again = sqliteRecordStore({ path, now });
     expect(await again.get(record.key)).toMatchObject(record);
     const db = new DatabaseSync(path);
     expect(db.prepare("pragma user_version").get()).toEqual({ user_version: 1 });
     db.close();
-    for (const store of [records, rows, again]) await store.close();
+    for (const store of [records, again]) await store.close();
   });
 
   it("of one table are not those of another in the same file", async () => {
@@ -46,7 +52,6 @@ describe("token rows in a SQLite file", () => {
   });
 
   it("wait for another process that holds the file, and are read meanwhile", async () => {
-    const rows = sqliteTokenRows({ path });
     await rows.change(KEY, { set: { version: 1 } }, {});
     const other = new DatabaseSync(path);
     other.exec("begin immediate");
@@ -56,11 +61,9 @@ describe("token rows in a SQLite file", () => {
     other.close();
     expect(await changed).toBe("written");
     expect((await rows.get(KEY))?.attributes).toEqual({ version: 2 });
-    await rows.close();
   });
 
   it.each(["canary{", '{"access_token":"canary', "null", "[]"])("that hold %s are broken ones", async (text) => {
-    const rows = sqliteTokenRows({ path });
     const other = { pk: KEY.pk, sk: "VENDOR#other" };
     for (const key of [KEY, other]) await rows.change(key, { set: { version: 1 } }, {});
     const db = new DatabaseSync(path);
@@ -74,6 +77,5 @@ describe("token rows in a SQLite file", () => {
       "written",
     );
     expect((await rows.get(KEY))?.attributes).toEqual({ version: 1 });
-    await rows.close();
   });
 });
