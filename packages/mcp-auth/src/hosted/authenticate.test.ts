@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Caller } from "../mode.ts";
-import { type OpenIdFixture, openOpenIdFixture } from "../testing/hosted-fixture.ts";
+import { type OpenIdFixture, openOpenIdFixture, refuseTokens } from "../testing/hosted-fixture.ts";
 import { linkKey } from "./links/link.ts";
 
 const LIFETIME_SECONDS = 300;
@@ -13,14 +13,6 @@ afterEach(() => fixture.close());
 const refreshes = (): number =>
   fixture.provider.requests().filter(({ path, body }) => path === "/token" && body["grant_type"] === "refresh_token")
     .length;
-const refuseRefresh = (): void =>
-  fixture.provider.faults.next("/token", {
-    kind: "answer",
-    status: 400,
-    body: '{"error":"invalid_grant"}',
-    headers: JSON_TYPE,
-  });
-const JSON_TYPE = { "content-type": "application/json" };
 const vendorTokenOf = async (caller: Caller | undefined): Promise<string | undefined> =>
   (await caller?.vendorToken())?.accessToken.reveal();
 const worksAtVendor = async (token: string | undefined): Promise<boolean> =>
@@ -79,7 +71,7 @@ describe("the bearer check of hosted mode", () => {
     if (first !== undefined) expect((await caller?.refused(first))?.version).toBe(second?.version);
     expect(refreshes()).toBe(1);
 
-    refuseRefresh();
+    refuseTokens(fixture.provider);
     expect(second === undefined ? undefined : await caller?.refused(second)).toBeUndefined();
     expect(await fixture.authenticate(token)).toBeUndefined();
   });
@@ -88,7 +80,7 @@ describe("the bearer check of hosted mode", () => {
     const { body } = await fixture.connect();
     const token = body["access_token"] ?? "";
     fixture.clock.advance(LIFETIME_SECONDS + 1);
-    refuseRefresh();
+    refuseTokens(fixture.provider);
     expect(await fixture.authenticate(token)).toBeUndefined();
     expect(await fixture.authenticate(token)).toBeUndefined();
     expect(refreshes()).toBe(1);
@@ -121,8 +113,7 @@ describe("the bearer check of hosted mode", () => {
       ["invalid_client", "vendor_credentials_rejected"],
       ["invalid_scope", "invalid_scope"],
     ]) {
-      const body = JSON.stringify({ error });
-      fixture.provider.faults.next("/token", { kind: "answer", status: 400, body, headers: JSON_TYPE });
+      refuseTokens(fixture.provider, error);
       // oxlint-disable-next-line no-await-in-loop
       await expect(fixture.authenticate(token)).rejects.toMatchObject({ ...outage, extras: { reason } });
     }

@@ -26,13 +26,10 @@ export async function authenticate(bearer: string, deps: AuthenticateDeps): Prom
   const { tickets } = deps;
   if (tickets !== undefined) return linkingCaller(session, { ...deps, tickets });
   const tokens = await readLinked(session.user, deps);
-  return typeof tokens === "object" ? callerOf(session, tokens, deps) : undefined;
-}
-
-function callerOf(session: LiveSession, read: StoredTokens, deps: AuthenticateDeps): Caller {
+  if (typeof tokens !== "object") return undefined;
   const { user, expiresAt, clientId } = session;
-  const scopes = scopesOf(session, read, deps);
-  return { ...scopes, user, expiresAt, clientId, ...tokenSource(user, read, scopes.vendorScope, deps) };
+  const scopes = scopesOf(session, tokens, deps);
+  return { ...scopes, user, expiresAt, clientId, ...tokenSource(user, tokens, scopes.vendorScope, deps) };
 }
 
 function linkingCaller(session: LiveSession, deps: AuthenticateDeps & { readonly tickets: Tickets }): Caller {
@@ -56,7 +53,7 @@ function linkingCaller(session: LiveSession, deps: AuthenticateDeps & { readonly
  * A call has the scopes that both the session and the link have. A link without a known scope may
  * have all that is requested.
  */
-export function scopesOf(
+function scopesOf(
   { scope }: Pick<LiveSession, "scope">,
   link: Pick<StoredTokens, "tokens">,
   { settings }: Pick<LinkDeps, "settings">,

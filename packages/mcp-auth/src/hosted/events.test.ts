@@ -7,7 +7,7 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, describe, expect, it } from "vitest";
 import { HOSTED, loadHosted, problemsOf } from "../testing/environments.ts";
-import { openOpenIdFixture } from "../testing/hosted-fixture.ts";
+import { openOpenIdFixture, refuseTokens } from "../testing/hosted-fixture.ts";
 
 const SECRETS = ["whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "whsec_YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4"];
 const KEYS = SECRETS.map((secret) => createSecretKey(Buffer.from(secret.slice("whsec_".length), "base64")));
@@ -175,12 +175,7 @@ describe("a grant that the vendor ended", () => {
     });
     const { body } = await fixture.connect();
     fixture.clock.advance(301);
-    const refused = {
-      status: 400,
-      body: '{"error":"invalid_grant"}',
-      headers: { "content-type": "application/json" },
-    };
-    fixture.provider.faults.next("/token", { kind: "answer", ...refused });
+    refuseTokens(fixture.provider);
     expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
     const vendor = fixture.settings.vendor.vendor.id;
     const link = { user: "user", vendor };

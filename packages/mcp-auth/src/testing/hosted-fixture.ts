@@ -300,6 +300,12 @@ export async function startOpenIdVendor(
   return { provider, vendor: defineVendor({ id: "sandbox", name: "Sandbox", issuer: provider.issuer, ...entry }) };
 }
 
+/** The vendor's next answer to a token request is this error. */
+export function refuseTokens({ faults }: Pick<OpenIdProvider, "faults">, error = "invalid_grant"): void {
+  const headers = { "content-type": "application/json" };
+  faults.next("/token", { kind: "answer", status: 400, headers, body: JSON.stringify({ error }) });
+}
+
 /** With the OpenID provider as the vendor. */
 export async function openOpenIdFixture({
   entry,

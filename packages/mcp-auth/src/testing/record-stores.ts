@@ -68,45 +68,42 @@ export const RECORD_STORES: Readonly<Record<string, () => Promise<RecordStores>>
   },
   sqlite: async () => {
     const folder = mkdtempSync(join(tmpdir(), "records-"));
-    const opened: RecordStore[] = [];
     let files = 0;
-    const open = (now: Clock): RecordStore => {
-      const store = sqliteRecordStore({ path: join(folder, `${files}.sqlite`), now });
-      opened.push(store);
-      return store;
-    };
-    return {
-      fresh: async (now) => {
-        files += 1;
-        return open(now);
-      },
-      again: open,
-      close: async () => {
-        await Promise.all(opened.map((store) => store.close()));
-        rmSync(folder, { recursive: true });
-      },
-    };
+    return reopened({
+      prepare: async () => void (files += 1),
+      open: (now) => sqliteRecordStore({ path: join(folder, `${files}.sqlite`), now }),
+      end: async () => rmSync(folder, { recursive: true }),
+    });
   },
   dynamodb: async () => {
     const engine = await startDynamoDb();
     const { region, endpoint } = engine;
-    const opened: RecordStore[] = [];
     let table = "";
-    const open = (now: Clock): RecordStore => {
-      const store = dynamodbRecordStore({ table, region, endpoint, now, deadlineMs: patience(3_000) });
-      opened.push(store);
-      return store;
-    };
-    return {
-      fresh: async (now) => {
-        table = await engine.createTable();
-        return open(now);
-      },
-      again: open,
-      close: async () => {
-        await Promise.all(opened.map((store) => store.close()));
-        await engine.close();
-      },
-    };
+    return reopened({
+      prepare: async () => void (table = await engine.createTable()),
+      open: (now) => dynamodbRecordStore({ table, region, endpoint, now, deadlineMs: patience(3_000) }),
+      end: () => engine.close(),
+    });
   },
 };
+
+/** Stores outside the process: each time another is opened on what `prepare` made. */
+function reopened(of: { prepare(): Promise<void>; open(now: Clock): RecordStore; end(): Promise<void> }): RecordStores {
+  const opened: RecordStore[] = [];
+  const again = (now: Clock): RecordStore => {
+    const store = of.open(now);
+    opened.push(store);
+    return store;
+  };
+  return {
+    fresh: async (now) => {
+      await of.prepare();
+      return again(now);
+    },
+    again,
+    close: async () => {
+      await Promise.all(opened.map((store) => store.close()));
+      await of.end();
+    },
+  };
+}

@@ -75,28 +75,21 @@ describe("bar#CB-7 bar#LK-1 the URL of a ticket", () => {
 });
 
 describe("bar#AS-8 bar#LK-2 a flow of one browser", () => {
-  it("is not finished in another: a link the attacker began does not get the victim's account", async () => {
-    const attacker = fixture.visitor();
-    const begun = await attacker.beginLink("chat", OPERATOR);
-    const victim = fixture.visitor();
-    await victim.open("/connections");
-    const back = await victim.atVendor(begun);
-    await expectPage(await victim.get(back));
-    expect(await fixture.linked("chat", "operator")).toBeUndefined();
-    expect(await fixture.linked("chat", "user")).toBeUndefined();
-  });
-
-  it("with the flow's cookie planted in the victim's browser stores nothing either", async () => {
-    const attacker = fixture.visitor();
-    const begun = await attacker.beginLink("chat", OPERATOR);
-    const victim = fixture.visitor();
-    await victim.open("/connections");
-    const back = await victim.atVendor(begun);
-    victim.jar.store(HERE, begun.headers.getSetCookie());
-    await expectPage(await victim.get(back));
-    expect(await fixture.linked("chat", "operator")).toBeUndefined();
-    expect(fixture.chat.requests().filter(({ path }) => path === "/token")).toEqual([]);
-  });
+  it.each(["", ", with the flow's cookie planted there"])(
+    "is not finished in another%s: a link the attacker began does not get the victim's account",
+    async (planted) => {
+      const attacker = fixture.visitor();
+      const begun = await attacker.beginLink("chat", OPERATOR);
+      const victim = fixture.visitor();
+      await victim.open("/connections");
+      const back = await victim.atVendor(begun);
+      if (planted !== "") victim.jar.store(HERE, begun.headers.getSetCookie());
+      await expectPage(await victim.get(back));
+      expect(await fixture.linked("chat", "operator")).toBeUndefined();
+      expect(await fixture.linked("chat", "user")).toBeUndefined();
+      expect(fixture.chat.requests().filter(({ path }) => path === "/token")).toEqual([]);
+    },
+  );
 
   it("of a user who signed out at our pages meanwhile stores nothing", async () => {
     const visitor = fixture.visitor();

@@ -2,7 +2,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { createCookieJar } from "@oauth-broker/simulators";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SERVER } from "../../testing/hosted-fixture.ts";
+import { refuseTokens, SERVER } from "../../testing/hosted-fixture.ts";
 import {
   type Call,
   type LinkingFixture,
@@ -159,12 +159,7 @@ describe("a user's own connect", () => {
   it("heals a dead link in place, without a question, and the session never ended", async () => {
     await link();
     const read = await usableLink(call);
-    fixture.chat.faults.next("/token", {
-      kind: "answer",
-      status: 400,
-      headers: { "content-type": "application/json" },
-      body: '{"error":"invalid_grant"}',
-    });
+    refuseTokens(fixture.chat);
     expect(await read.refused(await read.vendorToken())).toBeUndefined();
     expect(await call.links.read("chat")).toMatchObject({ state: "dead", scope: ["api:read", "openid"] });
     expect(await fixture.authenticate(call.access)).toBeDefined();

@@ -1,6 +1,7 @@
 /** One of our codes while something else is down, restarts, or lacks PKCE. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { refuseTokens } from "../../testing/hosted-fixture.ts";
 import { overwriteRow } from "../../testing/record-stores.ts";
 import { openOpenIdServerFixture, type OpenIdServerFixture } from "../../testing/server-fixture.ts";
 
@@ -39,12 +40,7 @@ describe("outages around a code", () => {
 
   it("a vendor that refuses the code is believed, and no session begins", async () => {
     const code = await real.codeOf();
-    real.provider.faults.next("/token", {
-      kind: "answer",
-      status: 400,
-      headers: { "content-type": "application/json" },
-      body: '{"error":"invalid_grant"}',
-    });
+    refuseTokens(real.provider);
     expect(await real.redeem(code)).toMatchObject(REFUSED);
   });
 

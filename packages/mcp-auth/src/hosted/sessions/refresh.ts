@@ -12,7 +12,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { namedScopes } from "@oauth-broker/oauth-core/protocol";
 import type { IssuedToken } from "./issued-token.ts";
-import { type IssuedTokens, type IssueTokens, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
+import { type IssuedTokens, issuePair, type Issuing, openAnswer, sealAnswer, toIssuedTokens } from "./token-pair.ts";
 import { prefixScopes, scopesOfVendor, withoutIgnored } from "../link-policy/scope.ts";
 import type { UserSessions } from "./user-sessions.ts";
 import {
@@ -35,8 +35,7 @@ export interface RefreshRequest {
   readonly ignorable?: readonly string[];
 }
 
-export interface RefreshDeps extends SessionReading {
-  readonly issue: IssueTokens;
+export interface RefreshDeps extends SessionReading, Issuing {
   /** Ends the session. */
   end(session: StoredSession): Promise<void>;
   /** The user's index of sessions. */
@@ -112,14 +111,14 @@ async function rotate(
   scope: readonly string[],
   deps: RefreshDeps,
 ): Promise<IssuedTokens | undefined> {
-  const { records, now, issue } = deps;
+  const { records, now } = deps;
   const generation = session.generation + 1;
   const { endsAt, unprefixedOf } = session;
   const expiresAt = Math.min(now() + REFRESH_TOKEN_LIFETIME_SECONDS, endsAt);
   const indexedUntil =
     session.indexedUntil < expiresAt ? await deps.index.extend(session.user, session.id) : session.indexedUntil;
   if (indexedUntil === undefined) throw unlistedSession();
-  const { answer, access, refreshHash } = await issue({ sessionId: session.id, generation, scope, endsAt });
+  const { answer, access, refreshHash } = await issuePair({ sessionId: session.id, generation, scope, endsAt }, deps);
   const isWhole = scope === session.scope;
   const live = session.access.filter((one) => one.expiresAt > now());
   const { outcome } = await records.advance(

@@ -12,7 +12,7 @@ import {
   type TokenTagging,
   type TokenType,
 } from "./issued-token.ts";
-import { createIssuer, type IssuedTokens, toIssuedTokens } from "./token-pair.ts";
+import { type IssuedTokens, issuePair, toIssuedTokens } from "./token-pair.ts";
 import {
   endStored,
   liveAccessToken,
@@ -84,7 +84,6 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
     looksIssued(type, token) ? parseIssuedToken(type, token, await tagging()) : undefined;
-  const issue = createIssuer({ tagging, now });
   const userSessions = createUserSessions(deps);
   const end = async ({ id, user }: Session): Promise<void> => {
     await endStored(id, { records, now });
@@ -97,7 +96,10 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
       const id = createSessionId();
       const startedAt = now();
       const endsAt = startedAt + links.sessionMaxSeconds;
-      const { answer, access, refreshHash } = await issue({ sessionId: id, generation: 0, scope, endsAt });
+      const { answer, access, refreshHash } = await issuePair(
+        { sessionId: id, generation: 0, scope, endsAt },
+        { tagging, now },
+      );
       // First: a session that the index does not list would survive the end of all sessions.
       const indexedUntil = await userSessions.add(user, id);
       const data: SessionData = {
@@ -146,7 +148,7 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
       if (presented === undefined) {
         throw new OAuthError("invalid_grant", "The refresh token is not valid", { detail: "it is not one of ours" });
       }
-      return refreshSession(refreshToken, presented, request, { ...deps, issue, end, index: userSessions });
+      return refreshSession(refreshToken, presented, request, { ...deps, tagging, end, index: userSessions });
     },
 
     revoke: async (token, clientId) => {

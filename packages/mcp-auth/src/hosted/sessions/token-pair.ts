@@ -10,11 +10,8 @@ import { issueToken, type TokenTagging } from "./issued-token.ts";
 import { ACCESS_TOKEN_LIFETIME_SECONDS, type StoredAccessToken } from "./record.ts";
 
 /** RFC 6749 §5.1, before it becomes JSON. */
-export interface IssuedTokens {
-  readonly accessToken: string;
-  readonly refreshToken: string;
+export interface IssuedTokens extends Omit<RefreshAnswer, "expiresAt"> {
   readonly expiresInSeconds: number;
-  readonly scope: readonly string[];
 }
 
 export interface RefreshAnswer {
@@ -33,33 +30,30 @@ export interface IssuedPair {
   readonly refreshHash: string;
 }
 
-/** @throws OAuthError temporarily_unavailable without the server key */
-export type IssueTokens = (of: {
+export interface NewPair {
   readonly sessionId: string;
   readonly generation: number;
   /** The scope of the access token. */
   readonly scope: readonly string[];
   /** The access token ends no later. */
   readonly endsAt: EpochSeconds;
-}) => Promise<IssuedPair>;
+}
 
-export function createIssuer({
-  tagging,
-  now,
-}: {
+export interface Issuing {
   readonly tagging: () => Promise<TokenTagging>;
   readonly now: Clock;
-}): IssueTokens {
-  return async ({ scope, endsAt, ...of }) => {
-    const tags = await tagging();
-    const access = issueToken("access", of, tags);
-    const refresh = issueToken("refresh", of, tags);
-    const expiresAt = Math.min(now() + ACCESS_TOKEN_LIFETIME_SECONDS, endsAt);
-    return {
-      answer: { accessToken: access.token, refreshToken: refresh.token, expiresAt, scope },
-      access: { hash: access.hash, expiresAt },
-      refreshHash: refresh.hash,
-    };
+}
+
+/** @throws OAuthError temporarily_unavailable without the server key */
+export async function issuePair({ scope, endsAt, ...of }: NewPair, { tagging, now }: Issuing): Promise<IssuedPair> {
+  const tags = await tagging();
+  const access = issueToken("access", of, tags);
+  const refresh = issueToken("refresh", of, tags);
+  const expiresAt = Math.min(now() + ACCESS_TOKEN_LIFETIME_SECONDS, endsAt);
+  return {
+    answer: { accessToken: access.token, refreshToken: refresh.token, expiresAt, scope },
+    access: { hash: access.hash, expiresAt },
+    refreshHash: refresh.hash,
   };
 }
 

@@ -5,7 +5,7 @@
 import { defined, type Clock, type RecordStore } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
-import { type OpenIdProvider, type OpenIdProviderOptions, startOpenIdProvider } from "@oauth-broker/simulators";
+import type { OpenIdProvider, OpenIdProviderOptions } from "@oauth-broker/simulators";
 import type { TokenRows } from "@oauth-broker/token-store";
 import type { CallerLinks, Ticket } from "../../mode.ts";
 import type { PagesDeps } from "../../hosted/pages/deps.ts";
@@ -13,7 +13,7 @@ import { sweepPendingTokens } from "../../hosted/pages/store-link.ts";
 import { atVendor, linkKey } from "../../hosted/links/link.ts";
 import type { HostedSettings, HostedVendorSettings, LinkingSettings } from "../../settings.ts";
 import { type Closing, closing } from "../closing.ts";
-import { CREDENTIALS, SCOPES, SERVER } from "../hosted-fixture.ts";
+import { CREDENTIALS, SCOPES, SERVER, startOpenIdVendor } from "../hosted-fixture.ts";
 import { linkingSettings } from "../hosted-settings.ts";
 import { DESK, openServerFixture, type ServerFixture } from "../server-fixture.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
@@ -65,12 +65,10 @@ export const SESSION_SCOPE: readonly string[] = ["home", "chat"].flatMap((id) =>
 
 export async function openLinkingFixture(options: Partial<LinkingOptions> = {}): Promise<LinkingFixture> {
   const signIn = options.signIn ?? "home";
-  const start = (name: VendorName, host: "127.0.0.1" | "localhost"): Promise<OpenIdProvider> => {
-    const { clientId, clientSecret } = CREDENTIALS;
+  const start = async (name: VendorName, host: "127.0.0.1" | "localhost"): Promise<OpenIdProvider> => {
     // Either may be the sign-in vendor.
     const redirectUris = [`${SERVER}/callback`, `${SERVER}/vendors/${name}/callback`];
-    const client = { clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris };
-    return startOpenIdProvider({ clients: [client], host, ...options.provider });
+    return (await startOpenIdVendor(redirectUris, { provider: { host, ...options.provider } })).provider;
   };
   const [home, chat] = [await start("home", "127.0.0.1"), await start("chat", "localhost")];
   return fixtureOver({ home, chat }, { ...options, signIn }, async () => {
