@@ -14,6 +14,8 @@ export type FixtureFault =
   | "cannot-check"
   | "foreign-issuer"
   | "foreign-resource"
+  | "resource-without-lists"
+  | "server-without-lists"
   | "no-s256"
   | "endpoints-elsewhere"
   | "no-register"
@@ -59,7 +61,8 @@ export function fixtureServer(url: string, fault?: FixtureFault) {
       case "/.well-known/oauth-protected-resource/mcp":
         json(fault === "no-resource-metadata" ? 404 : 200, {
           resource: `${url}/mcp`,
-          authorization_servers: [fault === "foreign-resource" ? "https://other.example" : url],
+          authorization_servers:
+            fault === "resource-without-lists" ? 1 : [fault === "foreign-resource" ? "https://other.example" : url],
         });
         return;
       case "/.well-known/oauth-authorization-server":
@@ -100,6 +103,7 @@ function metadata(url: string, fault: FixtureFault | undefined): Record<string, 
     token_endpoint: `${base}/token`,
     ...(fault === "no-register" ? {} : { registration_endpoint: `${base}/register` }),
     response_types_supported: ["code"],
+    ...(fault === "server-without-lists" ? { scopes_supported: 1 } : {}),
     code_challenge_methods_supported: fault === "no-s256" ? ["plain"] : ["S256"],
   };
 }

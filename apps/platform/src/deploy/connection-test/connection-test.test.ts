@@ -87,6 +87,8 @@ describe("the connection test of a hosted server", () => {
     ["no-challenge", "challenge", /answers 401, not 401 with WWW-Authenticate: Bearer/],
     ["redirects-discovery", "discovery", /answers 303/],
     ["foreign-resource", "discovery", /does not name .* as its authorization server/],
+    ["resource-without-lists", "discovery", /does not describe/],
+    ["server-without-lists", "discovery", /is not valid metadata of/],
     ["no-s256", "discovery", /PKCE/],
     ["endpoints-elsewhere", "discovery", /authorization_endpoint is missing or not below/],
     ["revoke-missing", "discovery", /\/revoke is listed under service\.expose, and the server has no such path/],

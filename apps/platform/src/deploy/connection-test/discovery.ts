@@ -5,6 +5,7 @@
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
 import * as oauth from "oauth4webapi";
+import { requireTypes } from "../../oauth/hosted-server/protected-resource.ts";
 import type { Challenge } from "./bearer.ts";
 import { ask, blockedBy, fault, isBlocked, type Subject } from "./check.ts";
 import { isExposed } from "../service-file/expose.ts";
@@ -81,7 +82,10 @@ async function resourceMetadataOf(subject: Subject, named: string | undefined, f
 async function requireOurResource({ deploymentUrl }: Subject, answer: Response, path: string): Promise<void> {
   const resource = `${deploymentUrl}/mcp`;
   const remedy = "Build `resource` and `authorization_servers` from DEPLOYMENT_URL.";
-  const metadata = await oauth.processResourceDiscoveryResponse(new URL(resource), answer).catch(() => undefined);
+  const metadata = await oauth
+    .processResourceDiscoveryResponse(new URL(resource), answer)
+    .then(requireTypes)
+    .catch(() => undefined);
   if (metadata === undefined) throw fault(`${path} does not describe ${resource}.`, remedy);
   if (metadata.authorization_servers?.includes(deploymentUrl) !== true) {
     throw fault(`${path} does not name ${deploymentUrl} as its authorization server.`, remedy);
@@ -97,13 +101,16 @@ async function serverMetadata({ deploymentUrl }: Subject, fetch: Fetch): Promise
       "A hosted authorization server serves its metadata there (RFC 8414). Read its output with deploy logs.",
     );
   }
-  const metadata = await oauth.processDiscoveryResponse(new URL(deploymentUrl), answer).catch(() => undefined);
+  const metadata = await oauth
+    .processDiscoveryResponse(new URL(deploymentUrl), answer)
+    .then(requireTypes)
+    .catch(() => undefined);
   //= rfc8414#3.3
   // A URL parser ignores a trailing slash; clients compare bytes.
   if (metadata?.issuer === deploymentUrl) return metadata;
   throw fault(
     `${AUTHORIZATION_SERVER} is not valid metadata of ${deploymentUrl}.`,
-    "Serve JSON whose `issuer` is DEPLOYMENT_URL, byte for byte.",
+    "Serve JSON whose `issuer` is DEPLOYMENT_URL, byte for byte, and whose lists are lists.",
   );
 }
 
@@ -112,7 +119,7 @@ function requireEndpoints({ deploymentUrl, expose }: Subject, metadata: Metadata
     const url = metadata[name];
     const isOptional = name === "registration_endpoint" || name === "revocation_endpoint";
     if (url === undefined && isOptional) continue;
-    if (url === undefined || URL.parse(url)?.origin !== deploymentUrl) {
+    if (url?.startsWith(`${deploymentUrl}/`) !== true) {
       throw fault(
         `The metadata's ${name} is missing or not below ${deploymentUrl}.`,
         "Build every URL from DEPLOYMENT_URL.",
