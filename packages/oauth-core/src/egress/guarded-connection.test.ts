@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { createServer, Socket } from "node:net";
+import { Socket } from "node:net";
 import { buildConnector } from "undici";
 import { describe, expect, it, vi } from "vitest";
-import { httpAnswer } from "../testing/network/loopback-server.ts";
+import { httpAnswer, startLoopbackServer } from "../testing/network/loopback-server.ts";
 import { recordingNetwork } from "../testing/network/recording-network.ts";
 import { type AddressPolicy, createGuardedConnector, guardedLookup } from "./guarded-connection.ts";
 import { createTrust } from "./trust-anchors.ts";
@@ -97,14 +96,7 @@ describe("names", () => {
 
 describe("peers", () => {
   it("bar#EG-4 drops a connection whose peer is not admitted, before anything is written", async () => {
-    let received = "";
-    const server = createServer((socket) =>
-      socket.on("data", (chunk) => (received += chunk.toString())).on("error", () => undefined),
-    );
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { port, received, close } = await startLoopbackServer(() => undefined);
     // A connector that was talked into another address than the checked one.
     const astray: EgressDeps["buildConnector"] = () => {
       const connect = buildConnector({ allowH2: false });
@@ -114,9 +106,8 @@ describe("peers", () => {
     await expect(egress.fetch("https://vendor.example/", { method: "POST", body: "code=x" })).rejects.toMatchObject(
       REFUSED,
     );
-    server.close();
-    await once(server, "close");
-    expect(received).toBe("");
+    await close();
+    expect(received.join("")).toBe("");
   });
 });
 

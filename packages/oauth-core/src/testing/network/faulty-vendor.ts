@@ -2,13 +2,12 @@
  * A vendor on loopback that is a valid OpenID provider until a test replaces one of its responses.
  * It records every request, so that a test can check the outcome and what the vendor received.
  */
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { JsonObject } from "../../ports.ts";
 import { Secret } from "../../protocol/secret.ts";
 import { defineVendor, type Vendor, type VendorCredentials } from "../../registry/vendor.ts";
 import { type IdTokenKey, newIdTokenKey, signIdToken } from "../id-tokens.ts";
+import { listen } from "./listen.ts";
 
 export interface Received {
   readonly method: string;
@@ -73,9 +72,8 @@ export async function startFaultyVendor(now: () => number): Promise<FaultyVendor
       return reply(answers.get(one.path.split("?")[0] ?? ""), response, one);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listen(server);
+  const issuer = `http://127.0.0.1:${port}`;
   const keys = [FIRST_KEY];
 
   const describe: FaultyVendor["describe"] = (changes) => {
@@ -105,11 +103,7 @@ export async function startFaultyVendor(now: () => number): Promise<FaultyVendor
     keys,
     grant,
     describe,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    close,
   };
 }
 

@@ -2,12 +2,12 @@
  * A forward proxy on loopback, as companies have one: `CONNECT` alone. Every name leads to one port
  * of this machine, so that a test can reach `vendor.example`.
  */
-import { once } from "node:events";
 import { createServer as createTlsServer } from "node:https";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { Secret } from "../../protocol/secret.ts";
 import type { TestCertificate } from "./certificates.ts";
+import { listen } from "./listen.ts";
 
 export interface ForwardProxy {
   readonly port: number;
@@ -33,9 +33,7 @@ export async function startForwardProxy(
   { credentials, instead, certificate }: ForwardProxyOptions = {},
 ): Promise<ForwardProxy> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
   const server = certificate === undefined ? createServer() : createTlsServer(certificate);
-  server.on("connection", (socket: Socket) => sockets.add(socket));
   server.on("connect", (request, socket: Socket) => {
     asked.push(request.url ?? "");
     socket.on("error", () => undefined);
@@ -52,21 +50,15 @@ export async function startForwardProxy(
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
       socket.pipe(onward).pipe(socket);
     });
-    sockets.add(onward);
+    socket.on("close", () => onward.destroy());
     onward.on("error", () => socket.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listen(server);
   const user = credentials === undefined ? "" : `${credentials.split(":").map(encodeURIComponent).join(":")}@`;
   return {
     port,
     url: new Secret(`${certificate === undefined ? "http" : "https"}://${user}127.0.0.1:${port}`),
     asked,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
+    close,
   };
 }

@@ -2,8 +2,8 @@
  * A TCP server on 127.0.0.1 that sends exactly the bytes a test requires, so that broken and
  * hostile HTTP can be produced.
  */
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { listen } from "./listen.ts";
 
 export interface LoopbackServer {
   /** `http://127.0.0.1:<port>` */
@@ -27,9 +27,6 @@ export async function startLoopbackServer(
   }: { server?: Server; connection?: "connection" | "secureConnection" } = {},
 ): Promise<LoopbackServer> {
   const received: string[] = [];
-  const sockets = new Set<Socket>();
-  // Also the raw sockets under TLS, so that `close` ends handshakes that failed.
-  server.on("connection", (socket: Socket) => sockets.add(socket));
   server.on(connection, (socket: Socket) => {
     const index = received.push("") - 1;
     let requests = 0;
@@ -40,18 +37,12 @@ export async function startLoopbackServer(
       while (requests < heads) answer(socket, (requests += 1));
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listen(server);
   return {
     origin: `http://127.0.0.1:${port}`,
     port,
     received,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
+    close,
   };
 }
 

@@ -7,6 +7,19 @@ import { fixedClock } from "../fixed-clock.ts";
 
 type Deps = Parameters<typeof createDiscovery>[0];
 
+/** An issuer, its first well-known place, and a document that is right there. */
+export const ISSUER = "https://v.example";
+export const OIDC = `${ISSUER}/.well-known/openid-configuration`;
+export const SOUND = {
+  issuer: ISSUER,
+  authorization_endpoint: "https://v.example/a",
+  token_endpoint: "https://t.example/t",
+  revocation_endpoint: "https://v.example/r",
+  registration_endpoint: "https://v.example/reg",
+  userinfo_endpoint: "https://v.example/u",
+  jwks_uri: "https://v.example/k",
+};
+
 export interface MetadataWorld {
   /** By address; any other is answered 404. */
   readonly answers: Map<string, () => Response | Promise<Response>>;
@@ -15,7 +28,7 @@ export interface MetadataWorld {
   readonly discovery: Discovery;
   /** With nothing in its cache. */
   readonly discover: (more?: Partial<Deps>) => Discovery;
-  readonly publish: (address: string, document: object) => void;
+  readonly publish: (address: string, document: object, changes?: object) => void;
 }
 
 /** @returns that of the test that runs */
@@ -31,8 +44,8 @@ export function metadataOfEachTest(): MetadataWorld {
     };
     const discover: MetadataWorld["discover"] = (more) =>
       createDiscovery({ fetch, now: clock, timer: systemTimer, allowLoopback: false, ...more });
-    const publish: MetadataWorld["publish"] = (address, document) =>
-      void answers.set(address, () => Response.json(document));
+    const publish: MetadataWorld["publish"] = (address, document, changes) =>
+      void answers.set(address, () => Response.json({ ...document, ...changes }));
     Object.assign(world, { answers, asked, clock, discovery: discover(), discover, publish });
   });
   return world;

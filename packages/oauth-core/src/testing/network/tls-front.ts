@@ -1,9 +1,8 @@
 /** A TLS proxy in front of a server on loopback, as deployments have one. */
-import { once } from "node:events";
 import { request } from "node:http";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { createTestAuthority, type TestAuthority } from "./certificates.ts";
+import { listen } from "./listen.ts";
 
 export interface TlsFront {
   /** `https://127.0.0.1:PORT`. */
@@ -28,14 +27,6 @@ export async function startTlsFront(
     onward.on("error", () => answer.destroy());
     incoming.pipe(onward);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const { port, close } = await listen(server);
+  return { url: `https://127.0.0.1:${port}`, close };
 }

@@ -1,24 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { metadataOfEachTest } from "../../testing/network/metadata-world.ts";
+import { ISSUER, metadataOfEachTest, OIDC, SOUND } from "../../testing/network/metadata-world.ts";
 import { defineVendor } from "../../registry/vendor.ts";
 import { egressError } from "../../egress/errors.ts";
 
-const ISSUER = "https://v.example";
-const OIDC = `${ISSUER}/.well-known/openid-configuration`;
-const SOUND = {
-  issuer: ISSUER,
-  authorization_endpoint: "https://v.example/a",
-  token_endpoint: "https://t.example/t",
-  revocation_endpoint: "https://v.example/r",
-  jwks_uri: "https://v.example/k",
-};
 const INVALID = { code: "vendor_response_invalid", status: 502 };
 
 const world = metadataOfEachTest();
-const publish = (url: string, document: object, changes: object = {}): void =>
-  world.publish(url, { ...document, ...changes });
 
-beforeEach(() => publish(OIDC, SOUND));
+beforeEach(() => world.publish(OIDC, SOUND));
 
 describe("resolve, of an entry with both endpoints and an issuer", () => {
   const known = defineVendor({
@@ -32,7 +21,7 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
   const unheard = (): Promise<Response> => new Promise(() => {});
 
   it("bar#CB-16 rfc9207#2.4 expects iss if the metadata advertises it", async () => {
-    publish(OIDC, SOUND, {
+    world.publish(OIDC, SOUND, {
       authorization_response_iss_parameter_supported: true,
       token_endpoint_auth_methods_supported: ["client_secret_post"],
     });
@@ -42,7 +31,7 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
   });
 
   it("bar#VR-2 rfc9700#4.8.2 refuses metadata that offers PKCE only by plain", async () => {
-    publish(OIDC, SOUND, { code_challenge_methods_supported: ["plain"] });
+    world.publish(OIDC, SOUND, { code_challenge_methods_supported: ["plain"] });
     await expect(world.discovery.resolve(known)).rejects.toMatchObject({
       ...INVALID,
       extras: { reason: "pkce_not_supported" },
@@ -50,7 +39,7 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
   });
 
   it("bar#DI-1 refuses the metadata of another issuer, every time", async () => {
-    publish(OIDC, SOUND, { issuer: "https://v.example/" });
+    world.publish(OIDC, SOUND, { issuer: "https://v.example/" });
     for (let count = 0; count < 2; count += 1) {
       await expect(world.discovery.resolve(known)).rejects.toMatchObject({
         ...INVALID,
@@ -71,7 +60,7 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
     expect(await world.discovery.resolve(known)).toEqual(silent);
     const { length } = world.asked;
     world.clock.advance(59);
-    publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
+    world.publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
     expect(await world.discovery.resolve(known)).toEqual(silent);
     expect(world.asked).toHaveLength(length);
     world.clock.advance(1);
@@ -94,7 +83,7 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
   });
 
   it("bar#CB-16 keeps what was advertised while the metadata is unavailable", async () => {
-    publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
+    world.publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
     const before = await world.discovery.resolve(known);
     world.answers.set(OIDC, () => Promise.reject(egressError("connect", false, "")));
     world.clock.advance(3_599);

@@ -1,30 +1,17 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { metadataOfEachTest } from "../../testing/network/metadata-world.ts";
+import { ISSUER, metadataOfEachTest, OIDC, SOUND } from "../../testing/network/metadata-world.ts";
 import { defineVendor, type Vendor } from "../../registry/vendor.ts";
 import { egressError } from "../../egress/errors.ts";
 
-const ISSUER = "https://v.example";
-const SOUND = {
-  issuer: ISSUER,
-  authorization_endpoint: "https://v.example/a",
-  token_endpoint: "https://t.example/t",
-  revocation_endpoint: "https://v.example/r",
-  registration_endpoint: "https://v.example/reg",
-  userinfo_endpoint: "https://v.example/u",
-  jwks_uri: "https://v.example/k",
-};
-const OIDC = `${ISSUER}/.well-known/openid-configuration`;
 const OAUTH = `${ISSUER}/.well-known/oauth-authorization-server`;
 
 const world = metadataOfEachTest();
-const publish = (url: string, document: object, changes: object = {}): void =>
-  world.publish(url, { ...document, ...changes });
 const entry = (changes: Partial<Vendor> = {}): Vendor =>
   defineVendor({ id: "v", name: "V", issuer: ISSUER, ...changes });
 const ENDPOINTS = { authorizationEndpoint: "https://x.example/a", tokenEndpoint: "https://x.example/t" };
 const INVALID = { code: "vendor_response_invalid", status: 502 };
 
-beforeEach(() => publish(OIDC, SOUND));
+beforeEach(() => world.publish(OIDC, SOUND));
 
 describe("resolve", () => {
   it("oidc-discovery#4 takes every endpoint from the metadata", async () => {
@@ -68,7 +55,7 @@ describe("resolve", () => {
   });
 
   it("rfc9207#2.4 expects iss where the metadata advertises it, unless the entry says otherwise", async () => {
-    publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
+    world.publish(OIDC, SOUND, { authorization_response_iss_parameter_supported: true });
     expect(await world.discovery.resolve(entry())).toHaveProperty("issExpected", true);
     expect(await world.discovery.resolve(entry({ issRequired: false }))).toHaveProperty("issExpected", false);
   });
@@ -79,7 +66,7 @@ describe("resolve", () => {
     [["private_key_jwt"], "client_secret_basic"],
     [undefined, "client_secret_basic"],
   ])("with auth methods %j authenticates by %s", async (supported, method) => {
-    publish(OIDC, SOUND, { token_endpoint_auth_methods_supported: supported });
+    world.publish(OIDC, SOUND, { token_endpoint_auth_methods_supported: supported });
     expect(await world.discovery.resolve(entry())).toHaveProperty("tokenEndpointAuthMethod", method);
     expect(await world.discovery.resolve(entry({ tokenEndpointAuthMethod: "none" }))).toHaveProperty(
       "tokenEndpointAuthMethod",
@@ -90,7 +77,7 @@ describe("resolve", () => {
   it.each([[["plain"]], [[]]])(
     "rfc9700#4.8.2 bar#VR-2 refuses metadata that offers PKCE only by %j",
     async (methods) => {
-      publish(OIDC, SOUND, { code_challenge_methods_supported: methods });
+      world.publish(OIDC, SOUND, { code_challenge_methods_supported: methods });
       await expect(world.discovery.resolve(entry())).rejects.toMatchObject({
         ...INVALID,
         extras: { reason: "pkce_not_supported" },
@@ -100,15 +87,15 @@ describe("resolve", () => {
   );
 
   it("bar#VR-2 notices when S256 is dropped later", async () => {
-    publish(OIDC, SOUND, { code_challenge_methods_supported: ["S256"] });
+    world.publish(OIDC, SOUND, { code_challenge_methods_supported: ["S256"] });
     await world.discovery.resolve(entry());
-    publish(OIDC, SOUND, { code_challenge_methods_supported: ["plain"] });
+    world.publish(OIDC, SOUND, { code_challenge_methods_supported: ["plain"] });
     world.clock.advance(600);
     await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
   it("reports a missing endpoint", async () => {
-    publish(OIDC, SOUND, { token_endpoint: undefined });
+    world.publish(OIDC, SOUND, { token_endpoint: undefined });
     await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
     const { issuer: _issuer, ...nameless } = entry({ tokenEndpoint: "https://v.example/t" });
     await expect(world.discovery.resolve(nameless)).rejects.toMatchObject(INVALID);
@@ -118,7 +105,7 @@ describe("resolve", () => {
 describe("the well-known places", () => {
   it("rfc8414#3 are tried in turn", async () => {
     world.answers.delete(OIDC);
-    publish(OAUTH, SOUND);
+    world.publish(OAUTH, SOUND);
     await world.discovery.resolve(entry());
     expect(world.asked).toEqual([OIDC, OAUTH]);
   });
@@ -135,7 +122,7 @@ describe("the well-known places", () => {
 
   it("may hold another document, which is skipped", async () => {
     world.answers.set(OIDC, () => new Response("<html>", { headers: { "content-type": "text/html" } }));
-    publish(OAUTH, SOUND);
+    world.publish(OAUTH, SOUND);
     await expect(world.discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://t.example/t");
   });
 
@@ -147,7 +134,7 @@ describe("the well-known places", () => {
 
   it.each([503, 500, 429])("an outage, %i, is not skipped", async (status) => {
     world.answers.set(OIDC, () => new Response("", { status, headers: { "retry-after": "9" } }));
-    publish(OAUTH, SOUND);
+    world.publish(OAUTH, SOUND);
     await expect(world.discovery.resolve(entry())).rejects.toMatchObject({
       code: "temporarily_unavailable",
       retryAfterSeconds: 9,
@@ -181,22 +168,22 @@ describe("metadata", () => {
     ["with the port spelled out", "https://v.example:443"],
     ["of another host", "https://w.example"],
   ])("V-29 V-53 bar#DI-1 rfc8414#3.3 is refused with an issuer %s", async (_title, issuer) => {
-    publish(OIDC, SOUND, { issuer });
+    world.publish(OIDC, SOUND, { issuer });
     await expect(world.discovery.resolve(entry())).rejects.toMatchObject({
       ...INVALID,
       extras: { reason: "issuer_mismatch" },
     });
-    publish(OAUTH, SOUND, { token_endpoint: "https://right.example/t" });
+    world.publish(OAUTH, SOUND, { token_endpoint: "https://right.example/t" });
     await expect(world.discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://right.example/t");
   });
 
   it.each([7, undefined, null])("bar#DI-1 rfc8414#3.3 is refused with an issuer %j", async (issuer) => {
-    publish(OIDC, SOUND, { issuer });
+    world.publish(OIDC, SOUND, { issuer });
     await expect(world.discovery.resolve(entry())).rejects.toMatchObject({
       ...INVALID,
       extras: { reason: "issuer_missing" },
     });
-    publish(OAUTH, SOUND, { token_endpoint: "https://right.example/t" });
+    world.publish(OAUTH, SOUND, { token_endpoint: "https://right.example/t" });
     await expect(world.discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://right.example/t");
   });
 
@@ -218,7 +205,7 @@ describe("metadata", () => {
       ),
     ),
   )("bar#DI-2 is refused with %s %s", async (name, url) => {
-    publish(OIDC, SOUND, { [name]: url });
+    world.publish(OIDC, SOUND, { [name]: url });
     await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
   });
 
@@ -270,19 +257,19 @@ describe("metadata", () => {
 
   it("bar#DI-1 with another issuer is refused every time until it is valid again", async () => {
     await world.discovery.resolve(entry());
-    publish(OIDC, SOUND, { issuer: "https://w.example" });
+    world.publish(OIDC, SOUND, { issuer: "https://w.example" });
     world.clock.advance(700);
     for (let count = 0; count < 4; count += 1) {
       await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
       world.clock.advance(10);
     }
-    publish(OIDC, SOUND, { token_endpoint: "https://new.example/t" });
+    world.publish(OIDC, SOUND, { token_endpoint: "https://new.example/t" });
     await expect(world.discovery.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://new.example/t");
   });
 
   it("may name the operator's private networks where the operator permits them", async () => {
     const inside = world.discover({ allowCidrs: ["10.0.0.0/8"] });
-    publish(OIDC, SOUND, { token_endpoint: "https://10.1.2.3:8443/t" });
+    world.publish(OIDC, SOUND, { token_endpoint: "https://10.1.2.3:8443/t" });
     await expect(world.discovery.resolve(entry())).rejects.toMatchObject(INVALID);
     await expect(inside.resolve(entry())).resolves.toHaveProperty("tokenEndpoint", "https://10.1.2.3:8443/t");
   });
