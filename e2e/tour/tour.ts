@@ -20,15 +20,6 @@ import { LINKING_SOURCE, PLATFORM_SOURCE } from "../support/paths.ts";
 import { textMember } from "../support/text-member.ts";
 import { type ServerProject, writeServerProject } from "./server-project.ts";
 
-export interface Tour {
-  /** The address to open. */
-  readonly url: string;
-  readonly brokerUrl: string;
-  /** Settles with the reason when a server ends by itself. */
-  readonly broken: Promise<Error>;
-  close(): Promise<void>;
-}
-
 export interface TourOptions {
   /** An empty folder that holds everything. */
   readonly folder: string;
@@ -49,14 +40,13 @@ const BROKER_CLIENT = "sandbox-platform";
 /** The broker's vendor: its tokens are validated without a client of the server's own. */
 const BROKERED = { vendor: "slack", account: "/api/auth.test", scopes: "users:read search:read.public" } as const;
 
+export type Tour = NonNullable<Awaited<ReturnType<typeof startTour>>>;
 /**
- * @returns undefined when it was stopped before everything ran
+ * @returns `url`: the address to open; `broken` settles with the reason when a server ends by itself; undefined when
+ *   it was stopped before everything ran
  * @throws Error saying which part did not start, with what a deploy said; all parts are stopped
  */
-export async function startTour(
-  { folder, port, stopped }: TourOptions,
-  say: (text: string) => void,
-): Promise<Tour | undefined> {
+export async function startTour({ folder, port, stopped }: TourOptions, say: (text: string) => void) {
   const url = `http://127.0.0.1:${port}`;
   const callback = `${url}/oauth/callback`;
   const secret = randomBytes(32).toString("base64url");

@@ -3,16 +3,6 @@ import type { Random } from "../../support/seeded.ts";
 import type { Weaken } from "../world/store.ts";
 import type { World } from "../world/world.ts";
 
-export interface Outcome {
-  readonly seed: number;
-  /** Who took part. */
-  readonly actors: readonly string[];
-  readonly broken: readonly string[];
-  readonly story: readonly string[];
-  /** Up to the first broken promise, or to the end. */
-  readonly events: number;
-}
-
 export interface SeedOptions {
   readonly weaken?: Weaken;
   /** Default: the seed decides how many users there are; all others take part. */
@@ -62,7 +52,9 @@ interface Run {
   inspect?(): Promise<void>;
 }
 
-export async function runActors(seed: number, run: Run, { mostEvents = Infinity }: SeedOptions): Promise<Outcome> {
+export type Outcome = Awaited<ReturnType<typeof runActors>>;
+/** @returns `actors`: who took part; `events`: how many, up to the first broken promise or to the end */
+export async function runActors(seed: number, run: Run, { mostEvents = Infinity }: SeedOptions) {
   const { actors, world } = run;
   const events = await runToEnd(
     world,
