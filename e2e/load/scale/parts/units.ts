@@ -29,25 +29,18 @@ const READS: ReadonlySet<string> = new Set(["GetItem", "Query", "Scan", "BatchGe
 /** What one operation is charged, and the calls to KMS of all repetitions. */
 type Charge = Readonly<Record<"what" | "requests" | "units" | "kmsCalls", string>>;
 
-/** @returns makes an operation so often, and says what each was charged */
-type Charging = (what: string, work: (at: number) => Promise<unknown>) => Promise<Charge>;
-
 export async function measureUnits(size: Size, say: (line: string) => void, stage: Stage): Promise<Found> {
   const [few = 0, many = 0] = size.records;
   const { open, kmsCalls } = await startEngines(stage);
   const { url: vendorUrl } = await startVendor("any", stage);
-  const onNewTable = async (charge: typeof chargeBroker, records: number, url: string): Promise<Charge[]> => {
-    const engines = await open();
-    const { endpoint, charging } = await startCharging(engines.endpoint, size.charged, kmsCalls, stage);
-    return charge({ ...engines, endpoint }, charging, { records, vendorUrl: url, stage });
-  };
-  const onFew = await onNewTable(chargeBroker, few, vendorUrl);
+  const newTable = async (): Promise<Table> => startCharging(await open(), size.charged, kmsCalls, stage);
+  const onFew = await chargeBroker(await newTable(), few, vendorUrl, stage);
   const most = Math.min(many, MOST_ON_ENGINE);
   say(`the broker on a table with ${most} records`);
-  const onMany = await onNewTable(chargeBroker, most, vendorUrl);
+  const onMany = await chargeBroker(await newTable(), most, vendorUrl, stage);
   say("a hosted server");
   const vendor = stage.addBehind(await startFakeVendor({ codes: "named", firstLifetimeSeconds: LIFETIME_SECONDS }));
-  const ofServer = await onNewTable(chargeServer, 0, vendor.url);
+  const ofServer = await chargeServer(await newTable(), vendor.url, stage);
   const cellsOf = (table: string, charges: readonly Charge[]): string[][] =>
     charges.map(({ what, requests, units, kmsCalls: calls }) => [what, table, units, calls, requests]);
   return {
@@ -63,17 +56,12 @@ export async function measureUnits(size: Size, say: (line: string) => void, stag
   };
 }
 
-interface On {
-  /** In the table. */
-  readonly records: number;
-  readonly vendorUrl: string;
-  readonly stage: Stage;
-}
-
+/** @param records in the table */
 async function chargeBroker(
-  engines: Engines,
-  charging: Charging,
-  { records, vendorUrl, stage }: On,
+  { engines, charging }: Table,
+  records: number,
+  vendorUrl: string,
+  stage: Stage,
 ): Promise<Charge[]> {
   const { table, region, endpoint, keyArn } = engines;
   const now = (): number => Math.floor(Date.now() / 1000);
@@ -92,7 +80,7 @@ async function chargeBroker(
   return charges;
 }
 
-async function chargeServer(engines: Engines, charging: Charging, { vendorUrl, stage }: On): Promise<Charge[]> {
+async function chargeServer({ engines, charging }: Table, vendorUrl: string, stage: Stage): Promise<Charge[]> {
   const { url } = await startMcpServer({ name: "server", vendorUrl, env: tableEnvironment(engines) }, stage);
   const connection = openConnection(url);
   const sessions: Session[] = [await connect(connection, userName(0))];
@@ -113,16 +101,17 @@ async function chargeServer(engines: Engines, charging: Charging, { vendorUrl, s
   return charges;
 }
 
+type Table = Awaited<ReturnType<typeof startCharging>>;
 /**
  * A proxy before the engine adds up what requests are charged: it asks for the capacity that each of
  * them consumes, which the engine counts by DynamoDB's own rules.
  */
-async function startCharging(target: string, count: number, kmsCalls: () => number, stage: Stage) {
+async function startCharging(engines: Engines, count: number, kmsCalls: () => number, stage: Stage) {
   /** Write units of 1 KB, and consistent reads of 4 KB. */
   const units = { W: 0, R: 0 };
   const { endpoint, counts } = stage.addBehind(
     await startFaultProxy({
-      target,
+      target: engines.endpoint,
       rewrite: (body) =>
         Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), ReturnConsumedCapacity: "TOTAL" })),
       onAnswer: (operation, body) => {
@@ -142,7 +131,8 @@ async function startCharging(target: string, count: number, kmsCalls: () => numb
       .filter(([more]) => more !== 0)
       .map(([more, name]) => `${more} ${name}`)
       .join(", ");
-  const charging: Charging = async (what, work) => {
+  /** Makes an operation so often, and says what each was charged. */
+  const charging = async (what: string, work: (at: number) => Promise<unknown>): Promise<Charge> => {
     const [requests, before, kmsBefore] = [counts().calls, { ...units }, kmsCalls()];
     for (let at = 0; at < count; at += 1) await work(at);
     return {
@@ -152,5 +142,5 @@ async function startCharging(target: string, count: number, kmsCalls: () => numb
       kmsCalls: String(kmsCalls() - kmsBefore),
     };
   };
-  return { endpoint, charging };
+  return { engines: { ...engines, endpoint }, charging };
 }
