@@ -19,7 +19,7 @@ import {
 } from "@oauth-broker/oauth-core";
 import { LRUCache } from "lru-cache";
 import { type Authenticated, isRecordMac, isSameRecord, recordMac } from "../crypto/record-mac.ts";
-import { isAsExpected, patchedData, recordName, requireAdvance } from "./record-rules.ts";
+import { isAsExpected, keepUntilOf, patchedData, recordName, requireAdvance } from "./record-rules.ts";
 
 /** The field that holds the MAC. Callers cannot use its name. */
 const MAC = "mac";
@@ -54,9 +54,10 @@ export function oneMacKey(key: () => Promise<Buffer>): MacKeys {
   };
 }
 
+/** A record, and the row that holds it: the same with the MAC in its data. */
 interface Verified {
-  readonly row: StoredRecord;
-  /** As stored. */
+  readonly record: StoredRecord;
+  readonly row: Authenticated;
   readonly mac: string;
 }
 
@@ -78,54 +79,53 @@ export function authenticatedRecords({
   onRefused = () => undefined,
 }: AuthenticatedRecordsOptions): RecordStore {
   const verified = new LRUCache<string, Verified>({ max: MOST_VERIFIED });
+  const remember = (record: StoredRecord, mac: string): Verified => {
+    const known = { record, row: { ...record, data: { ...record.data, [MAC]: mac } }, mac };
+    verified.set(recordName(record.key), known);
+    return known;
+  };
   /** @returns undefined for a row that is not ours */
-  const open = async (row: StoredRecord): Promise<Verified | undefined> => {
+  const open = async (row: StoredRecord | undefined): Promise<Verified | undefined> => {
+    if (row === undefined) return undefined;
     const { kid, text } = splitMac(row.data[MAC]);
     const key = await keys.find(kid);
     const name = recordName(row.key);
     const known = verified.get(name);
     // The same row is not verified twice, if its key is still accepted.
-    if (key !== undefined && known !== undefined && isSameRecord(row, known.row)) return { row, mac: known.mac };
-    if (key === undefined || !isRecordMac(text, withoutMac(row), key)) {
-      verified.delete(name);
-      onRefused(row.key.kind);
-      return undefined;
-    }
-    const opened = { row, mac: joinMac(kid, text) };
-    verified.set(name, opened);
-    return opened;
+    if (key !== undefined && known !== undefined && isSameRecord(row, known.row)) return known;
+    const { [MAC]: _, ...data } = row.data;
+    const record = { ...row, data };
+    if (key !== undefined && isRecordMac(text, record, key)) return remember(record, joinMac(kid, text));
+    verified.delete(name);
+    onRefused(row.key.kind);
+    return undefined;
   };
   /** @returns undefined if it was not verified here, is not as expected, or its key counts no more */
   const recall = async (name: RecordKey, from: From): Promise<Verified | undefined> => {
     const known = verified.get(recordName(name));
-    if (known?.row.stage !== from.stage || !isAsExpected(known.row.data, from)) return undefined;
+    if (known?.record.stage !== from.stage || !isAsExpected(known.record.data, from)) return undefined;
     return (await keys.find(splitMac(known.mac).kid)) === undefined ? undefined : known;
-  };
-  const read = async (name: RecordKey): Promise<Verified | undefined> => {
-    const row = await records.get(name);
-    return row === undefined ? undefined : open(row);
   };
   const macOf = async (record: Authenticated): Promise<string> => {
     const { kid, key } = await keys.active();
     return joinMac(kid, recordMac(record, key));
   };
   return {
-    get: async (name, options) => {
-      const row = await records.get(name, options);
-      return row === undefined || (await open(row)) === undefined ? undefined : withoutMac(row);
-    },
+    get: async (name, options) => (await open(await records.get(name, options)))?.record,
     create: async (record) => {
       requireNotReserved(Object.keys(record.data));
-      return records.create({ ...record, data: { ...record.data, [MAC]: await macOf(record) } });
+      const mac = await macOf(record);
+      const created = await records.create({ ...record, data: { ...record.data, [MAC]: mac } });
+      if (created === "created") remember({ ...record, keepUntil: keepUntilOf(record) }, mac);
+      return created;
     },
     advance: async (name, from, patch) => {
       requireAdvance(from, patch);
       requireNotReserved([...Object.keys(from.expect), ...Object.keys(patch.set), ...(patch.remove ?? [])]);
       for (let tries = 0; tries < TRIES; tries += 1) {
-        const opened = (tries === 0 ? await recall(name, from) : undefined) ?? (await read(name));
-        if (opened === undefined || !isAsExpected(opened.row.data, from)) return { outcome: "absent" };
-        const { row, mac } = opened;
-        const record = withoutMac(row);
+        const opened = (tries === 0 ? await recall(name, from) : undefined) ?? (await open(await records.get(name)));
+        if (opened === undefined || !isAsExpected(opened.record.data, from)) return { outcome: "absent" };
+        const { record, mac } = opened;
         if (record.stage !== from.stage) return { outcome: "replayed", record };
         const next = patched(record, patch);
         const newMac = await macOf(next);
@@ -133,12 +133,9 @@ export function authenticatedRecords({
         const expect = { ...from.expect, [MAC]: mac };
         const advanced = await records.advance(name, { ...from, expect }, { ...patch, set });
         if (advanced.outcome !== "moved") continue;
+        const { row, record: moved } = remember({ ...next, keepUntil: advanced.record.keepUntil }, newMac);
         // An attacker who writes the table may have changed the row but not its MAC since it was verified.
-        const moved = withoutMac(advanced.record);
-        if (isSameRecord(moved, next)) {
-          verified.set(recordName(name), { row: advanced.record, mac: newMac });
-          return { outcome: "moved", record: moved };
-        }
+        if (isSameRecord(advanced.record, row)) return { outcome: "moved", record: moved };
         onRefused(name.kind);
       }
       throw new OAuthError("temporarily_unavailable", "The record is being changed", { detail: "it kept changing" });
@@ -147,11 +144,6 @@ export function authenticatedRecords({
     ping: () => records.ping(),
     close: () => records.close(),
   };
-}
-
-function withoutMac(row: StoredRecord): StoredRecord {
-  const { [MAC]: _, ...data } = row.data;
-  return { ...row, data };
 }
 
 /** @param mac as stored, of any type. The MAC itself has no dot */
