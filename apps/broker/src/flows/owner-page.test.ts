@@ -169,7 +169,7 @@ describe("bar#XA-9 the page before the browser leaves", () => {
     const { decide, stage } = await asked();
     const { response, html } = await decide({ decision: "approve" }, undefined, site);
     expect([response.status, response.headers.get("location"), await stage()]).toEqual([403, null, "pushed"]);
-    expect(html).toContain("<code>foreign_host</code>");
+    expect(html).toContain("<code>foreign_form</code>");
     expect((await decide({ decision: undefined }, undefined, site)).html).toContain("<code>decision_missing</code>");
     expect((await decide({ decision: "approve" }, undefined, "same-origin")).response.status).toBe(303);
   });

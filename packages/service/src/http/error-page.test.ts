@@ -15,6 +15,7 @@ it.each([
   ["client_unknown", "invalid_request", /remove it there and add it again/],
   [undefined, "invalid_redirect_uri", /remove it there and add it again/],
   ["client_host_not_listed", "invalid_client", /Ask the people who run this server/],
+  ["foreign_form", "invalid_request", /Another website sent this form/],
   ["foreign_host", "invalid_request", /tell the people who run this server/],
   [undefined, "slow_down", /Wait a minute, then reload/],
 ] as const)(

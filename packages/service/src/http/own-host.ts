@@ -27,14 +27,14 @@ export function quoteHeader(header = "none"): string {
  * those of a sandboxed frame of any site. If the browser says more, that decides.
  *
  * @param site the Sec-Fetch-Site of a form
- * @throws OAuthError invalid_request 403, reason `foreign_host`
+ * @throws OAuthError invalid_request 403, reason `foreign_form`
  */
 //= bar#RS-7
 export function requireOwnPage(site = "same-origin"): void {
   if (site === "same-origin" || site === "none") return;
   const detail = "Sec-Fetch-Site says that another site posted the form";
   throw new OAuthError("invalid_request", "The form is not of this server", {
-    reason: "foreign_host",
+    reason: "foreign_form",
     status: 403,
     detail,
   });

@@ -48,7 +48,7 @@ describe("bar#AS-7 the page's form is taken from the browser that saw the page",
     const { fields } = await browser.ask();
     const post = (sent: RequestParameters, from: string) =>
       browser.post("/authorize", { ...fields, ...sent }, { "sec-fetch-site": from });
-    expect(await expectPage(await post({ decision: "approve" }, site), 403)).toContain("foreign_host");
+    expect(await expectPage(await post({ decision: "approve" }, site), 403)).toContain("foreign_form");
     // Without a decision the token alone counts.
     expect(await expectPage(await post({ csrf: "" }, site))).toContain("<code>csrf</code>");
     expect((await post({ decision: "approve" }, "same-origin")).status).toBe(303);
