@@ -54,15 +54,23 @@ export const TOO_LARGE: Record<string, Schema> = { "431": answer("HeadersTooLarg
 export const REFUSED: Record<string, Schema> = {
   "400": answer("Error"),
   "401": answer("NotAuthenticated"),
+  "500": answer("Error"),
   "503": answer("RepeatLater"),
 };
 export const NOT_FOUND: Schema = answer("Error");
 export const NOT_READY: Schema = answer("RepeatLater");
 const PAGE: Schema = answer("Page");
 /** The refusals of a page that a browser asks for. */
-export const SHOWN: Record<string, Schema> = { "400": PAGE, "403": PAGE, ...TOO_LARGE, "503": PAGE };
+export const SHOWN: Record<string, Schema> = { "400": PAGE, "403": PAGE, ...TOO_LARGE, "500": PAGE, "503": PAGE };
 /** The refusals of a form that a browser posts. */
-export const POSTED: Record<string, Schema> = { "400": PAGE, "413": PAGE, "415": PAGE, ...TOO_LARGE, "503": PAGE };
+export const POSTED: Record<string, Schema> = {
+  "400": PAGE,
+  "413": PAGE,
+  "415": PAGE,
+  ...TOO_LARGE,
+  "500": PAGE,
+  "503": PAGE,
+};
 
 const redirect = (description: string, location: string, format: "uri" | "uri-reference", example: string) => ({
   description,

@@ -9,6 +9,7 @@ import { expectRefusalShape, fixedClock, readAnswer } from "@oauth-broker/oauth-
 import { expect } from "vitest";
 import { type Broker, createBroker } from "../app.ts";
 import type { ClientConfig, Config } from "../config.ts";
+import { openApiDocument } from "../routes/openapi.ts";
 import { createLog } from "@oauth-broker/service";
 import { confidentialClient, ISSUER, memoryConfig, TEST_LIMITS } from "./memory-config.ts";
 
@@ -143,13 +144,30 @@ export function testVendor(
 /** Parameters and members that no log line may hold. */
 const SECRET = /^(?:access_token|code|code_verifier|connection|cookie|refresh_token|request_uri|state|token|.*secret)$/;
 
+const DESCRIBED = Object.entries(
+  openApiDocument(ISSUER)["paths"] as Record<string, Record<string, { readonly responses: object }>>,
+).map(([path, item]) => ({ pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`), item }));
+
+/** What a route answers, its description says. */
+function expectDescribed(method: string, path: string, status: number): void {
+  const [pathname = ""] = path.split("?");
+  const item = DESCRIBED.find(({ pattern }) => pattern.test(pathname))?.item;
+  const responses = item?.[method.toLowerCase()]?.responses ?? { "404": {}, "405": {} };
+  expect([...Object.keys(responses), "default" in responses ? String(status) : ""], path).toContain(String(status));
+}
+
 /**
  * The four legs as requests. A browser is represented by its Cookie header. Whatever a test is
  * about, a refusal has the shape of its kind, and the log holds no secret of request or response.
  */
 function requests({ app }: Broker, lines: readonly string[]) {
-  const read = async (response: Response, sent: Readonly<Record<string, unknown>>) => {
+  const read = async (
+    response: Response,
+    sent: Readonly<Record<string, unknown>>,
+    asked: readonly [method: string, path: string],
+  ) => {
     const answer = await readAnswer(response);
+    expectDescribed(...asked, response.status);
     expectRefusalShape(answer, ISSUER);
     for (const [name, value] of Object.entries({ ...answer.body, ...sent })) {
       const isSecret = SECRET.test(name) && typeof value === "string" && value.length > 8;
@@ -164,7 +182,7 @@ function requests({ app }: Broker, lines: readonly string[]) {
       headers: { authorization: basic(clientId, CLIENT_SECRET), "content-type": "application/x-www-form-urlencoded" },
       body: typeof form === "string" ? form : new URLSearchParams(form).toString(),
     });
-    return { response, ...(await read(response, typeof form === "string" ? {} : form)) };
+    return { response, ...(await read(response, typeof form === "string" ? {} : form, ["POST", path])) };
   };
   const get = async (path: string, cookie?: string, init: RequestInit = {}) => {
     const headers = {
@@ -177,7 +195,7 @@ function requests({ app }: Broker, lines: readonly string[]) {
     const sent = { ...Object.fromEntries(new URL(path, ISSUER).searchParams), cookie: cookie?.split("=")[1] };
     return {
       response,
-      html: (await read(response, sent)).text,
+      html: (await read(response, sent, [init.method ?? "GET", path])).text,
       location: location === null ? undefined : new URL(location, ISSUER),
       cookie: response.headers.get("set-cookie")?.split(";")[0],
     };
