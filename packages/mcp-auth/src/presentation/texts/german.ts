@@ -33,7 +33,8 @@ const ERRORS: ErrorTexts = {
       "Ein neuer Versuch hilft nicht. Bitten Sie die Betreiber dieses Servers, Anwendungen dieses Hosts zuzulassen.",
     client_metadata_document:
       "Warten Sie eine Minute, bevor Sie in der Anwendung von vorn beginnen. Wenn diese Seite wieder erscheint, wenden Sie sich an die Betreiber der Anwendung.",
-    foreign_form: "Eine andere Website hat dieses Formular gesendet; es ist nichts geschehen. Schließen Sie diese Seite.",
+    foreign_form:
+      "Eine andere Website hat dieses Formular gesendet; es ist nichts geschehen. Schließen Sie diese Seite.",
     foreign_host: "Ein neuer Versuch hilft nicht: Wenden Sie sich an die Betreiber dieses Servers.",
     slow_down: "Es ist nichts verloren. Warten Sie eine Minute und laden Sie diese Seite dann neu.",
   },
