@@ -19,12 +19,9 @@ describe("Atlassian", () => {
   it("connects: with the resource on both legs, and the scope for a refresh token", async () => {
     const { body } = await harness.connect();
     expect(body).toMatchObject({
-      token_type: "Bearer",
       expires_in: 3600,
       refresh_token: expect.any(String),
       scope: "read:me offline_access",
-      vendor: "atlassian",
-      vendor_data: {},
     });
     const [authorization, token] = ["/authorize", "/oauth/token"].map((at) =>
       harness.vendor.requests().find(({ path }) => path === at),

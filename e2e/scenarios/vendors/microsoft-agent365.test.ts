@@ -38,11 +38,9 @@ describe("Microsoft Agent 365", () => {
   it("oidc-core#3.1.3.7 connects with an ID token of the user's tenant, without resource", async () => {
     const { body } = await harness.connect({ form: { resource: "https://agent365.svc.cloud.microsoft/mcp" } });
     expect(body).toMatchObject({
-      token_type: "Bearer",
       expires_in: 3599,
       refresh_token: expect.any(String),
       scope: `${TOOLS}/McpServers.Mail.All`,
-      vendor: "microsoft-agent365",
       vendor_data: { ext_expires_in: 3599 },
     });
     const claims = decodeJwt(String(body["vendor_id_token"]));

@@ -8,6 +8,7 @@ import { freePort } from "../free-port.ts";
 import { startInProcessBroker } from "../broker/in-process.ts";
 import { createPlatform, type Form } from "../broker/platform.ts";
 import { plantSecret } from "../secrets.ts";
+import { expect } from "vitest";
 
 export interface VendorHarnessOptions<Simulator extends VendorSimulator> {
   readonly vendor: Simulator;
@@ -68,7 +69,11 @@ ${fields.join("\n")}
     clientSecret: secrets.platform,
     /** Our client at the vendor. */
     client: app,
-    connect: platform.connect,
+    connect: async (...options: Parameters<typeof platform.connect>) => {
+      const grant = await platform.connect(...options);
+      expect(grant.body).toMatchObject({ token_type: "Bearer", vendor: vendor.id, vendor_data: expect.any(Object) });
+      return grant;
+    },
     refresh: platform.refresh,
     revoke: platform.revoke,
     close: async () => {
