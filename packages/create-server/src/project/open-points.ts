@@ -10,12 +10,11 @@ import { environmentOf } from "./service-yaml.ts";
 /** Variables that the platform or the operator sets. */
 const GIVEN = {
   DEPLOYMENT_URL: "https://server.example.com",
-  PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback",
   TRUSTED_PROXIES: "10.0.0.0/8",
 };
-const CLIENT = { VENDOR_CLIENT_ID: "client-id", VENDOR_CLIENT_SECRET: "client-secret" };
 /** With several vendors the callback is the server's own. */
-const OF_ONE = new Set(["PLATFORM_OAUTH_CALLBACK_URL"]);
+const CALLBACK = { PLATFORM_OAUTH_CALLBACK_URL: "https://platform.example.com/oauth/callback" };
+const CLIENT = { VENDOR_CLIENT_ID: "client-id", VENDOR_CLIENT_SECRET: "client-secret" };
 /** Already covered by the platform's own messages. */
 const KNOWN = /^OAUTH_DYNAMIC_REGISTRATION is open/;
 
@@ -29,14 +28,13 @@ export interface OpenPoints {
 export function openPoints(choices: Choices): OpenPoints {
   const { vendors } = choices;
   if (vendors.length > 1) {
-    const given = Object.fromEntries(Object.entries(GIVEN).filter(([name]) => !OF_ONE.has(name)));
     const clients = vendors.map(({ id }) => ({
       [`${prefixOf(id)}CLIENT_ID`]: id,
       [`${prefixOf(id)}CLIENT_SECRET`]: id,
     }));
-    return pointsOf(Object.assign({}, given, environmentOf(choices), ...clients) as Record<string, string>);
+    return pointsOf(Object.assign({}, GIVEN, environmentOf(choices), ...clients) as Record<string, string>);
   }
-  const own = { ...GIVEN, ...environmentOf(choices) };
+  const own = { ...GIVEN, ...CALLBACK, ...environmentOf(choices) };
   const asClient = pointsOf({ ...CLIENT, ...own });
   // In pre-registered mode the client is optional, and not every vendor can report the client of a
   // token.

@@ -1,7 +1,6 @@
-import { createLog } from "@oauth-broker/service";
-import { errorPageWith, mount, type Route } from "@oauth-broker/service/http";
-import { Hono } from "hono";
+import type { Route } from "@oauth-broker/service/http";
 import { describe, expect, it } from "vitest";
+import { mounted } from "../../../../service/src/testing/mounted.ts";
 import { createKnownHost, onlyForUs } from "./known-host.ts";
 
 const LOOPBACK = { host: "127.0.0.1", port: 8788 };
@@ -68,8 +67,6 @@ describe("a refusal, for the log", () => {
     headers: Readonly<Record<string, string>>,
     deploymentUrl: string | undefined = "https://server.example",
   ): Promise<unknown> => {
-    const lines: string[] = [];
-    const app = new Hono();
     const isKnown = createKnownHost({ deploymentUrl, listen: LOOPBACK });
     const route: Route = {
       method: "GET",
@@ -77,8 +74,7 @@ describe("a refusal, for the log", () => {
       surface: "api",
       handle: () => ({ status: 200, headers: {}, body: "" }),
     };
-    const log = createLog({ write: (line) => void lines.push(line) });
-    mount(app, [onlyForUs(route, isKnown, deploymentUrl)], { log, errorPage: errorPageWith(), isHttps: false });
+    const { app, lines } = mounted([onlyForUs(route, isKnown, deploymentUrl)]);
     expect((await app.request("http://ignored/x", { headers })).status).toBe(403);
     return (JSON.parse(lines[0] ?? "{}") as Record<string, unknown>)["detail"];
   };
