@@ -1,15 +1,14 @@
 /** The list of GitHub's API that comes in pages, as tools read it. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { startHarness } from "./testing/github-harness.ts";
 import { bearer, request } from "./testing/http.ts";
 
 let harness: Awaited<ReturnType<typeof startHarness>>;
 let authorized: Record<string, string>;
-beforeAll(async () => {
+beforeEach(async () => {
   harness = await startHarness();
   authorized = bearer(String((await harness.connect())["access_token"]));
 });
-afterAll(() => harness.vendor.close());
 
 const list = (query = "", headers = authorized) => request(`${harness.vendor.url}/user/repos${query}`, { headers });
 const namesOf = (text: string) => (JSON.parse(text) as { readonly full_name: string }[]).map((one) => one.full_name);

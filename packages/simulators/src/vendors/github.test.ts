@@ -1,16 +1,10 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { createCookieJar } from "../cookie-jar.ts";
 import { CLIENT, SECRET, startHarness } from "./testing/github-harness.ts";
 import { basic, bearer, browse, CALLBACK, CHALLENGE, postForm, request, VERIFIER } from "./testing/http.ts";
 
-async function start(...options: Parameters<typeof startHarness>) {
-  const harness = await startHarness(...options);
-  onTestFinished(harness.vendor.close);
-  return harness;
-}
-
 it("connects: callback with code and state, a token that identifies its user", async () => {
-  const { vendor, authorize, token } = await start();
+  const { vendor, authorize, token } = await startHarness();
   const callback = await authorize({ code_challenge: CHALLENGE, code_challenge_method: "S256" });
   expect(Object.keys(callback)).toEqual(["code", "state"]);
   expect(callback["state"]).toBe("s1");
@@ -28,7 +22,7 @@ it("connects: callback with code and state, a token that identifies its user", a
 });
 
 it("answers a form unless JSON is asked for, errors as well, and takes Basic", async () => {
-  const { tokenEndpoint, authorize } = await start();
+  const { tokenEndpoint, authorize } = await startHarness();
   const { code = "" } = await authorize();
   const wrong = await postForm(tokenEndpoint, { ...SECRET, code: "no" });
   expect(wrong.status).toBe(200);
@@ -39,7 +33,7 @@ it("answers a form unless JSON is asked for, errors as well, and takes Basic", a
 });
 
 it("cancel and the other callback errors come back to the registered callback", async () => {
-  const { vendor, authorize } = await start();
+  const { vendor, authorize } = await startHarness();
   expect(await authorize({}, { decision: "cancel" })).toEqual({
     error: "access_denied",
     error_description: "The user has denied your application access.",
@@ -57,7 +51,7 @@ it("cancel and the other callback errors come back to the registered callback", 
 });
 
 it("scopes merge with earlier ones, and asking for none again needs no consent page", async () => {
-  const { connect, authorize, token } = await start();
+  const { connect, authorize, token } = await startHarness();
   const cookieJar = createCookieJar();
   await connect({ scope: "repo" }, { cookieJar });
   expect(await connect({ scope: "user:email" }, { cookieJar })).toMatchObject({ scope: "repo,user:email" });
@@ -67,7 +61,7 @@ it("scopes merge with earlier ones, and asking for none again needs no consent p
 });
 
 it("expiring tokens: a refresh ends the old pair, and a replay does no harm", async () => {
-  const { vendor, connect, token, advance } = await start({ expiringTokens: true });
+  const { vendor, connect, token, advance } = await startHarness({ expiringTokens: true });
   const first = await connect();
   expect(first).toMatchObject({ expires_in: 28_800, refresh_token: expect.stringMatching(/^ghr_/) });
   const refresh = { grant_type: "refresh_token", refresh_token: first["refresh_token"] as string };
@@ -84,14 +78,14 @@ it("expiring tokens: a refresh ends the old pair, and a replay does no harm", as
 });
 
 it("offline_access makes an OAuth app's tokens expire; a GitHub App's always do", async () => {
-  const { vendor, connect } = await start();
+  const { vendor, connect } = await startHarness();
   expect(await connect({ scope: "repo offline_access" })).toMatchObject({ expires_in: 28_800, scope: "repo" });
   vendor.addClient({ ...CLIENT, kind: "github-app" });
   expect(await connect()).toMatchObject({ access_token: expect.stringMatching(/^ghu_/), expires_in: 28_800 });
 });
 
 it("revokes one token with DELETE, Basic and JSON; a token that is gone is 404", async () => {
-  const { vendor, connect, remove } = await start({ expiringTokens: true });
+  const { vendor, connect, remove } = await startHarness({ expiringTokens: true });
   const [one, two] = [await connect(), await connect()];
   const accessToken = one["access_token"] as string;
   expect((await remove("token", accessToken, basic(CLIENT.clientId, "wrong"))).status).toBe(401);
@@ -108,7 +102,7 @@ it("revokes one token with DELETE, Basic and JSON; a token that is gone is 404",
 });
 
 it("revokes a grant with all its tokens and forgets its scopes; other users keep theirs", async () => {
-  const { vendor, connect, remove } = await start();
+  const { vendor, connect, remove } = await startHarness();
   const [one] = [await connect(), await connect()];
   const other = await connect({}, { account: "operator" });
   expect((await remove("grant", one["access_token"] as string)).status).toBe(204);
@@ -117,7 +111,7 @@ it("revokes a grant with all its tokens and forgets its scopes; other users keep
 });
 
 it("checks a token: 200 while it lives, 404 afterwards, and not for another app", async () => {
-  const { vendor, connect } = await start();
+  const { vendor, connect } = await startHarness();
   vendor.addClient({ ...CLIENT, clientId: "other" });
   const accessToken = (await connect())["access_token"] as string;
   const check = async (clientId: string) =>
@@ -138,20 +132,20 @@ it("checks a token: 200 while it lives, 404 afterwards, and not for another app"
 });
 
 it("callbacks: the registered ones, and loopback with any port", async () => {
-  const { authorize } = await start({ redirectUris: ["http://127.0.0.1/callback", "http://a.example:9/base"] });
+  const { authorize } = await startHarness({ redirectUris: ["http://127.0.0.1/callback", "http://a.example:9/base"] });
   expect(await authorize({ redirect_uri: "http://127.0.0.1:9/callback" })).toHaveProperty("code");
   expect(await authorize({ redirect_uri: "http://a.example:9/base" })).toHaveProperty("code");
 });
 
 it("an install that starts at GitHub calls back without state, and its code works", async () => {
-  const { vendor, token } = await start({ kind: "github-app" });
+  const { vendor, token } = await startHarness({ kind: "github-app" });
   const callback = await browse(vendor.installUrl(CLIENT.clientId), {});
   expect(Object.keys(callback)).toEqual(["code", "installation_id", "setup_action"]);
   expect(await token({ code: callback["code"]! })).toHaveProperty("access_token");
 });
 
 it("metadata: an issuer with a path, resource metadata with the path, no registration", async () => {
-  const { vendor } = await start();
+  const { vendor } = await startHarness();
   const server = await request(`${vendor.url}/.well-known/oauth-authorization-server/login/oauth`);
   expect(server.body).toMatchObject({ issuer: vendor.endpoints["issuer"], code_challenge_methods_supported: ["S256"] });
   expect(server.body).not.toHaveProperty("registration_endpoint");

@@ -1,15 +1,9 @@
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { startLinear } from "./linear.ts";
 import { bearer, CALLBACK, request } from "./testing/http.ts";
 import { mcpHarness } from "./testing/mcp-harness.ts";
 
-async function start() {
-  const now = fixedClock(1_700_000_000);
-  const vendor = await startLinear({ now });
-  onTestFinished(vendor.close);
-  return { ...mcpHarness(vendor), advance: now.advance };
-}
+const start = () => mcpHarness(startLinear);
 
 it("connects a registered client: iss and state on the callback, a day's token", async () => {
   const { vendor, register, authorize, redeem } = await start();

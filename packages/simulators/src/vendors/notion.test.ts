@@ -1,15 +1,9 @@
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { startNotion } from "./notion.ts";
 import { bearer, request, VERIFIER } from "./testing/http.ts";
 import { mcpHarness } from "./testing/mcp-harness.ts";
 
-async function start() {
-  const now = fixedClock(1_700_000_000);
-  const vendor = await startNotion({ now });
-  onTestFinished(vendor.close);
-  return { ...mcpHarness(vendor), advance: now.advance };
-}
+const start = () => mcpHarness(startNotion);
 
 it("connects; the resource is the bare origin, not /mcp, and no iss comes back", async () => {
   const { vendor, register, authorize, redeem } = await start();

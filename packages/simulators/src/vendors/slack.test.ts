@@ -1,15 +1,9 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { CLIENT, SECRET, startHarness, type Members, type User } from "./testing/slack-harness.ts";
 import { basic, bearer, CALLBACK, CHALLENGE, postForm, request, VERIFIER } from "./testing/http.ts";
 
-async function start(...options: Parameters<typeof startHarness>) {
-  const harness = await startHarness(...options);
-  onTestFinished(harness.vendor.close);
-  return harness;
-}
-
 it("user pair: the token is nested, without expiry, and says whose it is", async () => {
-  const { vendor, user, authorizeUser, redeem } = await start();
+  const { vendor, user, authorizeUser, redeem } = await startHarness();
   const callback = await authorizeUser({ code_challenge: CHALLENGE, code_challenge_method: "S256", team: "T0SAMPLE2" });
   expect(Object.keys(callback)).toEqual(["code", "state"]);
   const answer = await redeem(user["token_endpoint"]!, { code: callback["code"]!, code_verifier: VERIFIER });
@@ -33,7 +27,7 @@ it("user pair: the token is nested, without expiry, and says whose it is", async
 });
 
 it("bot pair: bot token at the top, user token nested, each only when its scopes were asked", async () => {
-  const { connectBot } = await start();
+  const { connectBot } = await startHarness();
   expect(await connectBot({ scope: "chat:write", user_scope: "users:read" })).toMatchObject({
     access_token: expect.stringMatching(/^xoxb-/),
     token_type: "bot",
@@ -46,7 +40,7 @@ it("bot pair: bot token at the top, user token nested, each only when its scopes
 });
 
 it("scopes: none is refused on a page, commas only", async () => {
-  const { user, bot, page } = await start();
+  const { user, bot, page } = await startHarness();
   expect(await page(user["authorization_endpoint"]!, {})).toContain("No scopes requested");
   expect(await page(bot["authorization_endpoint"]!, { scope: "," })).toContain("No scopes requested");
   expect(await page(user["authorization_endpoint"]!, { scope: "chat:write users:read" })).toContain("invalid_scope");
@@ -55,7 +49,7 @@ it("scopes: none is refused on a page, commas only", async () => {
 });
 
 it("client authentication: in the body at the user pair, Basic as well at the bot pair", async () => {
-  const { user, bot, authorizeUser, authorizeBot, redeem } = await start();
+  const { user, bot, authorizeUser, authorizeBot, redeem } = await startHarness();
   const header = basic(CLIENT.clientId, CLIENT.clientSecret);
   const { code = "" } = await authorizeUser();
   const withBasic = await postForm(user["token_endpoint"]!, { code, redirect_uri: CALLBACK }, header);
@@ -71,7 +65,7 @@ it("client authentication: in the body at the user pair, Basic as well at the bo
 });
 
 it("a code is for its pair, and the callback that was sent comes again", async () => {
-  const { user, bot, authorizeUser, redeem } = await start();
+  const { user, bot, authorizeUser, redeem } = await startHarness();
   const { code = "" } = await authorizeUser();
   const error = async (members: Members, url = user["token_endpoint"]!) =>
     (await redeem(url, { code, ...members }))["error"];
@@ -81,7 +75,7 @@ it("a code is for its pair, and the callback that was sent comes again", async (
 });
 
 it("rotation: 12 hours, the used refresh token is dead, and bot and user are separate chains", async () => {
-  const { vendor, bot, user, connectBot, refresh, advance } = await start({ tokenRotation: true });
+  const { vendor, bot, user, connectBot, refresh, advance } = await startHarness({ tokenRotation: true });
   const first = await connectBot({ scope: "chat:write", user_scope: "users:read" });
   const person = first["authed_user"] as User;
   expect(first).toMatchObject({ expires_in: 43_200, refresh_token: expect.stringMatching(/^xoxe-1-/) });
@@ -105,7 +99,7 @@ it("rotation: 12 hours, the used refresh token is dead, and bot and user are sep
 });
 
 it("revokes with the token itself as Bearer; a test run changes nothing", async () => {
-  const { vendor, connectUser, revoke } = await start();
+  const { vendor, connectUser, revoke } = await startHarness();
   const token = ((await connectUser())["authed_user"] as User)["access_token"]!;
   const other = ((await connectUser({}, { account: "operator" }))["authed_user"] as User)["access_token"]!;
   expect(await revoke(token, { test: "1" })).toEqual({ ok: true, revoked: false });
@@ -118,7 +112,7 @@ it("revokes with the token itself as Bearer; a test run changes nothing", async 
 });
 
 it("errors are 200 with ok:false, too many requests 429 with Retry-After", async () => {
-  const { vendor, user, revoke } = await start();
+  const { vendor, user, revoke } = await startHarness();
   vendor.refuseNext("token", "ratelimited");
   const answer = await postForm(user["token_endpoint"]!, SECRET);
   expect([answer.status, answer.body]).toEqual([429, { ok: false, error: "ratelimited" }]);
@@ -130,7 +124,7 @@ it("errors are 200 with ok:false, too many requests 429 with Retry-After", async
 });
 
 it("cancel comes back as access_denied; unknown apps and callbacks stay on a page", async () => {
-  const { user, authorizeUser, page } = await start();
+  const { user, authorizeUser, page } = await startHarness();
   expect(await authorizeUser({}, { decision: "cancel" })).toEqual({ error: "access_denied", state: "s1" });
   const at = user["authorization_endpoint"]!;
   expect(await page(at, { client_id: "unknown" })).toContain("invalid_client_id");
@@ -141,7 +135,7 @@ it("cancel comes back as access_denied; unknown apps and callbacks stay on a pag
 });
 
 it("waiting for an administrator: a page and no callback, until approved and started again", async () => {
-  const { vendor, authorizeUser } = await start();
+  const { vendor, authorizeUser } = await startHarness();
   vendor.requireApproval(true);
   await expect(authorizeUser()).rejects.toMatchObject({
     cause: { status: 200, body: expect.stringContaining("An administrator has to approve Broker first") },
@@ -151,7 +145,7 @@ it("waiting for an administrator: a page and no callback, until approved and sta
 });
 
 it("metadata: post only, S256, resource metadata at the root only, no registration", async () => {
-  const { vendor } = await start();
+  const { vendor } = await startHarness();
   const { body } = await request(`${vendor.url}/.well-known/oauth-authorization-server`);
   expect(body).toMatchObject({ issuer: vendor.url, token_endpoint_auth_methods_supported: ["client_secret_post"] });
   expect(body).not.toHaveProperty("registration_endpoint");
@@ -161,7 +155,7 @@ it("metadata: post only, S256, resource metadata at the root only, no registrati
 });
 
 it("a call without its scope names it inside a 200", async () => {
-  const { vendor, connectUser } = await start();
+  const { vendor, connectUser } = await startHarness();
   const post = async (scope?: string) => {
     const { authed_user: person } = await connectUser(scope === undefined ? {} : { scope });
     const headers = bearer((person as User)["access_token"]);

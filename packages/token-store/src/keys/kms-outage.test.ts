@@ -92,16 +92,12 @@ describe("bar#TS-12 an outage of KMS", () => {
   });
 
   const REFUSED = expect.objectContaining({ name: "TokenStoreError", code: "key_service_refused" });
+  const state = (name: "Disabled" | "PendingDeletion") => (on: boolean) => kms.setKeyState(arn, on ? name : "Enabled");
   const STATES: readonly [string, (on: boolean) => void, RegExp, "unavailable" | "refused"][] = [
-    [
-      "disabled",
-      (on) => kms.setKeyState(arn, on ? "Disabled" : "Enabled"),
-      /DisabledException: the key is disabled: enable/,
-      "unavailable",
-    ],
+    ["disabled", state("Disabled"), /DisabledException: the key is disabled: enable/, "unavailable"],
     [
       "pending deletion",
-      (on) => kms.setKeyState(arn, on ? "PendingDeletion" : "Enabled"),
+      state("PendingDeletion"),
       /KMSInvalidStateException: .* pending deletion: cancel that and enable it/,
       "unavailable",
     ],

@@ -5,9 +5,8 @@ import { mcpHarness, PKCE, serveDocument } from "../testing/mcp-harness.ts";
 import { AUTH_METHODS } from "../base/registration.ts";
 
 async function start() {
-  const vendor = await startLinear({ now: () => 1_700_000_000 });
-  onTestFinished(vendor.close);
-  return { ...mcpHarness(vendor), registration: vendor.endpoints["registration_endpoint"]! };
+  const harness = await mcpHarness(startLinear);
+  return { ...harness, registration: harness.vendor.endpoints["registration_endpoint"]! };
 }
 
 it("registers public and confidential clients and answers what it keeps", async () => {

@@ -1,5 +1,6 @@
 /** The harness of the GitHub simulator's tests. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { onTestFinished } from "vitest";
 import { startGitHub } from "../github.ts";
 import type { GitHubClient } from "../github.ts";
 import { basic, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
@@ -8,10 +9,11 @@ export const CLIENT = { clientId: "gh-client", clientSecret: "gh secret+1", redi
 export const SECRET = { client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
 const JSON_PLEASE = { Accept: "application/json" };
 
-/** A GitHub with one app, and the requests of its tests. Close `vendor` afterwards. */
+/** A GitHub with one app, and the requests of its test. */
 export async function startHarness(client: Partial<GitHubClient> = {}) {
   const now = fixedClock(1_700_000_000);
   const vendor = await startGitHub({ now });
+  onTestFinished(vendor.close);
   vendor.addClient({ ...CLIENT, ...client });
   const authorization = vendor.endpoints["authorization_endpoint"]!;
   const tokenEndpoint = vendor.endpoints["token_endpoint"]!;

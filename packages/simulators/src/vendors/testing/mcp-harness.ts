@@ -1,7 +1,9 @@
 /** The harness of the tests of MCP authorization servers: registered clients and their requests. */
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { onTestFinished } from "vitest";
 import { startScriptedVendor } from "../../scripted-vendor.ts";
 import type { AuthMethod } from "../base/clients.ts";
-import type { VendorSimulator } from "../base/simulator.ts";
+import type { SimulatorOptions, VendorSimulator } from "../base/simulator.ts";
 import { basic, browse, CALLBACK, CHALLENGE, postForm, postJson, VERIFIER, type Answer, type Browse } from "./http.ts";
 
 export type Members = Record<string, string>;
@@ -16,7 +18,11 @@ export interface Registered {
 /** `code_challenge` and its method, S256. */
 export const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
 
-export function mcpHarness(vendor: VendorSimulator) {
+/** A vendor of this test. */
+export async function mcpHarness(startVendor: (options: SimulatorOptions) => Promise<VendorSimulator>) {
+  const now = fixedClock(1_700_000_000);
+  const vendor = await startVendor({ now });
+  onTestFinished(vendor.close);
   const { authorization_endpoint = "", token_endpoint = "", registration_endpoint = "" } = vendor.endpoints;
   const register = async (method: AuthMethod = "none"): Promise<Registered> => {
     const metadata = { redirect_uris: [CALLBACK], token_endpoint_auth_method: method, client_name: "Broker" };
@@ -50,7 +56,7 @@ export function mcpHarness(vendor: VendorSimulator) {
   const refresh = (client: Registered, refreshToken: string) =>
     post(client, { grant_type: "refresh_token", refresh_token: refreshToken });
   const revoke = (client: Registered, token: string) => post(client, { token });
-  return { vendor, register, post, authorize, redeem, connect, refresh, revoke };
+  return { vendor, register, post, authorize, redeem, connect, refresh, revoke, advance: now.advance };
 }
 
 /** Serves one JSON document on loopback, which may change; `address` is a client id. */

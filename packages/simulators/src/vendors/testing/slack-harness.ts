@@ -1,5 +1,6 @@
 /** The harness of the Slack simulator's tests. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { onTestFinished } from "vitest";
 import type { SlackClient } from "../slack.ts";
 import { startSlack } from "../slack.ts";
 import { bearer, browse, CALLBACK, postForm, request, type Browse } from "./http.ts";
@@ -10,10 +11,11 @@ export const SECRET = { client_id: CLIENT.clientId, client_secret: CLIENT.client
 export type Members = Record<string, string>;
 export type User = Record<string, string>;
 
-/** A Slack with one app, and the requests of its tests. Close `vendor` afterwards. */
+/** A Slack with one app, and the requests of its test. */
 export async function startHarness(client: Partial<SlackClient> = {}) {
   const now = fixedClock(1_700_000_000);
   const vendor = await startSlack({ now });
+  onTestFinished(vendor.close);
   vendor.addClient({ ...CLIENT, ...client });
   const [user, bot] = [vendor.endpoints, vendor.botEndpoints];
   const query = { client_id: CLIENT.clientId, redirect_uri: CALLBACK, state: "s1" };
@@ -36,7 +38,7 @@ export async function startHarness(client: Partial<SlackClient> = {}) {
     const answer = await request(`${url}?${new URLSearchParams({ ...query, ...more }).toString()}`);
     return answer.text;
   };
-  const tools = {
+  return {
     vendor,
     user,
     bot,
@@ -48,6 +50,6 @@ export async function startHarness(client: Partial<SlackClient> = {}) {
     refresh,
     revoke,
     page,
+    advance: now.advance,
   };
-  return { ...tools, advance: now.advance };
 }
