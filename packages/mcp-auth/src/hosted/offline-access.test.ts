@@ -8,17 +8,8 @@ import { HOSTED, PRE_REGISTERED, SERVER as SERVER_ENVIRONMENT, SEVERAL } from ".
 import { openStubLinkingFixture } from "../testing/linking/stub-linking.ts";
 import { severalVendors } from "./link-policy/link-policy.ts";
 import { withOwed } from "./link-policy/scope.ts";
-import { openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
+import { openStubServerFixture } from "../testing/server-fixture.ts";
 import { openTestApp } from "../testing/test-app.ts";
-
-/** @returns what the vendor was asked for, and our token response */
-async function connect(fixture: ServerFixture, scope: string | undefined) {
-  const browser = fixture.browser();
-  const vendor = await browser.approve({ scope });
-  const back = await browser.finish(await browser.consent(vendor));
-  const { body } = await fixture.redeem(back.searchParams.get("code"));
-  return { asked: vendor.searchParams.get("scope"), body };
-}
 
 describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", () => {
   it.each([
@@ -27,8 +18,8 @@ describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", (
     ["alone", "offline_access", "read write"],
   ])("%s", async (_what, scope, granted) => {
     await using fixture = await openStubServerFixture({ scopes: ["read", "write"] });
-    const { asked, body } = await connect(fixture, scope);
-    expect(asked).toBe(granted);
+    const { vendor, body } = await fixture.connect({ scope });
+    expect(vendor.searchParams.get("scope")).toBe(granted);
     const refreshed = await fixture.refresh(body["refresh_token"], { scope });
     expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, granted]);
   });
@@ -37,7 +28,7 @@ describe("rfc6749#3.3 where the vendor does not have it, it asks for nothing", (
     "with VENDORS too: %s",
     async (scope) => {
       await using fixture = await openStubLinkingFixture();
-      const { body } = await connect(fixture, scope);
+      const { body } = await fixture.connect({ scope });
       expect(body["scope"]).toBe("main:read");
       const refreshed = await fixture.refresh(body["refresh_token"], { scope });
       expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, "main:read"]);
@@ -65,8 +56,8 @@ describe("where the vendor has it", () => {
     ["offline_access", "read write"],
   ])("and does not echo it, a refresh may still name it: %s", async (scope, granted) => {
     await using fixture = await openStubServerFixture({ scopes: ["read", "write", "offline_access"] });
-    const { asked, body } = await connect(fixture, undefined);
-    expect([asked, body["scope"]]).toEqual(["read write offline_access", "read write"]);
+    const { vendor, body } = await fixture.connect();
+    expect([vendor.searchParams.get("scope"), body["scope"]]).toEqual(["read write offline_access", "read write"]);
     const refreshed = await fixture.refresh(body["refresh_token"], { scope });
     expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, granted]);
     const more = await fixture.refresh(refreshed.body["refresh_token"], { scope: "read admin offline_access" });
@@ -76,7 +67,7 @@ describe("where the vendor has it", () => {
   it("with VENDORS likewise", async () => {
     await using fixture = await openStubLinkingFixture({ mainScopes: ["read", "write", "offline_access"] });
     const scope = "main:read main:offline_access";
-    const { body } = await connect(fixture, scope);
+    const { body } = await fixture.connect({ scope });
     expect(body["scope"]).toBe("main:read");
     const refreshed = await fixture.refresh(body["refresh_token"], { scope });
     expect([refreshed.status, refreshed.body["scope"]]).toEqual([200, "main:read"]);
@@ -88,8 +79,8 @@ describe("where the vendor has it", () => {
     "the vendor is asked for it: %s",
     async (scope) => {
       await using fixture = await openStubServerFixture({ scopes: ["read", "offline_access"] });
-      const { asked } = await connect(fixture, scope);
-      expect(asked?.split(" ")).toContain("offline_access");
+      const { vendor } = await fixture.connect({ scope });
+      expect(vendor.searchParams.get("scope")?.split(" ")).toContain("offline_access");
     },
   );
 

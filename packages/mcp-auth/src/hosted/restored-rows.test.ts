@@ -13,6 +13,7 @@ import {
   NOW,
   SAME,
   SOURCE,
+  startSession,
   testServerKey,
   testSessions,
   testSignIns,
@@ -47,8 +48,7 @@ describe("an ended session whose row was put back", () => {
   });
 
   it("bar#TS-19 does not give the answer to its previous refresh token once more", async () => {
-    const { sessions, records } = testSessions();
-    const { session, tokens } = await sessions.start(WHO);
+    const { sessions, records, session, tokens } = await startSession();
     await sessions.refresh(tokens.refreshToken, SAME);
     const row = await rowOf(records, sessionKey(session.id));
     await sessions.endAll(WHO.user);

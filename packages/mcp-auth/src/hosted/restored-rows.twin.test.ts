@@ -3,7 +3,7 @@ import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
 import { putBack, rowOf } from "../testing/record-stores.ts";
-import { AUDIENCE, NOW, SAME, SOURCE, testSessions, testSignIns, WHO } from "../testing/test-sessions.ts";
+import { AUDIENCE, NOW, SAME, SOURCE, startSession, testSessions, testSignIns, WHO } from "../testing/test-sessions.ts";
 import * as generations from "./sessions/sign-in-generation.ts";
 import { claimSignIn } from "./sessions/sign-in-source.ts";
 import * as index from "./sessions/user-sessions.ts";
@@ -14,8 +14,7 @@ it.each(["its row put back", "its index removed"])(
     weaken(index, ({ createUserSessions }) => ({
       createUserSessions: (deps) => ({ ...createUserSessions(deps), listedUntil: async () => 4_000_000_000 }),
     }));
-    const { sessions, records, serverKey } = testSessions();
-    const { session, tokens } = await sessions.start(WHO);
+    const { sessions, records, serverKey, session, tokens } = await startSession();
     const key = { kind: "session", id: session.id };
     const row = await rowOf(records, key);
     if (how === "its index removed") {

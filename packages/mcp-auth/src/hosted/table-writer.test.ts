@@ -6,7 +6,7 @@
 import type { JsonObject, RecordKey } from "@oauth-broker/oauth-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BACK, openStubServerFixture, type StubServerFixture } from "../testing/server-fixture.ts";
-import { AUDIENCE, plantServerKey, SAME, SOURCE, testSessions, WHO } from "../testing/test-sessions.ts";
+import { AUDIENCE, plantServerKey, SAME, SOURCE, startSession, testSessions, WHO } from "../testing/test-sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 import { overwriteRow } from "../testing/record-stores.ts";
 
@@ -26,8 +26,7 @@ describe("a session whose row was written by another", () => {
     ["generation", { generation: 7 }],
     ["start", { startedAt: 0 }],
   ])("bar#TS-3 with another %s is invalid", async (_what, change) => {
-    const { sessions, records } = testSessions();
-    const { session, tokens } = await sessions.start(WHO);
+    const { sessions, records, session, tokens } = await startSession();
     await overwriteRow(records, { kind: "session", id: session.id }, (data) => ({ ...data, ...change }));
     expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
     expect(await sessions.find(tokens.refreshToken)).toBeUndefined();
@@ -71,8 +70,7 @@ describe("a session whose row was written by another", () => {
   });
 
   it("of a release before records had MACs is refused, and its user signs in once again", async () => {
-    const { sessions, records } = testSessions();
-    const { session, tokens } = await sessions.start(WHO);
+    const { sessions, records, session, tokens } = await startSession();
     await overwriteRow(records, { kind: "session", id: session.id }, asBefore);
     expect(await sessions.identify(tokens.accessToken)).toBeUndefined();
     await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);

@@ -34,6 +34,7 @@ import { Hono } from "hono";
 import type { Authenticate } from "../mode.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { authenticate } from "../hosted/authenticate.ts";
+import { linkKey } from "../hosted/links/link.ts";
 import { identitySource } from "../hosted/records/identity-source.ts";
 import { createPages, type Pages } from "../hosted/pages/deps.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
@@ -253,6 +254,14 @@ const REDEEM = { grant_type: "authorization_code", redirect_uri: CALLBACK, code_
 export function form(parameters: RequestParameters): URLSearchParams {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return new URLSearchParams(given);
+}
+
+/** The link of `user`. */
+export async function linkOf(
+  fixture: Pick<HostedFixture, "tokens" | "settings">,
+): Promise<{ readonly token: string | undefined; readonly scope: string | undefined }> {
+  const { accessToken, scope } = (await fixture.tokens.get(linkKey("user", fixture)))?.tokens ?? {};
+  return { token: accessToken?.reveal(), scope };
 }
 
 function failing<Store extends object>(store: Store, name: "records" | "tokens", down: HostedFixture["down"]): Store {

@@ -48,8 +48,8 @@ export interface ServerFixture extends HostedFixture {
   /** The whole flow up to the client, in a new browser. @returns our code */
   codeOf(parameters?: RequestParameters): Promise<string>;
   redeem(code: string | null | undefined, parameters?: RequestParameters): Promise<TokenAnswer>;
-  /** The whole flow, in a new browser. @returns our token response */
-  connect(parameters?: RequestParameters): Promise<TokenAnswer>;
+  /** The whole flow, in a new browser. @returns our token response, and the vendor's URL */
+  connect(parameters?: RequestParameters): Promise<TokenAnswer & { readonly vendor: URL }>;
   /**
    * Registers openly.
    *
@@ -126,7 +126,10 @@ export function openServerFixture({
     redeem,
     connect: async (parameters = {}) => {
       const { scope: _, state: __, ...client } = parameters;
-      return redeem(await codeOf(parameters), client);
+      const browser = browserOf(fixture);
+      const vendor = await browser.approve(parameters);
+      const back = await browser.finish(await browser.consent(vendor));
+      return { ...(await redeem(back.searchParams.get("code"), client)), vendor };
     },
     refresh: (refreshToken, parameters = {}) => fixture.refresh(refreshToken, { ...desk, ...parameters }),
     revoke: (token, parameters = {}) => fixture.revoke(token, { ...desk, ...parameters }),

@@ -101,6 +101,12 @@ export function testSessions(
   };
 }
 
+/** The same in memory, with a session of WHO. */
+export async function startSession(): Promise<TestSessions & Awaited<ReturnType<Sessions["start"]>>> {
+  const test = testSessions();
+  return { ...test, ...(await test.sessions.start(WHO)) };
+}
+
 function authenticated(records: RecordStore, serverKey: ServerKey): RecordStore {
   return authenticatedRecords({ records, keys: oneMacKey(() => serverKey.derive("record-mac")) });
 }

@@ -9,17 +9,6 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** The whole flow. @returns our token response, and the vendor's URL */
-async function connect(scope?: string) {
-  const browser = fixture.browser();
-  const vendor = await browser.approve({ scope });
-  const back = await browser.finish(await browser.consent(vendor));
-  expect(back.searchParams.get("error")).toBeNull();
-  const { status, body } = await fixture.redeem(back.searchParams.get("code"));
-  expect(status).toBe(200);
-  return { vendor, body };
-}
-
 const sessionOf = (accessToken = "") => fixture.sessions.identify(accessToken);
 
 describe("the scope of a session", () => {
@@ -31,7 +20,7 @@ describe("the scope of a session", () => {
   });
 
   it("rfc6749#3.3 is all of it when the client names none", async () => {
-    const { body, vendor } = await connect();
+    const { body, vendor } = await fixture.connect();
     expect(body["scope"]).toBe(ALL_SCOPES.join(" "));
     expect(await sessionOf(body["access_token"])).toMatchObject({ scope: ALL_SCOPES });
     expect(vendor.searchParams.get("scope")).toBe("read write");
@@ -43,7 +32,7 @@ describe("the scope of a session", () => {
     ["chat:main:read", "chat:main:read", null],
     ["main:write", "main:write", "write"],
   ])("is what the client named, %s, and the vendor is asked for its own part", async (scope, granted, asked) => {
-    const { body, vendor } = await connect(scope);
+    const { body, vendor } = await fixture.connect({ scope });
     expect(body["scope"]).toBe(granted);
     expect(vendor.searchParams.get("scope")).toBe(asked);
   });
@@ -63,14 +52,14 @@ describe("the scope of a session", () => {
   });
 
   it("is never more than the user consented to, although the vendor grants more", async () => {
-    const { body } = await connect("main:read chat:post");
+    const { body } = await fixture.connect({ scope: "main:read chat:post" });
     expect(body["scope"]).toBe("main:read chat:post");
     const refreshed = await fixture.refresh(body["refresh_token"], { scope: "main:read main:write" });
     expect(refreshed).toMatchObject({ status: 400, body: { error: "invalid_scope" } });
   });
 
   it("is narrowed by a refresh, by vendor", async () => {
-    const { body } = await connect();
+    const { body } = await fixture.connect();
     const { body: narrowed } = await fixture.refresh(body["refresh_token"], { scope: "chat:post" });
     expect(narrowed["scope"]).toBe("chat:post");
     expect(await sessionOf(narrowed["access_token"])).toMatchObject({ scope: ["chat:post"] });
@@ -134,7 +123,7 @@ describe("after VENDOR became VENDORS with the same vendor", () => {
 
 describe("a refresh with VENDORS", () => {
   it("does not ask for the sign-in vendor's link: no dead grant ends a session", async () => {
-    const { body } = await connect();
+    const { body } = await fixture.connect();
     fixture.down.add("tokens");
     expect((await fixture.refresh(body["refresh_token"])).status).toBe(200);
   });

@@ -2,7 +2,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { describe, expect, it } from "vitest";
 import { putBack, rowOf } from "../../testing/record-stores.ts";
-import { SAME, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
+import { SAME, startSession, testServerKey, testSessions, WHO } from "../../testing/test-sessions.ts";
 
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant", description: "The refresh token is not valid" });
 const INVALID_SCOPE = expect.objectContaining({ code: "invalid_scope" });
@@ -10,8 +10,7 @@ const OUTAGE = new OAuthError("temporarily_unavailable", "The record store does 
 
 describe("a refresh token", () => {
   it("bar#AS-14 used again within 30 s: the same answer, with the time that is left", async () => {
-    const { sessions, again, clock } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, again, clock, tokens } = await startSession();
     const answer = await sessions.refresh(tokens.refreshToken, SAME);
     clock.advance(30);
     expect(await again().refresh(tokens.refreshToken, SAME)).toEqual({ ...answer, expiresInSeconds: 3570 });
@@ -22,8 +21,7 @@ describe("a refresh token", () => {
   });
 
   it("rfc9700#4.14.2 bar#AS-14 used again after 31 s is refused, and the session ends", async () => {
-    const { sessions, clock } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, clock, tokens } = await startSession();
     const other = await sessions.start(WHO);
     const answer = await sessions.refresh(tokens.refreshToken, SAME);
     clock.advance(31);
@@ -36,8 +34,7 @@ describe("a refresh token", () => {
   });
 
   it("bar#AS-14 whose successor was used is an ancestor at once: refused, and the session ends", async () => {
-    const { sessions } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, tokens } = await startSession();
     const second = await sessions.refresh(tokens.refreshToken, SAME);
     const third = await sessions.refresh(second.refreshToken, SAME);
     await expect(sessions.refresh(tokens.refreshToken, SAME)).rejects.toThrow(INVALID_GRANT);
@@ -59,8 +56,7 @@ describe("a refresh token", () => {
   });
 
   it("bar#AS-14 from another client is refused and ends nothing, however old the token is", async () => {
-    const { sessions, clock } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, clock, tokens } = await startSession();
     const other = { clientId: "another", scope: undefined };
     await expect(sessions.refresh(tokens.refreshToken, other)).rejects.toThrow(INVALID_GRANT);
     const second = await sessions.refresh(tokens.refreshToken, SAME);
@@ -71,8 +67,7 @@ describe("a refresh token", () => {
   });
 
   it("rfc6749#6 bar#AS-14 with a wider scope: invalid_scope, and nothing is spent", async () => {
-    const { sessions } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, tokens } = await startSession();
     const wider = { clientId: "platform", scope: ["read", "admin"] };
     await expect(sessions.refresh(tokens.refreshToken, wider)).rejects.toThrow(INVALID_SCOPE);
     const second = await sessions.refresh(tokens.refreshToken, SAME);
@@ -81,8 +76,7 @@ describe("a refresh token", () => {
   });
 
   it("rfc6749#6 with less scope gives an access token with less, and keeps what was granted", async () => {
-    const { sessions } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, tokens } = await startSession();
     const less = await sessions.refresh(tokens.refreshToken, { clientId: "platform", scope: ["read"] });
     expect(less.scope).toEqual(["read"]);
     expect(await sessions.identify(less.accessToken)).toMatchObject({ scope: ["read"] });
@@ -94,8 +88,7 @@ describe("a refresh token", () => {
   });
 
   it("bar#AS-14 bar#RF-8 cannot be obtained for an access token, and the attempt ends nothing", async () => {
-    const { sessions, calls } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, calls, tokens } = await startSession();
     const before = calls();
     for (const token of [tokens.accessToken, tokens.accessToken.replace("mcp_at_", "mcp_rt_"), "", "junk"]) {
       await expect(sessions.refresh(token, SAME)).rejects.toThrow(INVALID_GRANT);
@@ -106,8 +99,7 @@ describe("a refresh token", () => {
   });
 
   it("bar#AS-14 forged by an attacker who knows the session id ends nothing, and costs no read", async () => {
-    const { sessions, calls } = testSessions();
-    const { session, tokens } = await sessions.start(WHO);
+    const { sessions, calls, session, tokens } = await startSession();
     const second = await sessions.refresh(tokens.refreshToken, SAME);
     const before = calls();
     const forged = forgedFor(session.id);
@@ -118,8 +110,7 @@ describe("a refresh token", () => {
   });
 
   it("bar#AS-14 during an outage: 503, nothing is spent and nothing ends", async () => {
-    const { sessions, fail, clock } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, fail, clock, tokens } = await startSession();
     const second = await sessions.refresh(tokens.refreshToken, SAME);
     clock.advance(31);
     fail(OUTAGE);
@@ -132,8 +123,7 @@ describe("a refresh token", () => {
   });
 
   it("that a session never issued, as after a store was restored, is refused and ends nothing", async () => {
-    const { sessions, records } = testSessions();
-    const { session, tokens } = await sessions.start(WHO);
+    const { sessions, records, session, tokens } = await startSession();
     const row = await rowOf(records, { kind: "session", id: session.id });
     const lost = await sessions.refresh(tokens.refreshToken, SAME);
     await putBack(records, row);
@@ -159,8 +149,7 @@ describe("a refresh token", () => {
 
 describe("an access token", () => {
   it("bar#RS-2 is an access token of this server, and no other token", async () => {
-    const { sessions, again, calls, clock } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, again, calls, clock, tokens } = await startSession();
     const [elsewhere, stranger] = [
       again({ audience: "https://other.example/mcp" }),
       again({ serverKey: testServerKey(clock) }),

@@ -1,12 +1,11 @@
 /** Which requests can end a session, and what its record reveals. */
 import { open } from "@oauth-broker/token-store";
 import { describe, expect, it } from "vitest";
-import { SAME, testSessions, WHO } from "../../testing/test-sessions.ts";
+import { SAME, startSession, WHO } from "../../testing/test-sessions.ts";
 
 describe("a revocation", () => {
   it("bar#AS-21 by another client, or of an invalid token, has no effect", async () => {
-    const { sessions } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, tokens } = await startSession();
     for (const token of [tokens.accessToken, tokens.refreshToken]) {
       expect(await sessions.revoke(token, "another")).toBeUndefined();
     }
@@ -17,16 +16,14 @@ describe("a revocation", () => {
   });
 
   it("bar#AS-21 with an expired access token has no effect: logs have such tokens", async () => {
-    const { sessions, clock } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, clock, tokens } = await startSession();
     clock.advance(3600);
     expect(await sessions.revoke(tokens.accessToken, "platform")).toBeUndefined();
     expect(await sessions.find(tokens.refreshToken)).toBeDefined();
   });
 
   it("with the previous refresh token ends the session: a client lost an answer", async () => {
-    const { sessions, clock } = testSessions();
-    const { tokens } = await sessions.start(WHO);
+    const { sessions, clock, tokens } = await startSession();
     const second = await sessions.refresh(tokens.refreshToken, SAME);
     clock.advance(3000);
     expect(await sessions.revoke(tokens.refreshToken, "platform")).toEqual({ user: WHO.user, wasLast: true });
@@ -36,8 +33,7 @@ describe("a revocation", () => {
 
 describe("the record", () => {
   it("does not reveal the response of a refresh to a holder of the store and the server key", async () => {
-    const { sessions, records, serverKey } = testSessions();
-    const { session, tokens } = await sessions.start(WHO);
+    const { sessions, records, serverKey, session, tokens } = await startSession();
     await sessions.refresh(tokens.refreshToken, SAME);
     const record = await records.get({ kind: "session", id: session.id });
     const previous = record?.data["previous"] as { readonly sealed: string };
@@ -56,8 +52,7 @@ describe("the record", () => {
   });
 
   it("of a format that is not known is an outage, not the end of a session", async () => {
-    const { sessions, authenticated } = testSessions();
-    const { session, tokens } = await sessions.start(WHO);
+    const { sessions, authenticated, session, tokens } = await startSession();
     await authenticated.advance(
       { kind: "session", id: session.id },
       { stage: "live", expect: {} },

@@ -5,10 +5,9 @@
 import { defined } from "@oauth-broker/oauth-core";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { z } from "zod";
-import { linkKey } from "../../hosted/links/link.ts";
 import { defineTool } from "../../tool.ts";
 import { type Closing, closing } from "../closing.ts";
-import type { FixtureOptions } from "../hosted-fixture.ts";
+import { type FixtureOptions, linkOf } from "../hosted-fixture.ts";
 import { openStubServerFixture, type StubServerFixture } from "../server-fixture.ts";
 import { openMcpOver } from "./mcp-over.ts";
 import { legacyCall, rawRequest } from "./raw-calls.ts";
@@ -24,7 +23,7 @@ export interface SharedLink extends StubServerFixture {
   /** @returns the vendor token the tool had, or the response's status and challenge */
   callTool(name: string, accessToken: string): Promise<string>;
   /** The link's vendor token. */
-  linked(): Promise<{ readonly token: string | undefined; readonly scope: string | undefined }>;
+  linked(): ReturnType<typeof linkOf>;
   /** Vendor tokens that were revoked. */
   readonly revoked: string[];
 }
@@ -88,10 +87,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
       const token = /vendor-token-\d+/.exec(text)?.[0];
       return token ?? `${answer.status} ${answer.headers.get("www-authenticate") ?? text}`;
     },
-    linked: async () => {
-      const { accessToken, scope } = (await fixture.tokens.get(linkKey("user", fixture)))?.tokens ?? {};
-      return { token: accessToken?.reveal(), scope };
-    },
+    linked: () => linkOf(fixture),
   };
   return closing(opened, async () => {
     await mcp.close();
