@@ -11,7 +11,8 @@ import * as policyModule from "../../apps/broker/src/flows/policy.ts";
 import * as serverModule from "@oauth-broker/oauth-core/server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { HONEST, PLATFORMS, VENDOR_CLIENT } from "./support/names.ts";
+import { clientsOf } from "./support/fixture.ts";
+import { HONEST, VENDOR_CLIENT } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
 import { answerOwnerPage, type Form, locationOf, openScene, parameter, recordOf } from "./support/actors.ts";
 
@@ -23,16 +24,12 @@ async function setUp(form: Form = {}, own: object = {}) {
   const isPublic = form["vendor_client_id"] !== undefined;
   const credentials = { id: "first", client_id: VENDOR_CLIENT.clientId };
   const open = { name: "Honest", issuer: HONEST, token_endpoint_auth_method: "none", credentials };
-  const clientOf = (id: keyof typeof PLATFORMS, owner: string, name: string) => ({
-    client_id: id,
-    client_secret: PLATFORMS[id].secret,
-    redirect_uris: [PLATFORMS[id].redirectUri],
-    owner,
-    name,
-  });
   const config = {
     owners: [{ id: "acme" }, { id: "mallory", name: "Mallory Ltd" }],
-    clients: [clientOf("platform", "acme", "Reports"), { ...clientOf("other", "mallory", "Free Prizes"), ...own }],
+    clients: clientsOf({
+      platform: { owner: "acme", name: "Reports" },
+      other: { owner: "mallory", name: "Free Prizes", ...own },
+    }),
   };
   const entries = isPublic ? { entries: { honest: open } } : {};
   const scene = await openScene({ vendor: { isPublic }, config, ...entries });

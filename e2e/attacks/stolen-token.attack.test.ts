@@ -10,7 +10,8 @@ import { ownerOf } from "@oauth-broker/simulators";
 import * as tokenBindingModule from "@oauth-broker/broker/src/grants/token-binding.ts";
 import * as sealedRefreshTokenModule from "@oauth-broker/broker/src/grants/sealed-refresh-token.ts";
 import { describe, expect, it } from "vitest";
-import { HONEST, type PlatformId, PLATFORMS } from "./support/names.ts";
+import { clientsOf } from "./support/fixture.ts";
+import { HONEST } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import {
   type Answer,
@@ -27,16 +28,9 @@ import {
 type Tokens = Record<"access_token" | "refresh_token" | "connection", string>;
 
 async function setUp(refresh_tokens: "vendor" | "sealed" = "vendor") {
-  const clientOf = (id: PlatformId, owner: string) => ({
-    client_id: id,
-    client_secret: PLATFORMS[id].secret,
-    redirect_uris: [PLATFORMS[id].redirectUri],
-    owner,
-    refresh_tokens,
-  });
   const config = {
     owners: [{ id: "acme" }, { id: "mallory" }],
-    clients: [clientOf("platform", "acme"), clientOf("other", "mallory")],
+    clients: clientsOf({ platform: { owner: "acme", refresh_tokens }, other: { owner: "mallory", refresh_tokens } }),
   };
   const entry = {
     name: "Honest",

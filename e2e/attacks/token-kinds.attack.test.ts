@@ -8,6 +8,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
 import { atCallback, encode, type Form, locationOf, openScene, parameter } from "./support/actors.ts";
+import { clientsOf } from "./support/fixture.ts";
 import { BASE_URL, CALLBACK, FORM, HONEST, NOW, PLATFORMS } from "./support/names.ts";
 
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
@@ -17,7 +18,12 @@ async function setUp() {
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
   const keyed = { client_id: "keyed", jwks, redirect_uris: [PLATFORMS.platform.redirectUri] };
-  const { fixture, honest, backend, victim: browser } = await openScene({ clients: [keyed] });
+  const {
+    fixture,
+    honest,
+    backend,
+    victim: browser,
+  } = await openScene({ config: { clients: [...clientsOf(), keyed] } });
 
   /** A flow before the callback, and one that is back at the platform. */
   const started = async () => {

@@ -20,8 +20,6 @@ export interface FixtureOptions {
    * of its host, discovered.
    */
   readonly entries?: Readonly<Record<string, object>>;
-  /** Clients in addition to the two platforms, in the spelling of broker.yaml. */
-  readonly clients?: readonly object[];
   /** Further top-level members of broker.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Receives every outbound request of the broker, instead of the vendors. */
@@ -67,13 +65,13 @@ export async function createFixture(options: FixtureOptions) {
   return fixture;
 }
 
-function configurationOf({ vendors, entries, clients = [], config }: FixtureOptions): object {
+function configurationOf({ vendors, entries, config }: FixtureOptions): object {
   const credentials = { id: "first", client_id: VENDOR_CLIENT.clientId, client_secret: VENDOR_CLIENT.clientSecret };
   const discovered = vendors.map(({ origin }) => [idOf(origin), { name: idOf(origin), issuer: origin }] as const);
   return {
     base_url: BASE_URL,
     store: "memory:",
-    clients: [...clientsOf(), ...clients],
+    clients: clientsOf(),
     vendors: Object.fromEntries(
       Object.entries(entries ?? Object.fromEntries(discovered)).map(([id, entry]) => [
         id,
@@ -85,10 +83,10 @@ function configurationOf({ vendors, entries, clients = [], config }: FixtureOpti
   };
 }
 
-/** The two platforms, in the spelling of broker.yaml. @param owners by client */
-export function clientsOf(owners: Readonly<Partial<Record<string, string>>> = {}): object[] {
+/** The two platforms, in the spelling of broker.yaml. @param more of each */
+export function clientsOf(more: Readonly<Partial<Record<string, object>>> = {}): object[] {
   return Object.entries(PLATFORMS).map(([client_id, { secret, redirectUri }]) => {
-    return { client_id, client_secret: secret, redirect_uris: [redirectUri], owner: owners[client_id] };
+    return { client_id, client_secret: secret, redirect_uris: [redirectUri], ...more[client_id] };
   });
 }
 

@@ -25,7 +25,7 @@ export async function setUpRegistration(metadata: Readonly<Record<string, unknow
   const fixture = await createFixture({
     vendors: [vendorAt(HONEST, metadata), vendorAt(EVIL), vendorAt("https://collector.example")],
     config: {
-      clients: clientsOf({ platform: "acme", other: "rival" }),
+      clients: clientsOf({ platform: { owner: "acme" }, other: { owner: "rival" } }),
       owners: [{ id: "acme", initial_access_token: { honest: IAT } }, { id: "rival" }],
     },
   });

@@ -8,7 +8,7 @@ import { readProgram, runProgram, say } from "../../support/program.ts";
 import { describeMachine } from "../machine.ts";
 import { measurePart, PARTS, type Part, partNamed } from "./parts.ts";
 import { foundText } from "./section.ts";
-import { FULL, type Size, SMALL } from "./size.ts";
+import { FULL } from "./size.ts";
 
 const HELP = `Usage: npm run scale -- [PART …] [OPTIONS]
 
@@ -20,20 +20,19 @@ ${Object.entries(PARTS)
   .map(([name, { about }]) => `  ${name.padEnd(16)}${about}`)
   .join("\n")}
 
-  --small      small numbers: shows that it works, and says nothing about cost
   -h, --help   this text
   -v, --version
                the version
 
 DYNAMODB_LOCAL_ENDPOINT names a DynamoDB Local to use instead of dynalite. The machine should have nothing else to do.`;
 
-async function run(parts: readonly Part[], size: Size): Promise<void> {
+async function run(parts: readonly Part[]): Promise<void> {
   say("building the broker where it is older than its sources");
   buildBroker();
-  process.stdout.write(`${describeMachine()}${size === SMALL ? ", --small: no figures" : ""}\n`);
+  process.stdout.write(`${describeMachine()}\n`);
   for (const part of parts) {
     const startedAt = performance.now();
-    const found = await measurePart(part, size, (line) => say(`${part}  ${line}`));
+    const found = await measurePart(part, FULL, (line) => say(`${part}  ${line}`));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     process.stdout.write(`\n${foundText(found)}\n  (npm run scale -- ${part}: ${seconds} s)\n`);
     process.stdout.write(`\nIts lines of docs/capacity.md:\n\n${found.page.join("\n")}\n`);
@@ -41,8 +40,7 @@ async function run(parts: readonly Part[], size: Size): Promise<void> {
 }
 
 const about = { program: "npm run scale --", help: HELP, words: true };
-const chosen = readProgram({ small: { type: "boolean" } }, about, ({ values, words }) => ({
-  parts: words.length === 0 ? (Object.keys(PARTS) as Part[]) : words.map(partNamed),
-  size: values.small === true ? SMALL : FULL,
-}));
-if (chosen !== undefined) await runProgram(() => run(chosen.parts, chosen.size));
+const chosen = readProgram({}, about, ({ words }) =>
+  words.length === 0 ? (Object.keys(PARTS) as Part[]) : words.map(partNamed),
+);
+if (chosen !== undefined) await runProgram(() => run(chosen));
