@@ -3,6 +3,7 @@
 import os
 import time
 from functools import partial
+from html import escape
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import requests
@@ -10,7 +11,6 @@ from authlib.integrations.requests_client import OAuth2Session, OAuthError
 from cachelib import SimpleCache
 from flask import Flask, abort, redirect, request, session
 from flask_session import Session
-from markupsafe import escape
 from waitress import create_server
 
 NEEDED = ["BROKER_URL", "BROKER_CLIENT_ID", "BROKER_CLIENT_SECRET"]
