@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { checkSecretComparisons, staleAllowances } from "./secret-comparisons.ts";
 import { parseSource } from "../sources.ts";
 
-const check = (text: string, path = "packages/oauth-core/src/protocol/x.ts"): string[] =>
-  checkSecretComparisons([parseSource(path, text)]).map(({ line, message }) => `${line} ${message.split(" tells")[0]}`);
+const check = (text: string, path = "packages/oauth-core/src/protocol/x.ts") =>
+  checkSecretComparisons([parseSource(path, text)]);
 
 describe("bar#HT-9 secrets are compared in constant time", () => {
   it.each([

@@ -115,28 +115,20 @@ describe("vendor probe", () => {
     expect(code).toBe(0);
   });
 
-  describe("of an MCP server", () => {
-    const probeServer = async (change: (issuer: string) => object) => {
-      const { issuer } = await startMetadataServer(change);
-      const endpoints = {
-        issuer,
-        server_url: `${issuer}/mcp`,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-        registration_endpoint: `${issuer}/register`,
-      };
-      return { issuer, ...(await runInProcess(["probe", ...atSimulator({ id: "postman-mcp", endpoints })])) };
+  it("reports each endpoint of an MCP server that has moved", async () => {
+    const { issuer } = await startMetadataServer((url) => ({ token_endpoint: `${url}/new/token` }));
+    const endpoints = {
+      issuer,
+      server_url: `${issuer}/mcp`,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      registration_endpoint: `${issuer}/register`,
     };
-
-    it("reports each endpoint that has moved", async () => {
-      const { issuer, code, stdout } = await probeServer((url) => ({ token_endpoint: `${url}/new/token` }));
-      expect(stdout).toContain(
-        `drift  token_endpoint: the entry has ${issuer}/token, the metadata ${issuer}/new/token`,
-      );
-      expect(stdout).toContain(`ok     authorization_endpoint: ${issuer}/authorize`);
-      expect(stdout).toMatch(/^drift {2}metadata: .*token_endpoint.*endpoint_mismatch/m);
-      expect(code).toBe(1);
-    });
+    const { code, stdout } = await runInProcess(["probe", ...atSimulator({ id: "postman-mcp", endpoints })]);
+    expect(stdout).toContain(`drift  token_endpoint: the entry has ${issuer}/token, the metadata ${issuer}/new/token`);
+    expect(stdout).toContain(`ok     authorization_endpoint: ${issuer}/authorize`);
+    expect(stdout).toMatch(/^drift {2}metadata: .*token_endpoint.*endpoint_mismatch/m);
+    expect(code).toBe(1);
   });
 
   it("fills the placeholders of an entry of the catalogue", async () => {
