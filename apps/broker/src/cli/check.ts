@@ -47,11 +47,8 @@ async function findObstacle(config: Config): Promise<string | undefined> {
   const obstacle = isNew ? cannotBeMade(store.path) : undefined;
   if (obstacle !== undefined) return obstacle;
   // Opening a store that is not there would make it.
-  const stores = await openStores(
-    config,
-    systemClock,
-    isNew ? { records: memoryRecordStore({ now: systemClock }) } : {},
-  );
+  const parts = isNew ? { records: memoryRecordStore({ now: systemClock }) } : {};
+  const stores = await openStores(config, systemClock, parts);
   try {
     await stores.records.ping();
     return await closedKeys(config, stores);

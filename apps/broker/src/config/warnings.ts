@@ -135,10 +135,9 @@ export function sharingWarnings(
   }
   return [...shared.values()].map(({ vendorIds, sharing }) => {
     const entries = vendorIds.flatMap((id) => vendors.get(id) ?? []);
-    const refused = [...clients.keys()].filter((index) => {
-      const client = clients[index];
-      return client?.browserBinding === "platform" && entries.some((entry) => mayStart(client, entry));
-    });
+    const isRefused = (client: ClientConfig): boolean =>
+      client.browserBinding === "platform" && entries.some((entry) => mayStart(client, entry));
+    const refused = clients.flatMap((client, index) => (isRefused(client) ? [index] : []));
     const binding =
       refused.length === 0
         ? ""

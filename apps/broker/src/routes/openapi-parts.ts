@@ -1,5 +1,5 @@
 /** What the operations of openapi.ts share: bodies, answers, parameters, redirects, examples. */
-import { type Schema, SCHEMAS, text } from "./openapi-schemas.ts";
+import { type Schema, SCHEMAS, shape, text } from "./openapi-schemas.ts";
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 const answer = (name: string): Schema => ({ $ref: `#/components/responses/${name}` });
@@ -13,7 +13,7 @@ export const form = (
   required: true,
   content: {
     "application/x-www-form-urlencoded": {
-      schema: { type: "object", properties, required },
+      schema: shape(required, properties),
       ...examplesOf(examples),
     },
   },

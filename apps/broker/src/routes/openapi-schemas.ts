@@ -7,10 +7,12 @@ const texts = (description: string): Schema => ({ type: "array", items: { type: 
 
 const flag = (description: string): Schema => ({ type: "boolean", description });
 const seconds = (description: string): Schema => ({ type: "integer", minimum: 1, description });
-const object = (description: string, extra: Schema = { additionalProperties: true }): Schema => ({
+const object = (description: string): Schema => ({ type: "object", description, additionalProperties: true });
+/** An object with these members. */
+export const shape = (required: readonly string[], properties: Record<string, Schema>): Schema => ({
   type: "object",
-  description,
-  ...extra,
+  required,
+  properties,
 });
 
 const REQUIRED_OF_VENDOR = [
@@ -49,89 +51,70 @@ const VENDOR: Record<string, Schema> = {
 };
 
 export const SCHEMAS: Record<string, Schema> = {
-  Error: {
-    type: "object",
-    required: ["error", "error_description"],
-    properties: {
-      error: text("A code of RFC 6749 or of the table in docs/api.md."),
-      error_description: text("A sentence for the reader of the log."),
-      flow_id: text("The name of the flow in the broker's log."),
-      reference_id: text("The name of a bug of the broker in the broker's log."),
-      reason: text("The rule or deadline that refused the request."),
-      retry: text("Always restart: something was spent and its response lost, so start a new flow.", {
-        enum: ["restart"],
-      }),
-      vendor_error: text("The vendor's own code."),
-      credentials_source: text("Whose credentials the vendor refused.", {
-        enum: ["shared", "byoc", "environment"],
-      }),
-      help: text("What the user can do by hand."),
+  Error: shape(["error", "error_description"], {
+    error: text("A code of RFC 6749 or of the table in docs/api.md."),
+    error_description: text("A sentence for the reader of the log."),
+    flow_id: text("The name of the flow in the broker's log."),
+    reference_id: text("The name of a bug of the broker in the broker's log."),
+    reason: text("The rule or deadline that refused the request."),
+    retry: text("Always restart: something was spent and its response lost, so start a new flow.", {
+      enum: ["restart"],
+    }),
+    vendor_error: text("The vendor's own code."),
+    credentials_source: text("Whose credentials the vendor refused.", {
+      enum: ["shared", "byoc", "environment"],
+    }),
+    help: text("What the user can do by hand."),
+  }),
+  Tokens: shape(["access_token", "token_type", "vendor", "connection", "vendor_data"], {
+    access_token: text("The vendor's access token."),
+    token_type: text("Bearer, or another type, such as DPoP."),
+    expires_in: seconds("Seconds until the access token ends. Present only if the vendor gave a usable lifetime."),
+    refresh_token: text("The vendor's refresh token, or a sealed one."),
+    refresh_token_expires_in: seconds(
+      "Seconds until this refresh token ends. Present only if the vendor gave a usable lifetime.",
+    ),
+    scope: text("Scopes are separated by spaces."),
+    vendor_id_token: text("The vendor's ID token, after every check has passed."),
+    vendor: text("The vendor's id, or custom if the request described the vendor."),
+    connection: text("An opaque, sealed value, bound to this client. Send it with refresh, revoke and check."),
+    vendor_data: object("Every other member of the vendor's response, and the declared parameters of its callback."),
+  }),
+  Check: shape(["active", "checked_by"], {
+    active: {
+      type: ["boolean", "null"],
+      description: "Whether the vendor accepts the token. Null if the vendor has no way to ask.",
     },
-  },
-  Tokens: {
-    type: "object",
-    required: ["access_token", "token_type", "vendor", "connection", "vendor_data"],
-    properties: {
-      access_token: text("The vendor's access token."),
-      token_type: text("Bearer, or another type, such as DPoP."),
-      expires_in: seconds("Seconds until the access token ends. Present only if the vendor gave a usable lifetime."),
-      refresh_token: text("The vendor's refresh token, or a sealed one."),
-      refresh_token_expires_in: seconds(
-        "Seconds until this refresh token ends. Present only if the vendor gave a usable lifetime.",
-      ),
-      scope: text("Scopes are separated by spaces."),
-      vendor_id_token: text("The vendor's ID token, after every check has passed."),
-      vendor: text("The vendor's id, or custom if the request described the vendor."),
-      connection: text("An opaque, sealed value, bound to this client. Send it with refresh, revoke and check."),
-      vendor_data: object("Every other member of the vendor's response, and the declared parameters of its callback."),
+    checked_by: text("How the vendor was asked.", { enum: ["introspection", "userinfo", "account", "none"] }),
+    scope: text("The scopes of the token, separated by spaces. Absent if the vendor does not say."),
+    missing_scope: text("The needed scopes that the token lacks. Absent if scope is, or if nothing is missing."),
+    expires_in: seconds("Seconds until the token ends. Absent if the vendor does not say."),
+    account: {
+      description: "The account at the vendor. Absent if the vendor names no account.",
+      ...shape(["issuer", "subject"], { issuer: { type: ["string", "null"] }, subject: { type: "string" } }),
     },
-  },
-  Check: {
-    type: "object",
-    required: ["active", "checked_by"],
-    properties: {
-      active: {
-        type: ["boolean", "null"],
-        description: "Whether the vendor accepts the token. Null if the vendor has no way to ask.",
-      },
-      checked_by: text("How the vendor was asked.", { enum: ["introspection", "userinfo", "account", "none"] }),
-      scope: text("The scopes of the token, separated by spaces. Absent if the vendor does not say."),
-      missing_scope: text("The needed scopes that the token lacks. Absent if scope is, or if nothing is missing."),
-      expires_in: seconds("Seconds until the token ends. Absent if the vendor does not say."),
-      account: {
-        type: "object",
-        description: "The account at the vendor. Absent if the vendor names no account.",
-        required: ["issuer", "subject"],
-        properties: { issuer: { type: ["string", "null"] }, subject: { type: "string" } },
-      },
+  }),
+  Vendor: shape(REQUIRED_OF_VENDOR, VENDOR),
+  VendorDetails: shape(REQUIRED_OF_VENDOR, {
+    ...VENDOR,
+    placeholders: object("Each also has a description of what it means."),
+    reasons_off: texts("Why the entry is off, or was until the operator turned it on."),
+    sunsets: {
+      type: "array",
+      description: "What the vendor has announced to end, with ends_on, what, source, and how the URLs begin that end.",
+      items: { type: "object", additionalProperties: true },
     },
-  },
-  Vendor: { type: "object", required: REQUIRED_OF_VENDOR, properties: VENDOR },
-  VendorDetails: {
-    type: "object",
-    required: REQUIRED_OF_VENDOR,
-    properties: {
-      ...VENDOR,
-      placeholders: object("Each also has a description of what it means."),
-      reasons_off: texts("Why the entry is off, or was until the operator turned it on."),
-      sunsets: {
-        type: "array",
-        description:
-          "What the vendor has announced to end, with ends_on, what, source, and how the URLs begin that end.",
-        items: { type: "object", additionalProperties: true },
-      },
-      checked_on: text("The day of the facts, as YYYY-MM-DD."),
-      endpoint_checks: object("The checked_on and source of each endpoint that has a separate source."),
-      fact_checks: object("The checked_on and source of any other fact that has a separate source."),
-      confidence: text("It says how sure the endpoints of an entry of the catalogue are.", {
-        enum: ["high", "medium", "low"],
-      }),
-      agreeing_sources: { type: "integer", description: "The number of sources that agree on both endpoints." },
-      disagreements: texts("The sources that have other endpoints."),
-      superseded: texts("Other addresses in the sources, each with the reason against it."),
-      recalled: texts("The facts without a source."),
-      quirks: texts("How the vendor departs from the standard, according to its sources."),
-      sources: texts("The sources of the facts."),
-    },
-  },
+    checked_on: text("The day of the facts, as YYYY-MM-DD."),
+    endpoint_checks: object("The checked_on and source of each endpoint that has a separate source."),
+    fact_checks: object("The checked_on and source of any other fact that has a separate source."),
+    confidence: text("It says how sure the endpoints of an entry of the catalogue are.", {
+      enum: ["high", "medium", "low"],
+    }),
+    agreeing_sources: { type: "integer", description: "The number of sources that agree on both endpoints." },
+    disagreements: texts("The sources that have other endpoints."),
+    superseded: texts("Other addresses in the sources, each with the reason against it."),
+    recalled: texts("The facts without a source."),
+    quirks: texts("How the vendor departs from the standard, according to its sources."),
+    sources: texts("The sources of the facts."),
+  }),
 };

@@ -27,23 +27,41 @@ import {
   TOO_LARGE,
   WHAT_MINTED,
 } from "./openapi-parts.ts";
-import { type Schema, text } from "./openapi-schemas.ts";
+import { type Schema, shape, text } from "./openapi-schemas.ts";
 
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:q5Yz0mJ2Wb8sVtKfN1xR4A";
 
+interface Api {
+  readonly fields: Record<string, Schema>;
+  readonly required?: readonly string[];
+  /** Whole bodies, by name. */
+  readonly examples: Record<string, Record<string, string>>;
+  /** The answer of the status. */
+  readonly ok: Schema;
+  /** Default 200. */
+  readonly status?: number;
+}
+
 export function openApiDocument(issuer: string): Record<string, unknown> {
-  // In the header, or in the form (the second entry).
-  const secured = [{ clientBasic: [] }, {}];
-  const api = (operationId: string, summary: string, body: Schema, ok: Record<string, Schema>): Schema => ({
+  /** A form that a client sends. */
+  const api = (operationId: string, summary: string, { fields, required = [], examples, ok, status = 200 }: Api) => ({
     post: {
       operationId,
       summary,
-      security: secured,
-      requestBody: body,
-      responses: { ...ok, ...ERRORS, ...TOO_LARGE },
+      // In the header, or in the form (the second entry).
+      security: [{ clientBasic: [] }, {}],
+      requestBody: form({ ...fields, ...AUTHENTICATION }, required, examples),
+      responses: { [status]: ok, ...ERRORS, ...TOO_LARGE },
     },
+  });
+  /** To which credentials add something. */
+  const vendors = (operationId: string, summary: string, ok: Schema, more: Record<string, Schema> = {}): Schema => ({
+    operationId,
+    summary,
+    security: [{}, { clientBasic: [] }],
+    responses: { "200": ok, ...REFUSED, ...more, ...TOO_LARGE },
   });
   const open = (operationId: string, summary: string, ok: Record<string, Schema>): Schema => ({
     get: { operationId, summary, ...OPEN, responses: { ...ok, ...TOO_LARGE } },
@@ -71,40 +89,31 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           },
         ),
       }),
-      "/v1/par": api(
-        "pushRequest",
-        "Start a flow (RFC 9126)",
-        form(
-          { ...AUTHENTICATION, ...PUSHED },
-          ["client_id", "response_type", "redirect_uri", "code_challenge", "code_challenge_method"],
-          {
-            flow: {
-              client_id: "platform",
-              response_type: "code",
-              vendor: "my-vendor",
-              redirect_uri: CALLBACK,
-              code_challenge: CHALLENGE,
-              code_challenge_method: "S256",
-              scope: "read write",
-              state: "of-the-users-session",
-            },
+      "/v1/par": api("pushRequest", "Start a flow (RFC 9126)", {
+        fields: PUSHED,
+        required: ["client_id", "response_type", "redirect_uri", "code_challenge", "code_challenge_method"],
+        examples: {
+          flow: {
+            client_id: "platform",
+            response_type: "code",
+            vendor: "my-vendor",
+            redirect_uri: CALLBACK,
+            code_challenge: CHALLENGE,
+            code_challenge_method: "S256",
+            scope: "read write",
+            state: "of-the-users-session",
           },
-        ),
-        {
-          "201": json(
-            "The user's browser is sent to /v1/authorize with this request_uri.",
-            {
-              type: "object",
-              required: ["request_uri", "expires_in"],
-              properties: {
-                request_uri: text("The request URI, which works once."),
-                expires_in: { type: "integer", description: "Seconds until the request URI ends." },
-              },
-            },
-            { request_uri: REQUEST_URI, expires_in: 300 },
-          ),
         },
-      ),
+        status: 201,
+        ok: json(
+          "The user's browser is sent to /v1/authorize with this request_uri.",
+          shape(["request_uri", "expires_in"], {
+            request_uri: text("The request URI, which works once."),
+            expires_in: { type: "integer", description: "Seconds until the request URI ends." },
+          }),
+          { request_uri: REQUEST_URI, expires_in: 300 },
+        ),
+      }),
       "/v1/authorize": {
         get: {
           operationId: "authorize",
@@ -144,150 +153,110 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         parameters: [inPath("context", "The context that /v1/explain shows for this client and vendor.")],
         ...callback("customCallback", "The same for a vendor that the request names"),
       },
-      "/v1/token": api(
-        "redeemOrRefresh",
-        "Redeem the broker's code, or refresh",
-        form(
-          {
-            grant_type: text("The grant.", { enum: ["authorization_code", "refresh_token"] }),
-            code: text("The broker's code."),
-            redirect_uri: text("The redirect URI that was pushed."),
-            code_verifier: text("The verifier of PKCE #1.", { minLength: 43, maxLength: 128 }),
-            refresh_token: text("The refresh token. A sealed one needs neither connection nor vendor beside it."),
-            scope: text("A refresh may ask for a narrower scope."),
-            ...WHAT_MINTED,
-            ...AUTHENTICATION,
-          },
-          ["grant_type"],
-          {
-            code: { grant_type: "authorization_code", code: "…", redirect_uri: CALLBACK, code_verifier: VERIFIER },
-            refresh: { grant_type: "refresh_token", refresh_token: "…", connection: "…" },
-          },
-        ),
-        {
-          "200": {
-            description:
-              "The vendor's tokens. A client with token_encrypted_response_alg gets the same as a compact JWE.",
-            content: {
-              "application/json": {
-                schema: ref("Tokens"),
-                example: {
-                  access_token: "…",
-                  token_type: "Bearer",
-                  scope: "read write",
-                  vendor: "my-vendor",
-                  connection: "…",
-                  vendor_data: {},
-                },
+      "/v1/token": api("redeemOrRefresh", "Redeem the broker's code, or refresh", {
+        fields: {
+          grant_type: text("The grant.", { enum: ["authorization_code", "refresh_token"] }),
+          code: text("The broker's code."),
+          redirect_uri: text("The redirect URI that was pushed."),
+          code_verifier: text("The verifier of PKCE #1.", { minLength: 43, maxLength: 128 }),
+          refresh_token: text("The refresh token. A sealed one needs neither connection nor vendor beside it."),
+          scope: text("A refresh may ask for a narrower scope."),
+          ...WHAT_MINTED,
+        },
+        required: ["grant_type"],
+        examples: {
+          code: { grant_type: "authorization_code", code: "…", redirect_uri: CALLBACK, code_verifier: VERIFIER },
+          refresh: { grant_type: "refresh_token", refresh_token: "…", connection: "…" },
+        },
+        ok: {
+          description:
+            "The vendor's tokens. A client with token_encrypted_response_alg gets the same as a compact JWE.",
+          content: {
+            "application/json": {
+              schema: ref("Tokens"),
+              example: {
+                access_token: "…",
+                token_type: "Bearer",
+                scope: "read write",
+                vendor: "my-vendor",
+                connection: "…",
+                vendor_data: {},
               },
-              "application/jwt": { schema: text("A compact JWE. Its plaintext is Tokens as JSON.") },
             },
+            "application/jwt": { schema: text("A compact JWE. Its plaintext is Tokens as JSON.") },
           },
         },
-      ),
-      "/v1/revoke": api(
-        "revoke",
-        "Revoke at the vendor (RFC 7009)",
-        form(
-          {
-            token: text("The token to revoke."),
-            token_type_hint: text("Either access_token or refresh_token."),
-            ...WHAT_MINTED,
-            ...AUTHENTICATION,
-          },
-          ["token"],
-          { refreshToken: { token: "…", token_type_hint: "refresh_token", connection: "…" } },
+      }),
+      "/v1/revoke": api("revoke", "Revoke at the vendor (RFC 7009)", {
+        fields: {
+          token: text("The token to revoke."),
+          token_type_hint: text("Either access_token or refresh_token."),
+          ...WHAT_MINTED,
+        },
+        required: ["token"],
+        examples: { refreshToken: { token: "…", token_type_hint: "refresh_token", connection: "…" } },
+        ok: json(
+          "The vendor has revoked.",
+          shape(["revoked"], { revoked: text("What ended.", { enum: ["token", "grant", "already"] }) }),
+          { revoked: "grant" },
         ),
-        {
-          "200": json(
-            "The vendor has revoked.",
-            {
-              type: "object",
-              required: ["revoked"],
-              properties: { revoked: text("What ended.", { enum: ["token", "grant", "already"] }) },
-            },
-            { revoked: "grant" },
-          ),
+      }),
+      "/v1/check": api("check", "Is this connection still good?", {
+        fields: {
+          access_token: text("The token. It is sent only to hosts that the connection pins."),
+          connection: CONNECTION,
+          refresh_token: text("A sealed refresh token may be sent instead of connection."),
+          scope: text("The scopes that the caller needs, separated by spaces."),
+          vendor_client_id: text("The client id that the connection names (BYOC)."),
+          vendor_client_secret: text("The secret of vendor_client_id, which is never kept (BYOC)."),
         },
-      ),
-      "/v1/check": api(
-        "check",
-        "Is this connection still good?",
-        form(
-          {
-            access_token: text("The token. It is sent only to hosts that the connection pins."),
-            connection: CONNECTION,
-            refresh_token: text("A sealed refresh token may be sent instead of connection."),
-            scope: text("The scopes that the caller needs, separated by spaces."),
-            vendor_client_id: text("The client id that the connection names (BYOC)."),
-            vendor_client_secret: text("The secret of vendor_client_id, which is never kept (BYOC)."),
-            ...AUTHENTICATION,
-          },
-          ["access_token"],
-          { connection: { access_token: "…", connection: "…", scope: "read" } },
-        ),
-        {
-          "200": json("What the vendor said of the token. Nothing is kept.", ref("Check"), {
-            active: true,
-            checked_by: "introspection",
-            scope: "read write",
-            account: { issuer: null, subject: "583231" },
-          }),
-        },
-      ),
-      "/v1/explain": api(
-        "explain",
-        "What a pushed request would do",
-        form({ ...PUSHED, ...WHAT_MINTED, ...AUTHENTICATION }, [], {
-          flow: { client_id: "platform", vendor: "my-vendor" },
+        required: ["access_token"],
+        examples: { connection: { access_token: "…", connection: "…", scope: "read" } },
+        ok: json("What the vendor said of the token. Nothing is kept.", ref("Check"), {
+          active: true,
+          checked_by: "introspection",
+          scope: "read write",
+          account: { issuer: null, subject: "583231" },
         }),
-        {
-          "200": json(
-            "The tier, the endpoints, the redirect URI to register, and each value with its source. Nothing is stored.",
-            { type: "object" },
-            { vendor: "my-vendor", tier: 1, redirect_uri: `${issuer}/v1/callback` },
-          ),
-        },
-      ),
+      }),
+      "/v1/explain": api("explain", "What a pushed request would do", {
+        fields: { ...PUSHED, ...WHAT_MINTED },
+        examples: { flow: { client_id: "platform", vendor: "my-vendor" } },
+        ok: json(
+          "The tier, the endpoints, the redirect URI to register, and each value with its source. Nothing is stored.",
+          { type: "object" },
+          { vendor: "my-vendor", tier: 1, redirect_uri: `${issuer}/v1/callback` },
+        ),
+      }),
       "/v1/vendors": {
         get: {
-          operationId: "listVendors",
-          summary: "All vendors, or those that a search finds",
-          security: [{}, { clientBasic: [] }],
+          ...vendors(
+            "listVendors",
+            "All vendors, or those that a search finds",
+            json(
+              "The vendors. A client that authenticates also sees which have approved it.",
+              shape(["vendors"], {
+                vendors: { type: "array", items: ref("Vendor") },
+                did_you_mean: text("The nearest name, if a search finds none."),
+              }),
+              { vendors: [], did_you_mean: "my-vendor" },
+            ),
+          ),
           parameters: [
             query("q", "A part of an id, a name or an alias. The best matches come first.", { maxLength: 64 }, "my"),
           ],
-          responses: {
-            "200": json(
-              "The vendors. A client that authenticates also sees which have approved it.",
-              {
-                type: "object",
-                required: ["vendors"],
-                properties: {
-                  vendors: { type: "array", items: ref("Vendor") },
-                  did_you_mean: text("The nearest name, if a search finds none."),
-                },
-              },
-              { vendors: [], did_you_mean: "my-vendor" },
-            ),
-            ...REFUSED,
-            ...TOO_LARGE,
-          },
         },
       },
       "/v1/vendors/{id}": {
         parameters: [inPath("id", "A vendor's id, or one of its other names.", "my-vendor")],
-        get: {
-          operationId: "getVendor",
-          summary: "One vendor",
-          security: [{}, { clientBasic: [] }],
-          responses: {
-            "200": json("The vendor, with the sources of its entry.", ref("VendorDetails")),
-            ...REFUSED,
+        get: vendors(
+          "getVendor",
+          "One vendor",
+          json("The vendor, with the sources of its entry.", ref("VendorDetails")),
+          {
             "404": NOT_FOUND,
-            ...TOO_LARGE,
           },
-        },
+        ),
       },
       "/register": {
         post: {
@@ -298,16 +267,12 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             required: true,
             content: {
               "application/json": {
-                schema: {
-                  type: "object",
-                  properties: {
-                    vendor: text("A vendor's id of /v1/vendors."),
-                    initial_access_token: text(
-                      "Some vendors require an initial access token. Without one the broker sends the owner's of the configuration, else the vendor's.",
-                    ),
-                  },
-                  required: ["vendor"],
-                },
+                schema: shape(["vendor"], {
+                  vendor: text("A vendor's id of /v1/vendors."),
+                  initial_access_token: text(
+                    "Some vendors require an initial access token. Without one the broker sends the owner's of the configuration, else the vendor's.",
+                  ),
+                }),
                 example: { vendor: "my-vendor" },
               },
             },
@@ -316,10 +281,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             "201": json(
               "The vendor's own answer, byte for byte. Nothing of it is kept.",
               {},
-              {
-                client_id: "…",
-                redirect_uris: [`${issuer}/v1/callback`],
-              },
+              { client_id: "…", redirect_uris: [`${issuer}/v1/callback`] },
             ),
             default: {
               description:

@@ -2,12 +2,10 @@
  * The names of vendors: the vendor that an id or another name means, wherever one is taken from a
  * request or the file, and the name that a mistyped one is nearest to.
  */
-import { nearest } from "@oauth-broker/oauth-core";
+import { nearest, oncePerObject } from "@oauth-broker/oauth-core";
 import type { VendorConfig } from "../config-types.ts";
 
 type Vendors = ReadonlyMap<string, VendorConfig>;
-
-const ALIASES = new WeakMap<Vendors, ReadonlyMap<string, string>>();
 
 /** @param name an id, or another name of the vendor; an id takes precedence */
 export function vendorNamed(name: string, vendors: Vendors): VendorConfig | undefined {
@@ -20,14 +18,10 @@ export function idNamed(name: string, vendors: Vendors): string {
 }
 
 /** The ids of the vendors by their other names. */
-export function aliasesOf(vendors: Vendors): ReadonlyMap<string, string> {
-  const known = ALIASES.get(vendors);
-  if (known !== undefined) return known;
+export const aliasesOf: (vendors: Vendors) => ReadonlyMap<string, string> = oncePerObject((vendors) => {
   const named = [...vendors].flatMap(([id, { aliases = [] }]) => aliases.map((alias) => [alias, id] as const));
-  const found = new Map(named.filter(([alias]) => !vendors.has(alias)));
-  ALIASES.set(vendors, found);
-  return found;
-}
+  return new Map(named.filter(([alias]) => !vendors.has(alias)));
+});
 
 const NAME = /^[a-z0-9][a-z0-9 ._-]{1,39}$/i;
 
@@ -42,16 +36,9 @@ export function didYouMean(written: string, vendors: Vendors): string {
   return near === undefined ? "" : `, did you mean ${near}`;
 }
 
-/** The names in one configuration, which does not change. */
-const names = new WeakMap<Vendors, readonly string[]>();
-
-/** Ids and aliases of the vendors that are on. */
-function namesOf(vendors: Vendors): readonly string[] {
-  const before = names.get(vendors);
-  if (before !== undefined) return before;
+/** Ids and aliases of the vendors that are on, in one configuration, which does not change. */
+const namesOf = oncePerObject((vendors: Vendors): readonly string[] => {
   const isOn = (id: string): boolean => vendors.get(id)?.vendor.enabled === true;
   const aliases = [...aliasesOf(vendors)].flatMap(([alias, id]) => (isOn(id) ? [alias] : []));
-  const made = [...[...vendors.keys()].filter(isOn), ...aliases];
-  names.set(vendors, made);
-  return made;
-}
+  return [...[...vendors.keys()].filter(isOn), ...aliases];
+});

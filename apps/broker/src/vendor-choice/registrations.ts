@@ -8,7 +8,7 @@
  * for the flows, config/warnings.ts for the warnings at start.
  */
 import { hash } from "node:crypto";
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, oncePerObject } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config-types.ts";
@@ -145,17 +145,11 @@ export function foldClientId(clientId: string): string {
 type Endpoints = Pick<Vendor, "issuer" | "authorizationEndpoint" | "tokenEndpoint">;
 
 /** Asked for in every flow, of vendors that live as long as the configuration. */
-const ORIGINS = new WeakMap<Endpoints, readonly string[]>();
-
-export function originsOf(vendor: Endpoints): readonly string[] {
-  const known = ORIGINS.get(vendor);
-  if (known !== undefined) return known;
+export const originsOf: (vendor: Endpoints) => readonly string[] = oncePerObject((vendor) => {
   const { issuer, authorizationEndpoint, tokenEndpoint } = vendor;
   const origins = [issuer, authorizationEndpoint, tokenEndpoint].map((url) => URL.parse(url ?? "")?.origin);
-  const made = origins.filter((origin) => origin !== undefined);
-  ORIGINS.set(vendor, made);
-  return made;
-}
+  return origins.filter((origin) => origin !== undefined);
+});
 
 export function isAt({ origins }: Pick<Registration, "origins">, others: readonly string[]): boolean {
   return origins.some((origin) => others.includes(origin));

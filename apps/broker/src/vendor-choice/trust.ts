@@ -3,7 +3,7 @@
  * entry hold at endpoints that the caller names, and whose client the flow uses there. Performs
  * discovery.
  */
-import { defined, OAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, oncePerObject } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import {
@@ -146,26 +146,18 @@ function parkingCodes(vendor: ResolvedVendor): ResolvedVendor {
  */
 const MAX_SECONDS = 60;
 
-const SHORTENED = new WeakMap<VendorClient, VendorClient>();
-
 /** The same client, whose outages say at most a minute. */
-function withShortWaits(client: VendorClient): VendorClient {
-  const known = SHORTENED.get(client);
-  if (known !== undefined) return known;
-  const made: VendorClient = {
-    ...client,
-    resolve: (vendor) => shortened(client.resolve(vendor)),
-    redeemCode: (...asked) => shortened(client.redeemCode(...asked)),
-    refreshTokens: (...asked) => shortened(client.refreshTokens(...asked)),
-    revokeToken: (...asked) => shortened(client.revokeToken(...asked)),
-    revokeGrant: (...asked) => shortened(client.revokeGrant(...asked)),
-    account: (...asked) => shortened(client.account(...asked)),
-    checkAccessToken: (...asked) => shortened(client.checkAccessToken(...asked)),
-    identify: (...asked) => shortened(client.identify(...asked)),
-  };
-  SHORTENED.set(client, made);
-  return made;
-}
+const withShortWaits = oncePerObject((client: VendorClient): VendorClient => ({
+  ...client,
+  resolve: (vendor) => shortened(client.resolve(vendor)),
+  redeemCode: (...asked) => shortened(client.redeemCode(...asked)),
+  refreshTokens: (...asked) => shortened(client.refreshTokens(...asked)),
+  revokeToken: (...asked) => shortened(client.revokeToken(...asked)),
+  revokeGrant: (...asked) => shortened(client.revokeGrant(...asked)),
+  account: (...asked) => shortened(client.account(...asked)),
+  checkAccessToken: (...asked) => shortened(client.checkAccessToken(...asked)),
+  identify: (...asked) => shortened(client.identify(...asked)),
+}));
 
 async function shortened<T>(call: Promise<T>): Promise<T> {
   try {

@@ -1,6 +1,7 @@
 /**
  * Values kept for a limited time by our Clock: lru-cache, which evicts the least recently used
- * entry. A map that requests from outside can fill must be bounded.
+ * entry. A map that requests from outside can fill must be bounded. And values kept as long as an
+ * object.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock, EpochSeconds } from "../ports.ts";
@@ -40,5 +41,17 @@ export function createExpiringMap<Value extends object | string | true>(
       if (seconds > 0) entries.set(key, value, { ttl: seconds * 1000 - 1 });
       else entries.delete(key);
     },
+  };
+}
+
+/** @returns the same function, which makes one value per object, and keeps it as long as the object lives */
+export function oncePerObject<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const known = new WeakMap<Key, Made>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const made = make(key);
+    known.set(key, made);
+    return made;
   };
 }

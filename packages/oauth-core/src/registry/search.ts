@@ -2,6 +2,7 @@
  * Finds vendors by what a user would type: a part of an id, a name or an alias, in any case and with
  * or without spaces. Used by the list of the broker and by the vendor tools.
  */
+import { oncePerObject } from "../mechanics/expiring-map.ts";
 import type { RegistryEntry } from "./entry/registry-entry.ts";
 
 type Named = Pick<RegistryEntry, "vendor" | "aliases">;
@@ -30,23 +31,12 @@ function rankOf(entry: Named, wanted: string): number | undefined {
   return whole.some((name) => name.includes(wanted)) ? 3 : undefined;
 }
 
-interface FoldedNames {
-  readonly whole: readonly string[];
-  readonly words: readonly string[];
-}
-
 /** Folding costs more than the search, and a stranger may search as often as they like. */
-const known = new WeakMap<Named, FoldedNames>();
-
-function foldedNames(entry: Named): FoldedNames {
-  const before = known.get(entry);
-  if (before !== undefined) return before;
+const foldedNames = oncePerObject((entry: Named) => {
   const names = [entry.vendor.id, entry.vendor.name, ...(entry.aliases ?? [])];
   const words = names.flatMap((name) => name.split(/[^\p{L}\p{N}]+/u));
-  const made = { whole: names.map(folded), words: words.map(folded) };
-  known.set(entry, made);
-  return made;
-}
+  return { whole: names.map(folded), words: words.map(folded) };
+});
 
 function folded(text: string): string {
   return text

@@ -3,6 +3,7 @@
  * object and kept as long as that object lives.
  */
 import { type AuthorizationServer, type Client, clockSkew, clockTolerance } from "oauth4webapi";
+import { oncePerObject } from "../mechanics/expiring-map.ts";
 import { systemClock } from "../mechanics/system-clock.ts";
 import type { Clock, Fetch, Timer } from "../ports.ts";
 import type { ResolvedVendor, Vendor, VendorCredentials } from "../registry/vendor.ts";
@@ -115,18 +116,6 @@ export function createBindings(deps: VendorClientDeps): Bindings {
 interface FormRequest extends RequestInit {
   readonly body: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
-}
-
-/** @returns the same function, which makes one value per object, and keeps it as long as the object lives */
-export function oncePerObject<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  const known = new WeakMap<Key, Made>();
-  return (key) => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const made = make(key);
-    known.set(key, made);
-    return made;
-  };
 }
 
 function bindVendor(vendor: ResolvedVendor, { allowLoopback }: VendorClientDeps): VendorBinding {

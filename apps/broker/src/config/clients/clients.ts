@@ -2,7 +2,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { buildKeys, checkKeyUses } from "./key-uses.ts";
 import type { ParsedClient } from "../schema/client.ts";
-import { formatPath, nearest, type Path, type Problem, type Say, sayIn } from "../problems.ts";
+import { nearest, type Path, type Problem, type Say, sayIn } from "../problems.ts";
 import type { ParsedOwner } from "../schema/configuration.ts";
 import type { Tree } from "../source.ts";
 import type { ClientConfig, OwnerConfig } from "../../config-types.ts";
@@ -19,19 +19,15 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
   const owners = entriesOf(tree["owners"]);
   const clients = entriesOf(tree["clients"]);
   const ownerIds = new Set(owners.map(({ id }) => id));
-  const problems = [...duplicates(owners, "owners", "id"), ...duplicates(clients, "clients", "client_id")];
+  const problems: Problem[] = [];
   const say = sayIn(problems);
-  const checkVendors = (path: Path, ids: Iterable<unknown>): void => {
-    for (const [index, id] of [...ids].entries()) {
-      if (typeof id !== "string" || vendorIds.has(id)) continue;
-      const near = nearest(id, vendorIds);
-      const suggestion = near === undefined ? "" : `: did you mean ${near}?`;
-      say(
-        [...path, index],
-        `is not a known vendor${suggestion}`,
-        "the id of a vendor of the registry (docs/vendors.md lists them) or of an entry under vendors",
-      );
-    }
+  checkDuplicates(owners, ["owners", "id"], say);
+  checkDuplicates(clients, ["clients", "client_id"], say);
+  const checkVendor = (path: Path, id: unknown): void => {
+    if (typeof id !== "string" || vendorIds.has(id)) return;
+    const near = nearest(id, vendorIds);
+    const problem = `is not a known vendor${near === undefined ? "" : `: did you mean ${near}?`}`;
+    say(path, problem, "the id of a vendor of the registry (docs/vendors.md lists them) or of an entry under vendors");
   };
 
   for (const [index, client] of clients.entries()) {
@@ -45,14 +41,11 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
     if (owner !== undefined && Object.hasOwn(client, "approved_vendors")) {
       say([...path, "approved_vendors"], "belongs to the owner", "approved_vendors of the entry under owners");
     }
-    if (Array.isArray(vendors)) checkVendors([...path, "vendors"], vendors);
+    if (Array.isArray(vendors)) vendors.forEach((id, at) => checkVendor([...path, "vendors", at], id));
   }
   for (const [index, { initial_access_token: tokens }] of owners.entries()) {
     if (typeof tokens !== "object" || tokens === null) continue;
-    for (const id of Object.keys(tokens)) {
-      if (!vendorIds.has(id))
-        say(["owners", index, "initial_access_token", id], "is not a known vendor", "a vendor id");
-    }
+    for (const id of Object.keys(tokens)) checkVendor(["owners", index, "initial_access_token", id], id);
   }
   return problems;
 }
@@ -147,19 +140,16 @@ function entriesOf(value: unknown): Readonly<Record<string, unknown>>[] {
   );
 }
 
-function duplicates(entries: readonly Readonly<Record<string, unknown>>[], section: string, key: string): Problem[] {
+function checkDuplicates(
+  entries: readonly Readonly<Record<string, unknown>>[],
+  [section, key]: readonly [string, string],
+  say: Say,
+): void {
   const seen = new Set<unknown>();
-  return entries.flatMap(({ [key]: id }, index) => {
-    if (id === undefined || !seen.has(id)) {
-      seen.add(id);
-      return [];
+  for (const [index, { [key]: id }] of entries.entries()) {
+    if (id !== undefined && seen.has(id)) {
+      say([section, index, key], "is already used by an earlier entry", "an id of its own");
     }
-    return [
-      {
-        path: formatPath([section, index, key]),
-        problem: "is already used by an earlier entry",
-        expected: "an id of its own",
-      },
-    ];
-  });
+    seen.add(id);
+  }
 }

@@ -66,12 +66,7 @@ export function writtenFields(parsed: Readonly<Partial<Record<WireName<FileField
 
 function schemaOf(shape: Shape, rules: UrlRules): z.ZodType {
   const { type = "text", description = "", example, default: usual } = shape;
-  const meta: FieldMeta = {
-    type,
-    description,
-    ...(example === undefined ? {} : { example }),
-    ...(usual === undefined ? {} : { default: usual }),
-  };
+  const meta: FieldMeta = { type, description, ...defined({ example, default: usual }) };
   const { type: _, ...untyped } = meta;
   switch (shape.is) {
     case "url":

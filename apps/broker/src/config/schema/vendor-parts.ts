@@ -1,9 +1,20 @@
 /** The sections within a vendor's entry: credentials and placeholders. */
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { matching } from "@oauth-broker/oauth-core";
 import type { z } from "zod";
 import { choice, listOf, mapOf, parsedText, secret, secretText, section, text } from "./fields.ts";
 import { checkPlaceholderName } from "./checks.ts";
+
+function pemOf<T>(read: (pem: string) => T, problem: string) {
+  return (text: string): { value: T } | { problem: string } => {
+    try {
+      // An environment variable may hold a backslash and an n instead of each line break.
+      return { value: read(text.replaceAll("\\n", "\n")) };
+    } catch {
+      return { problem };
+    }
+  };
+}
 
 export const credentialsSchema = section({
   id: text(
@@ -38,7 +49,7 @@ export const credentialsSchema = section({
         "Instead of a secret: on P-256 if the vendor's client secret is a JWT signed with it, RSA if the vendor takes the certificate it belongs to. Each request is signed anew.",
       example: "file:./AuthKey_FGHIJ67890.p8",
     },
-    parsePrivateKey,
+    pemOf((pem) => createPrivateKey(pem), "is not a private key in PEM, or is an encrypted one"),
   ).optional(),
   certificate: parsedText(
     {
@@ -46,7 +57,7 @@ export const credentialsSchema = section({
       description: "That of `private_key`, if the vendor takes a certificate instead of a secret.",
       example: "file:./vendor-app.pem",
     },
-    parseCertificate,
+    pemOf((pem) => new X509Certificate(pem), "is not a certificate in PEM"),
   ).optional(),
   placeholders: mapOf(
     {
@@ -67,27 +78,6 @@ export const credentialsSchema = section({
 });
 
 export type ParsedCredentials = z.infer<typeof credentialsSchema>;
-
-function parsePrivateKey(text: string): { value: KeyObject } | { problem: string } {
-  try {
-    return { value: createPrivateKey(withLineBreaks(text)) };
-  } catch {
-    return { problem: "is not a private key in PEM, or is an encrypted one" };
-  }
-}
-
-function parseCertificate(text: string): { value: X509Certificate } | { problem: string } {
-  try {
-    return { value: new X509Certificate(withLineBreaks(text)) };
-  } catch {
-    return { problem: "is not a certificate in PEM" };
-  }
-}
-
-/** An environment variable may hold a backslash and an n instead of each line break. */
-function withLineBreaks(pem: string): string {
-  return pem.replaceAll("\\n", "\n");
-}
 
 export function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
   const ids = entries.map((entry) => entry.id ?? entry.client_id);

@@ -34,28 +34,24 @@ const PARKING_MARGIN_SECONDS = 5;
 export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
   const { vendors } = tree;
   if (typeof vendors !== "object" || vendors === null) return [];
-  return Object.entries(vendors).flatMap(([id, entry]: [string, unknown]): Problem[] => {
-    if (id === CUSTOM_VENDOR) {
-      const problem = "is the id of vendors that requests describe";
-      return [{ path: formatPath(["vendors", id]), problem, expected: "another id" }];
-    }
+  const problems: Problem[] = [];
+  for (const [id, entry] of Object.entries(vendors) as [string, unknown][]) {
+    const say = sayIn(problems, ["vendors", id]);
     const alias = aliasTarget(id, entry, registry);
-    if (alias !== undefined && Object.hasOwn(vendors, alias)) {
-      const problem = `is another name of ${alias}, which is there as well`;
-      return [{ path: formatPath(["vendors", id]), problem, expected: `one entry, under ${alias}` }];
-    }
-    if (registry.has(id) || typeof entry !== "object" || entry === null) return [];
-    if (presence(entry).located) return [];
-    return [
-      {
+    if (id === CUSTOM_VENDOR) say([], "is the id of vendors that requests describe", "another id");
+    else if (alias !== undefined && Object.hasOwn(vendors, alias)) {
+      say([], `is another name of ${alias}, which is there as well`, `one entry, under ${alias}`);
+    } else if (!registry.has(id) && typeof entry === "object" && entry !== null && !presence(entry).located) {
+      problems.push({
         path: formatPath(["vendors", id]),
         problem:
           "is not a vendor of the registry, so it is one of your own, and lacks an issuer (or authorization_endpoint and token_endpoint)",
         expected: "a registry vendor's id (GET /v1/vendors lists them), or an entry with an issuer or both endpoints",
         example: "{ name: My Vendor, issuer: https://vendor.example }",
-      },
-    ];
-  });
+      });
+    }
+  }
+  return problems;
 }
 
 function presence(entry: object) {

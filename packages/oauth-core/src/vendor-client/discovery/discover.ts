@@ -5,7 +5,7 @@
  * and that of an MCP server has to say the same (live.ts).
  */
 import { defined } from "../../mechanics/defined.ts";
-import { createExpiringMap } from "../../mechanics/expiring-map.ts";
+import { createExpiringMap, oncePerObject } from "../../mechanics/expiring-map.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import {
   DEFAULT_ID_TOKEN_ALGS,
@@ -19,7 +19,7 @@ import { METADATA_FIELDS } from "../../registry/fields.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
-import { oncePerObject, type VendorClientDeps } from "../binding.ts";
+import type { VendorClientDeps } from "../binding.ts";
 import { invalidVendorResponse } from "../errors.ts";
 import { createLiveMetadata, isOfMcpServer, requireStoredEndpoints } from "./live.ts";
 
