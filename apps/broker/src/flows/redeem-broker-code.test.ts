@@ -65,6 +65,7 @@ describe("leg 4, POST /v1/token", () => {
 
   it.each<[string, Record<string, string>, string | undefined, string]>([
     ["no verifier", { code_verifier: "" }, undefined, "invalid_grant"],
+    ["another redirect_uri", { redirect_uri: "https://platform.example/other" }, undefined, "invalid_grant"],
     ["no redirect_uri", { redirect_uri: "" }, undefined, "invalid_request"],
     ["another client with a wrong verifier", { code_verifier: "a".repeat(43) }, "other", "invalid_grant"],
     ["another client_id", { client_id: "other" }, undefined, "invalid_request"],
