@@ -40,13 +40,8 @@ export function createHosted(settings: HostedSettings, { storage, timer, fetchRe
     adoptUnsealed: settings.adoptUnsealedServerKey,
     onRefused: (kind) => log.warn("record_refused", { reason: kind }),
   });
-  const audience = resourceOf(settings.deploymentUrl);
-  const source = identitySource(settings);
-  const signInGeneration = createSignInGeneration({ records, audience });
-  const of = { audience, source, signInGeneration, links: settings.links };
-  const sessions = createSessions({ records, serverKey, now, ...of });
   const events = createEvents(settings, { records, now, timer, log, fetchReceiver });
-  const deps: HostedDeps = { ...parts, events, settings, records, tokens, serverKey, sessions, signInGeneration };
+  const deps = withSessions({ ...parts, events, settings, records, tokens, serverKey });
   const linking = createPages(deps);
   return {
     authenticate: (bearer) => authenticate(bearer, linking ?? deps),
@@ -61,6 +56,15 @@ export function createHosted(settings: HostedSettings, { storage, timer, fetchRe
     lateWarning: () => vendorIssuerWarning(deps),
     close: startSweeps(linking, events, { serverKey, log, timer }),
   };
+}
+
+/** With the sessions of this server, over its records. */
+export function withSessions(parts: Omit<HostedDeps, "sessions" | "signInGeneration">): HostedDeps {
+  const { settings, records, serverKey, now } = parts;
+  const audience = resourceOf(settings.deploymentUrl);
+  const signInGeneration = createSignInGeneration({ records, audience });
+  const of = { audience, source: identitySource(settings), signInGeneration, links: settings.links };
+  return { ...parts, sessions: createSessions({ records, serverKey, now, ...of }), signInGeneration };
 }
 
 const QUESTIONS_MS = 30_000;

@@ -35,13 +35,11 @@ import type { Authenticate } from "../mode.ts";
 import type { HostedDeps } from "../hosted/deps.ts";
 import { authenticate } from "../hosted/authenticate.ts";
 import { linkKey } from "../hosted/links/link.ts";
-import { identitySource } from "../hosted/records/identity-source.ts";
+import { withSessions } from "../hosted/hosted.ts";
 import { createPages, type Pages } from "../hosted/pages/deps.ts";
 import { hostedRoutes } from "../hosted/routes.ts";
 import { createServerKey, type ServerKey } from "../hosted/records/server-key.ts";
 import { documentEgress, publicDocumentEgress } from "../hosted/clients/metadata-document.ts";
-import { createSessions } from "../hosted/sessions/sessions.ts";
-import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import { pagesOf } from "../app.ts";
 import { createPresentation, type ScopeMeanings } from "../presentation/presentation.ts";
 import type { HostedSettings } from "../settings.ts";
@@ -151,35 +149,23 @@ export function openHostedFixture({
   const settings = hostedSettings({ vendor: own, ...changes });
   const documents = createEgress(documentEgress(settings));
   const publicDocuments = createEgress(publicDocumentEgress(settings));
-  const signInGeneration = createSignInGeneration({ records, audience: `${SERVER}/mcp` });
-  const sessions = createSessions({
-    records,
-    serverKey,
-    audience: `${SERVER}/mcp`,
-    source: identitySource(settings),
-    signInGeneration,
-    now,
-    links: settings.links,
-  });
   const vendorClient = options.vendorClient?.(real) ?? real;
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const presentation = createPresentation(settings.operator, { name: "Test server" }, options.scopeMeanings);
-  const deps: HostedDeps = {
+  const deps = withSessions({
     settings,
     presentation,
     now,
     records,
     tokens,
     serverKey,
-    sessions,
-    signInGeneration,
     vendorClient,
     fetchDocument: options.fetchDocument ?? documents.fetchUntrusted,
     fetchPublicDocument: options.fetchDocument ?? publicDocuments.fetchUntrusted,
     log,
     events: options.events,
-  };
+  });
   const linking = createPages(deps);
   const app = new Hono();
   mount(app, hostedRoutes(deps, linking), {

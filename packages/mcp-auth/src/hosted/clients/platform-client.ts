@@ -9,11 +9,9 @@ import type { PlatformCallback } from "../../settings.ts";
 import type { HostedClient } from "./client.ts";
 import { readJsonObject, readRedirectUris, REGISTERED_METADATA } from "./client-metadata.ts";
 
-/** The client id of the platform, the same at every deployment. */
-export const PLATFORM_CLIENT_ID = "platform";
-
 export function platformClient({ redirectUri }: Pick<PlatformCallback, "redirectUri">): HostedClient {
-  return { clientId: PLATFORM_CLIENT_ID, redirectUris: [redirectUri] };
+  // The same id at every deployment.
+  return { clientId: "platform", redirectUris: [redirectUri] };
 }
 
 /**
