@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
 import { folderOf, load, MINIMAL, problemsOf, refusalOf } from "./testing/config-file.ts";
 
+const LISTEN = { maxConnections: 2000, idleSeconds: 65, trustedProxies: [] };
+
 describe("where the configuration comes from", () => {
   it("starts the sandbox without any", () => {
     const folder = folderOf();
@@ -12,7 +14,7 @@ describe("where the configuration comes from", () => {
     expect(config).toEqual({
       sandbox: true,
       baseUrl: "http://127.0.0.1:8787",
-      listen: { host: "127.0.0.1", port: 8787, maxConnections: 2000, idleSeconds: 65, trustedProxies: [] },
+      listen: { ...LISTEN, host: "127.0.0.1", port: 8787 },
       store: { kind: "sqlite", path: join(folder, "data/sandbox/broker.sqlite") },
       keys: { kind: "store" },
       audit: { kind: "off" },
@@ -104,23 +106,14 @@ describe("where the configuration comes from", () => {
       listen: { host: "0.0.0.0", port: 8080 },
       store: { kind: "memory" },
     });
-    expect(load({ ...MINIMAL, listen: { host: "127.0.0.9" } }, { env: { PORT: "1" } }).listen).toEqual({
-      host: "127.0.0.9",
-      port: 1,
-      maxConnections: 2000,
-      idleSeconds: 65,
-      trustedProxies: [],
-    });
+    const { listen } = load({ ...MINIMAL, listen: { host: "127.0.0.9" } }, { env: { PORT: "1" } });
+    expect(listen).toEqual({ ...LISTEN, host: "127.0.0.9", port: 1 });
   });
 
   it("names the variable, not the field, when a variable is wrong", () => {
     const env = { BASE_URL: "broker", HOST: "a b", PORT: "eighty", STORE: "redis:x" };
-    expect(refusalOf(() => load(MINIMAL, { env })).problems.map(({ path }) => path)).toEqual([
-      "BASE_URL",
-      "HOST",
-      "PORT",
-      "STORE",
-    ]);
+    const { problems } = refusalOf(() => load(MINIMAL, { env }));
+    expect(problems.map(({ path }) => path)).toEqual(["BASE_URL", "HOST", "PORT", "STORE"]);
   });
 });
 

@@ -10,6 +10,7 @@ import { NOW, testBroker, testVendor } from "../testing/test-broker.ts";
 
 const USERINFO = "https://api.acme.example/me";
 const ISSUER_OF_VENDOR = "https://acme.example";
+const HTML = { "content-type": "text/html" };
 const TOKENS = { access_token: "canary-at", token_type: "bearer", refresh_token: "rt" };
 
 interface Vendors {
@@ -55,11 +56,7 @@ describe("a vendor that gives no ID token", () => {
   });
 
   it("is asked too if tokens were parked, at the file's endpoint alone", async () => {
-    const account = {
-      endpoint: "https://api.acme.example/whoami",
-      method: "GET",
-      identity: ["id"],
-    } as const;
+    const account = { endpoint: "https://api.acme.example/whoami", method: "GET", identity: ["id"] } as const;
     const { connect, seen } = await brokerOf({ vendor: { redeemAt: "callback", account } });
     expect((await connect()).account).toEqual({ issuer: null, subject: "u-1" });
     expect(seen.filter(({ url }) => url === account.endpoint)).toEqual([]);
@@ -101,11 +98,8 @@ describe("a vendor that gives no ID token", () => {
 
   it("is not asked where the file names a member of the token answer", async () => {
     const identity = { from: "token_response", members: ["team_id"] } as const;
-    const { connect, asked } = await brokerOf({
-      vendor: { identity },
-      entry: { ownAccount: true },
-      tokens: () => ({ team_id: "t-1" }),
-    });
+    const tokens = () => ({ team_id: "t-1" });
+    const { connect, asked } = await brokerOf({ vendor: { identity }, entry: { ownAccount: true }, tokens });
     expect((await connect()).account).toEqual({ issuer: null, subject: "t-1" });
     expect(asked()).toEqual([]);
   });
@@ -137,18 +131,8 @@ describe("a vendor that gives no ID token", () => {
     ["wants another scope", async () => new Response("no", { status: 403 }), "account_forbidden"],
     ["names no subject", async () => Response.json({ name: "U" }), "vendor_response_invalid"],
     ["names an address", async () => Response.json({ sub: "u@acme.example" }), "identity_missing"],
-    [
-      "is no JSON",
-      async () => new Response("<p>", { headers: { "content-type": "text/html" } }),
-      "vendor_response_invalid",
-    ],
-    [
-      "breaks off",
-      async () => {
-        throw new Error("reset");
-      },
-      "temporarily_unavailable",
-    ],
+    ["is no JSON", async () => new Response("<p>", { headers: HTML }), "vendor_response_invalid"],
+    ["breaks off", async () => Promise.reject(new Error("reset")), "temporarily_unavailable"],
   ])(
     "hands its tokens over where userinfo %s; connection names no account, and the log says so",
     async (_, me, why) => {
@@ -190,9 +174,7 @@ describe("an ID token", () => {
     later = { id_token: await idToken("u-2") };
     expect(await refresh("rt")).toMatchObject({ error: "vendor_response_invalid", reason: "subject_mismatch" });
     later = { id_token: await idToken("u-1") };
-    expect(await refresh("rt-2")).toMatchObject({
-      access_token: TOKENS.access_token,
-      vendor_id_token: expect.any(String),
-    });
+    const { access_token } = TOKENS;
+    expect(await refresh("rt-2")).toMatchObject({ access_token, vendor_id_token: expect.any(String) });
   });
 });
