@@ -1,8 +1,10 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
-import { beforeEach, expect, it } from "vitest";
+import { createInterface } from "node:readline";
+import { patience, temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, expect, it, vi } from "vitest";
 import { runDev } from "./run-dev.ts";
 
 let folder: string;
@@ -23,6 +25,20 @@ it("mcp-dev says what keeps it from starting: no service.yaml, no src/main.ts", 
   expect(dev()).toEqual(failure(1, expect.stringMatching(/^There is no service.yaml here[^\n]*\n$/)));
   writeFileSync(join(folder, "service.yaml"), "name: a\n");
   expect(dev()).toEqual(failure(1, expect.stringMatching(/^There is no src.main.ts here[^\n]*\n$/)));
+});
+
+it("mcp-dev leaves nothing running when no one reads it any more", async () => {
+  const own = "VENDOR: github, VENDOR_CLIENT_ID: ours, VENDOR_CLIENT_SECRET: a-secret";
+  writeFileSync(join(folder, "service.yaml"), `name: a\nenvironment: { OAUTH_MODE: hosted, ${own} }\n`);
+  mkdirSync(join(folder, "src"));
+  const main = "setInterval(() => console.log(JSON.stringify({ watcher: process.ppid })), 20);";
+  writeFileSync(join(folder, "src", "main.ts"), main);
+  const run = spawn(process.execPath, [join(import.meta.dirname, "main.ts")], { cwd: folder });
+  const [line] = (await once(createInterface({ input: run.stdout }), "line")) as [string];
+  const { watcher } = JSON.parse(line) as { watcher: number };
+  run.stdout.destroy();
+  await once(run, "exit");
+  await vi.waitFor(() => expect(() => process.kill(watcher, 0)).toThrow("ESRCH"), patience(10_000));
 });
 
 it.each([

@@ -102,6 +102,8 @@ async function runWatched(environment: Environment, { print, greet }: Watched): 
   const end = (): void => void child.kill("SIGTERM");
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, end);
+  // Also when nothing reads what this process prints.
+  process.on("exit", end);
   // npm ends only its own shell, so this process stops itself too.
   const parent = process.ppid;
   const follow = setInterval(() => (process.ppid === parent ? undefined : end()), FOLLOW_PARENT_MS);
@@ -112,5 +114,6 @@ async function runWatched(environment: Environment, { print, greet }: Watched): 
   } finally {
     clearInterval(follow);
     for (const signal of signals) process.off(signal, end);
+    process.off("exit", end);
   }
 }
