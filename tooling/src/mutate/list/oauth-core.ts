@@ -215,7 +215,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   },
   "vendor-client/token/long-lived.ts": {
     "bar#VR-5 A failed exchange for a long-lived token loses no token":
-      "[-return { ...tokens, vendorData, refreshToken: accessToken, ...refreshLifetime(expiresInSeconds) }-]{+throw error+}",
+      "[-return { ...tokens, vendorData, ...renewing(accessToken, expiresInSeconds) }-]{+throw error+}",
   },
   "vendor-client/token/request.ts": {
     "bar#RF-9 A refused refresh revokes no token but a new refresh token": "else if (isNew{+ || true+}) discard(",

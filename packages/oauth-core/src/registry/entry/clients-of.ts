@@ -9,13 +9,8 @@ import type { Vendor } from "../vendor.ts";
 /** `vendor`: a client is good at every tenant. `tenant`: at the one that issued it. */
 export type ClientsOf = "vendor" | "tenant";
 
-type Recipients = Pick<
-  Vendor,
-  "issuer" | "tokenEndpoint" | "refreshEndpoint" | "revocationEndpoint" | "introspectionEndpoint" | "tokenCheck"
->;
-
 /** Where a client secret is sent. An issuer decides that if the entry has no token endpoint. */
-function recipientsOf(vendor: Recipients): string[] {
+function recipientsOf(vendor: Vendor): string[] {
   const { issuer, tokenEndpoint, refreshEndpoint, revocationEndpoint, introspectionEndpoint, tokenCheck } = vendor;
   return [tokenEndpoint ?? issuer, refreshEndpoint, revocationEndpoint, introspectionEndpoint, tokenCheck?.endpoint]
     .filter((url) => url !== undefined)
@@ -23,7 +18,7 @@ function recipientsOf(vendor: Recipients): string[] {
 }
 
 /** @returns the placeholders, of those that a caller fills, in the hosts that receive a client secret */
-function inHosts(vendor: Recipients, specs: PlaceholderSpecs): string[] {
+function inHosts(vendor: Vendor, specs: PlaceholderSpecs): string[] {
   return [...new Set(recipientsOf(vendor).flatMap((url) => placeholderNames(url.split("/", 3)[2] ?? "", specs)))];
 }
 
@@ -31,7 +26,7 @@ function inHosts(vendor: Recipients, specs: PlaceholderSpecs): string[] {
  * @param specs as the entry states them, without what an operator has added
  * @returns `tenant` if a value that the entry does not list is in such a host
  */
-export function usualClientsOf(vendor: Recipients, specs: PlaceholderSpecs): ClientsOf {
+export function usualClientsOf(vendor: Vendor, specs: PlaceholderSpecs): ClientsOf {
   //= bar#XA-2
   return inHosts(vendor, specs).some((name) => !isListed(specs[name])) ? "tenant" : "vendor";
 }
@@ -40,7 +35,7 @@ export function usualClientsOf(vendor: Recipients, specs: PlaceholderSpecs): Cli
  * The placeholders whose value is the tenant, if tenants issue the clients: those in a host that
  * receives the secret, otherwise those in the rest of its address.
  */
-export function tenantPlaceholders(vendor: Recipients, specs: PlaceholderSpecs): string[] {
+export function tenantPlaceholders(vendor: Vendor, specs: PlaceholderSpecs): string[] {
   const found = inHosts(vendor, specs);
   return found.length > 0 ? found : [...new Set(recipientsOf(vendor).flatMap((url) => placeholderNames(url, specs)))];
 }

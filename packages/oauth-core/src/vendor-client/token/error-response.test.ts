@@ -1,6 +1,7 @@
 /** What vendors say instead of tokens, and what it means: the status, the words and their places. */
 import { describe, expect, it } from "vitest";
 import { fixedClock } from "../../testing/fixed-clock.ts";
+import { resolvedVendor } from "../../testing/network/resolved-vendor.ts";
 import type { Vendor } from "../../registry/vendor.ts";
 import { readTokenAnswer } from "./response.ts";
 
@@ -20,9 +21,8 @@ function read(
 ): Promise<unknown> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const response = new Response(text, { status, headers: { "content-type": type, ...headers } });
-  const dialect = { id: "acme", scopeSeparator: " ", tokenResponseNames: {}, ...fields };
-  const { tokenErrors = {} } = fields;
-  return readTokenAnswer(response, dialect, { ...call, errors: tokenErrors }, { now: fixedClock(1_700_000_000) });
+  const vendor = resolvedVendor(fields);
+  return readTokenAnswer(response, vendor, { ...call, errors: vendor.tokenErrors }, { now: fixedClock(1_700_000_000) });
 }
 
 const DEAD = { code: "invalid_grant", status: 400 };

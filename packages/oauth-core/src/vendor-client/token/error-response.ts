@@ -22,15 +22,13 @@ import {
 } from "../errors.ts";
 import { memberAt } from "../member-path.ts";
 
-type ErrorDialect = Pick<ResolvedVendor, "classifyError" | "tokenResult" | "errorMember">;
-
 /** An answer that may be a refusal. */
 export interface Answered {
   readonly response: Response;
   readonly body: Body;
   /** The members of the body, as far as they can be read. */
   readonly members: JsonObject;
-  readonly vendor: ErrorDialect;
+  readonly vendor: ResolvedVendor;
   readonly call: VendorCall;
 }
 
@@ -38,9 +36,12 @@ export interface Answered {
 export function refusalOf({ response, body, members, vendor, call }: Answered, now: Clock): OAuthError {
   const { status, headers } = response;
   const said = saidBy(response, members, now);
+  const { own, further } = candidates(members, vendor);
   const code =
-    pickCode(candidates(members, vendor), call, said) ??
-    namedCodes(members).find((named) => meaningOf(named, { ...call, errors: {} }, said) !== undefined) ??
+    own ??
+    firstKnown(further, call, said) ??
+    further[0] ??
+    firstKnown(namedCodes(members), { ...call, errors: {} }, said) ??
     (status === 401 ? challengedCode(headers, call) : undefined);
   const meaning = code === undefined ? undefined : meaningOf(code, call, said);
   const isToWait = status === 429 || headers.has("retry-after");
@@ -75,9 +76,8 @@ export function errorInSuccess(
 ): OAuthError | undefined {
   const said = saidBy(response, members, now);
   const { own, further } = candidates(members, vendor);
-  const known = own[0] ?? further.find((one) => meaningOf(one, call, said) !== undefined);
   // A success may have a member of that name that says so: `error: { code: "ok" }`.
-  const code = known ?? (showsToken ? undefined : further[0]);
+  const code = own ?? firstKnown(further, call, said) ?? (showsToken ? undefined : further[0]);
   return code === undefined ? undefined : vendorRefusal(code, call, said);
 }
 
@@ -96,15 +96,15 @@ export function readLeniently(body: Body, call: VendorCall): JsonObject {
 /** Error codes in the places in which vendors put them. */
 interface Candidates {
   /**
-   * As the vendor's entry finds it, else in `error`: at most one, and an error with any text.
+   * As the vendor's entry finds it, else in `error`: an error with any text.
    * Beside a failed result `error` is a sentence.
    */
-  readonly own: readonly string[];
+  readonly own: string | undefined;
   /** In the entry's `errorMember`, within an `error` that is an object, and within a list `errors`. */
   readonly further: readonly string[];
 }
 
-function candidates(members: JsonObject, { classifyError, tokenResult, errorMember }: ErrorDialect): Candidates {
+function candidates(members: JsonObject, { classifyError, tokenResult, errorMember }: ResolvedVendor): Candidates {
   const { error } = members;
   const own =
     classifyError?.(members) ??
@@ -112,7 +112,7 @@ function candidates(members: JsonObject, { classifyError, tokenResult, errorMemb
     (typeof error === "string" && error !== "" ? error : undefined);
   const stated = errorMember === undefined ? undefined : codeIn(memberAt(members, errorMember));
   const nested = nestedCodes(members);
-  return { own: own === undefined ? [] : [own], further: stated === undefined ? nested : [stated, ...nested] };
+  return { own, further: stated === undefined ? nested : [stated, ...nested] };
 }
 
 const MAX_LISTED = 8;
@@ -123,9 +123,8 @@ export function nestedCodes({ error, errors }: JsonObject): string[] {
   return [error, ...listed].flatMap((one) => namedCodes(one));
 }
 
-/** The first whose meaning is known, else the first. */
-function pickCode({ own, further }: Candidates, call: VendorCall, said: Refusal): string | undefined {
-  return own[0] ?? further.find((code) => meaningOf(code, call, said) !== undefined) ?? further[0];
+function firstKnown(codes: readonly string[], call: VendorCall, said: Refusal): string | undefined {
+  return codes.find((code) => meaningOf(code, call, said) !== undefined);
 }
 
 /** What vendors call the member that holds a code. */

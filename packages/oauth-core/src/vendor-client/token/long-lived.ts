@@ -35,13 +35,10 @@ export async function exchangeForLongLived(
     return { ...rest, ...longLived, vendorData: { ...rest.vendorData, ...longLived.vendorData } };
   } catch (error) {
     deps.onLesserAnswer?.("vendor_token_short_lived", exchange.vendor);
-    const vendorData = { ...tokens.vendorData, long_lived_token_error: codeOf(error) };
-    return { ...tokens, vendorData, refreshToken: accessToken, ...refreshLifetime(expiresInSeconds) };
+    const code = error instanceof OAuthError ? error.code : "server_error";
+    const vendorData = { ...tokens.vendorData, long_lived_token_error: code };
+    return { ...tokens, vendorData, ...renewing(accessToken, expiresInSeconds) };
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof OAuthError ? error.code : "server_error";
 }
 
 /**
@@ -79,12 +76,12 @@ async function ask(
     const response = await fetch(url.href, { ...ownRequest("GET", vendor.tokenHeaders), signal });
     const answer = await readTokenAnswer(response, vendor, call, { now, ...defined({ onLesserAnswer }) });
     const tokens = await validateTokenResponse(answer, exchange, deps);
-    return { ...tokens, refreshToken: tokens.accessToken, ...refreshLifetime(tokens.expiresInSeconds) };
+    return { ...tokens, ...renewing(tokens.accessToken, tokens.expiresInSeconds) };
   } catch (error) {
     throw translateVendorError(error, call);
   }
 }
 
-function refreshLifetime(seconds: number | undefined): Pick<VendorTokens, "refreshExpiresInSeconds"> {
-  return defined({ refreshExpiresInSeconds: seconds });
+function renewing(refreshToken: string, refreshExpiresInSeconds: number | undefined): Partial<VendorTokens> {
+  return { refreshToken, ...defined({ refreshExpiresInSeconds }) };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { OAuthError } from "../../protocol/errors.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
+import { resolvedVendor } from "../../testing/network/resolved-vendor.ts";
 import { type Reading, readTokenAnswer, type TokenAnswer } from "./response.ts";
 
 const CALL = { what: "code redemption", spends: true };
-const DIALECT = { id: "acme", scopeSeparator: " ", tokenResponseNames: {} };
 
 interface Options extends Partial<Reading> {
   readonly type?: string;
@@ -19,7 +19,7 @@ function read(
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const response = new Response(text, { status, headers: type === "" ? {} : { "content-type": type } });
   if (type === "") response.headers.delete("content-type");
-  return readTokenAnswer(response, { ...DIALECT, ...dialect }, CALL, { now: fixedClock(1_700_000_000), ...reading });
+  return readTokenAnswer(response, resolvedVendor(dialect), CALL, { now: fixedClock(1_700_000_000), ...reading });
 }
 
 const SOUND = { access_token: "a", token_type: "Bearer" };

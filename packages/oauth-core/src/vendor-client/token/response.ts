@@ -22,23 +22,6 @@ export interface TokenAnswer extends Omit<VendorTokens, "idToken"> {
   readonly idToken?: string;
 }
 
-type Dialect = Pick<
-  ResolvedVendor,
-  | "id"
-  | "issuer"
-  | "issuesIdTokens"
-  | "scopeSeparator"
-  | "tokenResponseMember"
-  | "tokenResponseNames"
-  | "tokenExpiry"
-  | "defaultLifetimeSeconds"
-  | "defaultRefreshLifetimeSeconds"
-  | "errorMember"
-  | "tokenResult"
-  | "readTokenResponse"
-  | "classifyError"
->;
-
 /** Tokens that an answer shows although it is refused. */
 export type SeenTokens = Partial<Pick<TokenAnswer, "accessToken" | "refreshToken">>;
 
@@ -59,7 +42,7 @@ export interface Reading extends Pick<VendorClientDeps, "onLesserAnswer"> {
  */
 export async function readTokenAnswer(
   response: Response,
-  vendor: Dialect,
+  vendor: ResolvedVendor,
   call: VendorCall,
   reading: Reading,
 ): Promise<TokenAnswer> {
@@ -106,7 +89,7 @@ function parse(body: Body, call: VendorCall): { readonly exact: JsonObject } | {
 }
 
 /** Best effort, to revoke them: of two members of one name the last, as most clients read it. */
-function seenTokens({ text }: Body, vendor: Dialect): SeenTokens {
+function seenTokens({ text }: Body, vendor: ResolvedVendor): SeenTokens {
   try {
     const value: JsonValue = text.startsWith("{") ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
     const members: JsonObject = isJsonObject(value) ? unwrap(value, vendor).members : {};
@@ -127,7 +110,7 @@ const STANDARD: ReadonlySet<string> = new Set([
 ]);
 
 /** @param exact whose numbers keep their digits: they are passed on, and read from `answer` */
-function normalise(exact: JsonObject, vendor: Dialect, { now, onLesserAnswer }: Reading): TokenAnswer {
+function normalise(exact: JsonObject, vendor: ResolvedVendor, { now, onLesserAnswer }: Reading): TokenAnswer {
   const { members: written, vendorData } = unwrap(exact, vendor);
   const members = withPlainNumbers(written);
   const expiresInSeconds =
@@ -161,7 +144,7 @@ function normalise(exact: JsonObject, vendor: Dialect, { now, onLesserAnswer }: 
  */
 function unwrap(
   answer: JsonObject,
-  { tokenResponseMember: wrapper, tokenResponseNames: names }: Dialect,
+  { tokenResponseMember: wrapper, tokenResponseNames: names }: ResolvedVendor,
 ): { members: JsonObject; vendorData: JsonObject } {
   const wrapped = wrapper === undefined ? undefined : memberAt(answer, wrapper);
   if (wrapper === undefined || !isJsonObject(wrapped) || (named(wrapped, names).access_token ?? null) === null) {
