@@ -53,7 +53,7 @@ describe("resolve, of an entry with both endpoints and an issuer", () => {
     ["is down", () => new Response("", { status: 503 })],
     ["cannot be reached", () => Promise.reject(egressError("connect", false, ""))],
     ["is a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
-    ["world.answers everything with a token", () => Response.json({ access_token: "a" })],
+    ["answers everything with a token", () => Response.json({ access_token: "a" })],
     ["is not acceptable", () => Response.json({ ...SOUND, jwks_uri: "http://127.0.0.1/k" })],
   ])("goes on with the entry for a minute when the metadata %s", async (_title, answer) => {
     world.answers.set(OIDC, answer);

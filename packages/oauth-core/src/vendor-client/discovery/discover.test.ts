@@ -221,7 +221,7 @@ describe("metadata", () => {
   });
 
   it.each(["http://v.example", "https://v.example?x=y", "https://127.0.0.1", "https://v.example/#x", "v.example"])(
-    "is not world.asked for at %s",
+    "is not asked for at %s",
     async (issuer) => {
       await expect(world.discovery.resolve(entry({ issuer }))).rejects.toMatchObject(INVALID);
       expect(world.asked).toEqual([]);
