@@ -1,7 +1,6 @@
 /** The balancer is what tells a roll without a gap from one with: so it must not hide a gap. */
-import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "@oauth-broker/oauth-core/testing";
 import { afterEach, expect, it, vi } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
@@ -11,14 +10,10 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function listen(handle: RequestListener): Promise<number> {
-  const server = createServer(handle).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  closing.push(
-    () => void server.close(),
-    () => server.closeAllConnections(),
-  );
-  return (server.address() as AddressInfo).port;
+async function serve(handle: RequestListener): Promise<number> {
+  const { port, close } = await listen(createServer(handle));
+  closing.push(close);
+  return port;
 }
 
 const answering =
@@ -38,20 +33,20 @@ const answers = async ({ url }: Balancer): Promise<readonly string[]> =>
   Promise.all(Array.from({ length: 6 }, async () => (await fetch(url)).text()));
 
 it("sends requests to ready processes only, in turn", async () => {
-  const [one, two] = [await listen(answering("one")), await listen(answering("two"))];
-  const balancer = await startWith(one, two, await listen(answering("draining", 503)));
+  const [one, two] = [await serve(answering("one")), await serve(answering("two"))];
+  const balancer = await startWith(one, two, await serve(answering("draining", 503)));
   await vi.waitUntil(async () => new Set(await answers(balancer)).size === 2);
   expect(new Set(await answers(balancer))).toEqual(new Set(["one", "two"]));
 });
 
 it("sends them to all while none is ready", async () => {
-  const balancer = await startWith(await listen(answering("unready", 503)));
+  const balancer = await startWith(await serve(answering("unready", 503)));
   expect(await answers(balancer)).toEqual(Array(6).fill("unready"));
 });
 
 it("tries another process when one does not listen, and cuts the connection when none does", async () => {
   const closed = await freePort();
-  const balancer = await startWith(closed, await listen(answering("open")));
+  const balancer = await startWith(closed, await serve(answering("open")));
   expect(await answers(balancer)).toEqual(Array(6).fill("open"));
   const alone = await startWith(closed);
   await expect(fetch(alone.url)).rejects.toThrow("fetch failed");
@@ -59,7 +54,7 @@ it("tries another process when one does not listen, and cuts the connection when
 
 it("does not repeat a request whose connection was cut: the process may have acted on it", async () => {
   let requests = 0;
-  const cutting = await listen(({ url }, response) => {
+  const cutting = await serve(({ url }, response) => {
     if (url === "/readyz") return void response.end();
     requests += 1;
     response.destroy();

@@ -2,11 +2,10 @@
  * Rows HT-1 and EG-8 of the bar: bodies and vendors' answers in one-byte chunks take no more memory
  * than the same bytes in one chunk, which go first.
  */
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { connect, createServer } from "node:net";
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import { volume } from "@oauth-broker/oauth-core/testing";
+import { listen, volume } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
 import { FORM } from "../../support/broker/http.ts";
@@ -80,18 +79,17 @@ function peakOf(pid: number): number {
 
 const secrets = createSecrets();
 let body = inOneChunk(ANSWER_BYTES);
-let vendor: Server;
+let vendor: Awaited<ReturnType<typeof listen>>;
 let broker: BrokerProcess;
 let port: number;
 
 beforeAll(async () => {
-  vendor = createServer().listen(0, "127.0.0.1");
-  vendor.on("connection", (socket) => {
+  const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}0\r\n\r\n`));
   });
-  await once(vendor, "listening");
-  const endpoint = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/`;
+  vendor = await listen(server);
+  const endpoint = `http://127.0.0.1:${vendor.port}/`;
   port = await freePort();
   const yaml = brokerYaml({
     baseUrl: `http://127.0.0.1:${port}`,
@@ -108,7 +106,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await broker.stop();
-  vendor.close();
+  await vendor.close();
 });
 
 // First: the peak of a process is that of all before.

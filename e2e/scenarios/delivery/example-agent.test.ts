@@ -5,9 +5,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { listen } from "@oauth-broker/oauth-core/testing";
 import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
@@ -23,7 +24,7 @@ let broker: InProcessSandbox;
 let port: string;
 /** What the model was sent. */
 const asked: string[] = [];
-let model: Server;
+let model: Awaited<ReturnType<typeof listen>>;
 
 beforeAll(async () => {
   port = String(await freePort());
@@ -34,12 +35,10 @@ beforeAll(async () => {
     asked.push(await text(request));
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(replyTo(asked.length)));
   };
-  model = createServer((request, response) => void respond(request, response));
-  model.listen(0, "127.0.0.1");
-  await once(model, "listening");
+  model = await listen(createServer((request, response) => void respond(request, response)));
 });
 afterAll(async () => {
-  model.close();
+  await model.close();
   await broker.stop();
 });
 
@@ -69,14 +68,13 @@ function replyTo(turn: number): object {
 }
 
 it("acts at both vendors for its user, and the model sees no token", async () => {
-  const { port: modelPort } = model.address() as { readonly port: number };
   const child = spawn(process.execPath, ["main.ts", "Who am I?"], {
     cwd: FOLDER,
     env: {
       ...ENVIRONMENT,
       ...broker.settings,
       PORT: port,
-      MODEL_URL: `http://127.0.0.1:${modelPort}/v1`,
+      MODEL_URL: `http://127.0.0.1:${model.port}/v1`,
       MODEL: "m",
     },
     stdio: ["ignore", "pipe", "pipe"],

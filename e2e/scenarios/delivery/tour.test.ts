@@ -3,10 +3,10 @@
  * browser, and checks that both have the same steps. `SCREENSHOTS=docs npm test -- tour` lets it make the
  * pictures of the page again.
  */
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
+import { listen } from "@oauth-broker/oauth-core/testing";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
@@ -191,12 +191,10 @@ describe("npm run tour, not to its end", () => {
   });
 
   it("names a port that is taken, and starts nothing", async () => {
-    const holder = createServer().listen(0, "127.0.0.1");
-    await once(holder, "listening");
-    const { port } = holder.address() as AddressInfo;
+    const { port, close } = await listen(createServer());
     const run = (...args: string[]) => runService({ ...TOUR, folder: temporaryFolder() }, ...args);
     const taken = await run("--port", String(port));
-    holder.close();
+    await close();
     expect(taken).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(`^Port ${port} is in use: .*\n$`) });
     expect(await run("--port", "70000")).toMatchObject({ code: 2, stdout: "" });
     expect(await run("--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--port N"), stderr: "" });

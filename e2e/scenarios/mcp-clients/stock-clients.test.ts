@@ -3,12 +3,10 @@
  * address of `/mcp`. Everything they do is the SDK's; a user agrees on the server's page and at the
  * vendor.
  */
-import { createServer, type Server } from "node:https";
-import { once } from "node:events";
+import { createServer } from "node:https";
 import { writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createTestAuthority } from "@oauth-broker/oauth-core/testing";
+import { createTestAuthority, listen } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callTool, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { authorizeClient, type StockClient } from "../../support/mcp/client-oauth.ts";
@@ -25,7 +23,7 @@ const DESK = { client_id: "desk", client_name: "Desk", redirect_uris: [CALLBACK]
 
 let harness: ServerCallbackHarness;
 /** Where the client with a document publishes it. */
-let host: Server;
+let host: Awaited<ReturnType<typeof listen>>;
 let documentUrl: string;
 let localhostUrl: string;
 let documents = 0;
@@ -33,7 +31,7 @@ let documents = 0;
 beforeAll(async () => {
   const authority = createTestAuthority();
   const { key, cert } = authority.issue(["127.0.0.1"]);
-  host = createServer({ key, cert }, ({ url }, response) => {
+  const server = createServer({ key, cert }, ({ url }, response) => {
     documents += 1;
     const isOnLocalhost = localhostUrl.endsWith(url ?? "");
     response.setHeader("content-type", "application/json").end(
@@ -45,9 +43,9 @@ beforeAll(async () => {
         token_endpoint_auth_method: "none",
       }),
     );
-  }).listen(0, "127.0.0.1");
-  await once(host, "listening");
-  const documentHost = `127.0.0.1:${(host.address() as AddressInfo).port}`;
+  });
+  host = await listen(server);
+  const documentHost = `127.0.0.1:${host.port}`;
   documentUrl = `https://${documentHost}/oauth/client.json`;
   localhostUrl = `https://${documentHost}/oauth/client-metadata`;
   const trusted = join(temporaryFolder(), "ca.pem");
@@ -64,7 +62,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await harness.close();
-  host.close();
+  await host.close();
 });
 
 /** Credentials belong to one issuer. */

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
+import { listen } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { explainStartFailure } from "./run-service.ts";
@@ -39,14 +40,12 @@ describe("why a service could not start", () => {
   });
 
   it("is said for a port in use", async () => {
-    const first = createServer().listen(0, "127.0.0.1");
-    await once(first, "listening");
-    const { port } = first.address() as AddressInfo;
+    const { port, close } = await listen(createServer());
     const [error] = await once(createServer().listen(port, "127.0.0.1"), "error");
     expect(explainStartFailure(error, "The broker")).toBe(
       `Port ${port} is in use. Stop what uses it, or choose another: PORT=8790.`,
     );
-    first.close();
+    await close();
   });
 
   it("names what the operator can do, which callers do not see", () => {

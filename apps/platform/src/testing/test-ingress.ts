@@ -1,8 +1,8 @@
 /** An ingress on a port, in front of a server of the test. */
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { defined, Secret } from "@oauth-broker/oauth-core";
+import { listen as listenForTest } from "@oauth-broker/oauth-core/testing";
 import { createLog, listen } from "@oauth-broker/service";
 import { createIngress, freePort } from "../routes/ingress.ts";
 import type { ForwardLimits } from "../ingress/forward.ts";
@@ -16,10 +16,7 @@ export async function startIngress(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   over: Partial<Upstream> & { readonly limits?: ForwardLimits } = {},
 ) {
-  const server = createServer(handle);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const server = await listenForTest(createServer(handle));
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const { limits, ...rest } = over;
@@ -32,25 +29,19 @@ export async function startIngress(
     mode: "hosted",
     expose: ["/token", "/.well-known/*"],
     allowedOrigins: [],
-    target: { host: "127.0.0.1", port },
+    target: { host: "127.0.0.1", port: server.port },
     platformToken: new Secret(PLATFORM_TOKEN),
     ...rest,
   };
   const app = createIngress(upstream, { log, ...defined({ limits }) });
   const listening = await listen(app, { host: "127.0.0.1", port: own });
-  const stopServer = async (): Promise<void> => {
-    if (!server.listening) return;
-    server.closeAllConnections();
-    server.close();
-    await once(server, "close");
-  };
   return {
     url,
     log: lines as readonly string[],
     /** Stops the server behind it. */
-    stopServer,
+    stopServer: server.close,
     close: async () => {
-      await stopServer();
+      await server.close();
       await listening.stop(0);
     },
   };

@@ -3,10 +3,8 @@
  * answers wrongly.
  */
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { volume } from "@oauth-broker/oauth-core/testing";
+import { listen, volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { readCommandLine } from "@oauth-broker/oauth-core/command-line";
 import { cpuMicroseconds } from "../../machine.ts";
@@ -72,9 +70,8 @@ describe("the probe", () => {
       if (request.url === "/v1/par") json(response, 201, { request_uri: `${REQUEST_URI}x`, expires_in: 300 });
       else response.writeHead(303, { location, "set-cookie": `flow-x=${"c".repeat(43)}` }).end();
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { port, close } = await listen(server);
+    const url = `http://127.0.0.1:${port}`;
     const parameters = new URLSearchParams({
       response_type: "code",
       client_id: "broker",
@@ -86,8 +83,7 @@ describe("the probe", () => {
     });
     const location = `${parties.vendor.authorizationEndpoint}?${parameters.toString()}`;
     await expect(requireChecks(url, parties)).rejects.toMatchObject({ cause: { message: "request_uri worked twice" } });
-    server.closeAllConnections();
-    server.close();
+    await close();
   });
 
   const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";

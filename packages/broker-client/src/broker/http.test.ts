@@ -1,5 +1,5 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
+import { listen } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import type { BrokerClientError } from "../error.ts";
 import { brokerFetch } from "./http.ts";
@@ -78,18 +78,13 @@ describe("the way out to the broker", () => {
   });
 
   it("says whether the request can have arrived", async () => {
-    const closed = createServer().listen(0, "127.0.0.1");
-    await once(closed, "listening");
-    const { port } = closed.address() as AddressInfo;
-    closed.close();
-    await once(closed, "close");
+    const closed = await listen(createServer());
+    await closed.close();
     const ask = async (url: string): Promise<unknown> => brokerFetch(undefined)(url, { method: "POST" });
-    await expect(ask(`http://127.0.0.1:${port}/`)).rejects.toMatchObject(unavailable("broker_unreachable"));
-    const hangingUp = createServer((socket) => socket.once("data", () => socket.destroy())).listen(0, "127.0.0.1");
-    await once(hangingUp, "listening");
-    const { port: open } = hangingUp.address() as AddressInfo;
-    await expect(ask(`http://127.0.0.1:${open}/`)).rejects.toMatchObject(unavailable("response_lost"));
-    hangingUp.close();
+    await expect(ask(`http://127.0.0.1:${closed.port}/`)).rejects.toMatchObject(unavailable("broker_unreachable"));
+    const hangingUp = await listen(createServer((socket) => socket.once("data", () => socket.destroy())));
+    await expect(ask(`http://127.0.0.1:${hangingUp.port}/`)).rejects.toMatchObject(unavailable("response_lost"));
+    await hangingUp.close();
     const egress = (sent: boolean) => async () => Promise.reject(Object.assign(new Error("egress"), { sent }));
     for (const [sent, reason] of [
       [false, "broker_unreachable"],

@@ -2,6 +2,7 @@ export { anyText } from "./any-text.ts";
 export { describeBrokeredCode, VENDOR_ISSUER } from "./contracts/brokered-code.ts";
 export type { BrokeredCodeFixture } from "./contracts/brokered-code.ts";
 export { createTestAuthority } from "./network/certificates.ts";
+export { listen } from "./network/listen.ts";
 export { startTlsFront, type TlsFront } from "./network/tls-front.ts";
 export {
   expectError,

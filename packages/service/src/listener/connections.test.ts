@@ -1,8 +1,8 @@
 /** Connections from several addresses of loopback, against a real server. */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { listen } from "@oauth-broker/oauth-core/testing";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import type { HttpTimeouts, Listening, ListenOptions } from "../serve.ts";
@@ -84,12 +84,12 @@ describe("bar#HT-5 a connection before its first request", () => {
   it("is ended also by a release of Node that counts it as busy", async () => {
     const plain = createServer();
     const fresh = trackFreshConnections(plain, NEVER_MS, () => undefined);
-    await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+    const { port, close } = await listen(plain);
     const connected = once(plain, "connection");
-    const { socket } = openRaw((plain.address() as AddressInfo).port, "");
+    const { socket } = openRaw(port, "");
     await connected;
     fresh.endSilent();
     await expect.poll(() => socket.closed).toBe(true);
-    plain.close();
+    await close();
   });
 });

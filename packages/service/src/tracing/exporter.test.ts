@@ -1,7 +1,5 @@
-import { soonerThan } from "@oauth-broker/oauth-core/testing";
-import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen, soonerThan } from "@oauth-broker/oauth-core/testing";
+import { createServer, type RequestListener } from "node:http";
 import { trace } from "@opentelemetry/api";
 import { afterEach, expect, it, vi } from "vitest";
 import type { TracingSettings } from "../configuration/tracing.ts";
@@ -17,14 +15,13 @@ const BATCH = 512;
 const SECRET = "canary-of-the-collector";
 
 let starts = 0;
-let server: Server | undefined;
+let server: Awaited<ReturnType<typeof listen>> | undefined;
 let tracing: Tracing | undefined;
 
 afterEach(async () => {
   await tracing?.stop();
   trace.disable();
-  server?.closeAllConnections();
-  server?.close();
+  await server?.close();
   vi.unstubAllEnvs();
 });
 
@@ -33,11 +30,9 @@ async function start(
   answer: RequestListener,
   { isDown = false, sampler = SETTINGS.sampler }: { isDown?: boolean; sampler?: TracingSettings["sampler"] } = {},
 ) {
-  server = createServer(answer).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  if (isDown) await new Promise((resolve) => server?.close(resolve));
-  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", `http://127.0.0.1:${port}`);
+  server = await listen(createServer(answer));
+  if (isDown) await server.close();
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", `http://127.0.0.1:${server.port}`);
   vi.stubEnv("OTEL_EXPORTER_OTLP_TIMEOUT", "300");
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { listen } from "@oauth-broker/oauth-core/testing";
 import { NEW_SETTINGS } from "../../connectors/settings.ts";
 import type { ConnectorSettings } from "../../connectors/connector.ts";
 import { FIXTURE_CLIENT, FIXTURE_EXPOSE, type FixtureFault, fixtureServer } from "../../testing/fixture-server.ts";
@@ -20,11 +19,10 @@ const ENTERED: ConnectorSettings = { ...NEW_SETTINGS, ...CLIENT };
 /** The fixture without the ingress: it refuses itself what the ingress would refuse. */
 async function test(fault: FixtureFault | undefined, over: Partial<Subject> = {}): Promise<ConnectionTest> {
   const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const deploymentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port, close } = await listen(server);
+  const deploymentUrl = `http://127.0.0.1:${port}`;
   server.on("request", fixtureServer(deploymentUrl, fault));
-  onTestFinished(() => void server.close());
+  onTestFinished(close);
   const subject: Subject = {
     mode: "hosted",
     expose: FIXTURE_EXPOSE,
