@@ -14,10 +14,10 @@ import {
   startLoopbackServer,
 } from "../../oauth-core/src/testing/network/loopback-server.ts";
 import { createLog } from "@oauth-broker/service";
-import { z } from "zod";
 import { loadSettings, UNDER_DEV } from "./config.ts";
 import { startServer } from "./start.ts";
-import { defineTool } from "./tool.ts";
+import { legacyCall, rawRequest } from "./testing/linking/raw-calls.ts";
+import { testTool } from "./testing/test-tool.ts";
 
 let vendor: LoopbackServer;
 beforeAll(async () => {
@@ -115,7 +115,9 @@ describe("a server, of whose author", () => {
   });
 
   it("an unawaited promise of a prompt is no end of the process either", async () => {
-    const answer = await fetch(`${server.url}/mcp`, callOf("floating", "prompts/get"));
+    const [call, headers] = legacyCall("floating");
+    const request = rawRequest("token", { ...call, method: "prompts/get" }, headers);
+    const answer = await fetch(`${server.url}/mcp`, request);
     expect(await answer.text()).toContain('"messages":[]');
     expect(await server.lineOf("tool_rejection", "configure")).toMatchObject({ reason: "tool_failed" });
     expect(await server.call("fine")).toContain("fine");
@@ -174,10 +176,7 @@ describe("a server under npm run dev", () => {
 it("a call that a stop cuts has its signal, and time to clean up", async () => {
   const settings = loadSettings(environmentOf(vendor));
   const seen: string[] = [];
-  const wait = defineTool({
-    name: "wait",
-    description: "w",
-    input: z.object({}),
+  const wait = testTool("wait", {
     scopes: [],
     run: async (_, { signal }) => {
       seen.push("started");
@@ -198,15 +197,6 @@ it("a call that a stop cuts has its signal, and time to clean up", async () => {
   await calling;
 });
 
-function callOf(name: string, method = "tools/call"): RequestInit {
-  return {
-    method: "POST",
-    headers: {
-      authorization: "Bearer token",
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-11-25",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name, arguments: {} } }),
-  };
+function callOf(name: string): RequestInit {
+  return rawRequest("token", ...legacyCall(name));
 }

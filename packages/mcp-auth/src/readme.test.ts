@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
 import { startLoopbackServer } from "../../oauth-core/src/testing/network/loopback-server.ts";
 import { NO_URLS } from "./testing/environments.ts";
+import { legacyCall, rawRequest } from "./testing/linking/raw-calls.ts";
 
 const PACKAGE = join(import.meta.dirname, "..");
 
@@ -39,24 +40,11 @@ it("the README's example runs as it stands, and answers what it says", async () 
   try {
     const [line] = (await once(createInterface(server.stdout), "line")) as [string];
     const { url } = JSON.parse(line) as { readonly url: string };
-    const call = async (headers: Record<string, string>): Promise<Response> =>
-      fetch(`${url}/mcp`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          "mcp-protocol-version": "2025-11-25",
-          ...headers,
-        },
-        body: JSON.stringify({
-          jsonrpc: "2.0",
-          id: 1,
-          method: "tools/call",
-          params: { name: "greet", arguments: { greeting: said.split(", ")[0] } },
-        }),
-      });
-    expect((await call({})).status).toBe(401);
-    expect(await (await call({ authorization: "Bearer the-users-vendor-token" })).text()).toContain(`"${said}"`);
+    const call = legacyCall("greet", { arguments: { greeting: said.split(", ")[0] } });
+    const request = rawRequest("the-users-vendor-token", ...call);
+    const { authorization: _, ...headers } = request.headers;
+    expect((await fetch(`${url}/mcp`, { ...request, headers })).status).toBe(401);
+    expect(await (await fetch(`${url}/mcp`, request)).text()).toContain(`"${said}"`);
   } finally {
     server.kill();
     await ended;

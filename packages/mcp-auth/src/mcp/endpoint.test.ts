@@ -3,56 +3,38 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Authenticate } from "../mode.ts";
 import { ERAS, openTestEndpoint, type TestEndpoint, testAuthenticate } from "../testing/test-endpoint.ts";
-import { defineTool, NeedsScope, type ToolAnswer, ToolError } from "../tool.ts";
+import { NeedsScope, type ToolAnswer, ToolError } from "../tool.ts";
+import { testTool } from "../testing/test-tool.ts";
 
 const METADATA = "https://server.example/.well-known/oauth-protected-resource/mcp";
 const CANARY = "canary-token-alice";
 let endpoint: TestEndpoint;
 
 const tools = [
-  defineTool({ name: "who", description: "who", input: z.object({}), run: async (_, { user }) => user }),
-  defineTool({
-    name: "spell",
-    description: "letters, one by one",
+  testTool("who", { run: async (_, { user }) => user }),
+  testTool("spell", {
     input: z.object({ word: z.string().min(1) }),
     run: async ({ word }, { progress }) => {
       for (const [index, letter] of word.split("").entries()) await progress(index + 1, word.length, letter);
       return { letters: word.length };
     },
   }),
-  defineTool({
-    name: "write",
-    description: "w",
-    input: z.object({}),
-    scopes: ["api:read", "offline_access", "api:write"],
-    run: async () => "ok",
-  }),
-  defineTool({
-    name: "named",
-    description: "n",
-    input: z.object({}),
+  testTool("write", { scopes: ["api:read", "offline_access", "api:write"], run: async () => "ok" }),
+  testTool("named", {
     vendors: { example: { scopes: ["api:write"] } },
     run: async (_, { vendor, vendors }) => `${vendors.example.id} ${vendor === vendors.example}`,
   }),
-  defineTool({
-    name: "unnamed",
-    description: "u",
-    input: z.object({}),
+  testTool("unnamed", {
     scopes: [],
     run: async (_, { vendor, vendors }) => `${vendor.id} ${Object.keys(vendors ?? {}).length}`,
   }),
-  defineTool({
-    name: "needs",
-    description: "n",
-    input: z.object({}),
+  testTool("needs", {
     scopes: [],
     run: async (_, { vendor }) => {
       throw new NeedsScope(vendor.id, ["api:more"]);
     },
   }),
-  defineTool({
-    name: "fail",
-    description: "f",
+  testTool("fail", {
     input: z.object({ how: z.enum(["error", "bug"]) }),
     run: async ({ how }, { vendor }) => {
       if (how === "error") throw new ToolError("The list is empty");
@@ -78,9 +60,7 @@ const ANSWERS: Record<string, ToolAnswer> = {
   document: { type: "doc", version: 1, content: [{ type: "paragraph" }] },
 };
 tools.push(
-  defineTool({
-    name: "answer",
-    description: "a",
+  testTool("answer", {
     input: z.object({ which: z.enum(Object.keys(ANSWERS)) }),
     run: async ({ which }) => ANSWERS[which] ?? "none",
   }),

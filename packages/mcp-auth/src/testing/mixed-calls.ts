@@ -5,19 +5,15 @@
  */
 import { type Clock, systemClock } from "@oauth-broker/oauth-core";
 import { fakeCode, fakeVendorEnvironment, startFakeVendor } from "@oauth-broker/simulators";
-import { z } from "zod";
-import { defineTool } from "../tool.ts";
 import { CALLBACK, form, SERVER, VERIFIER } from "./hosted-fixture.ts";
 import { legacyCall, modernCall, rawRequest } from "./linking/raw-calls.ts";
 import { openTestApp } from "./test-app.ts";
+import { testTool } from "./test-tool.ts";
 
 /** Lifetime of vendor tokens: shorter than that of the sessions' own. */
 const LIFETIME_SECONDS = 1800;
 
-const account = defineTool({
-  name: "account",
-  description: "Whose token the vendor was sent, and for whom",
-  input: z.object({}),
+const account = testTool("account", {
   run: async (_, { vendor, user }) => {
     const { sub } = await vendor.account();
     return JSON.stringify({ user, sub });

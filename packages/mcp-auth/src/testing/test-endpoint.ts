@@ -12,6 +12,7 @@ import { createMcpEndpoint, type McpDeps } from "../mcp/endpoint.ts";
 import type { Authenticate, Caller } from "../mode.ts";
 import type { ServerDefinition } from "../server.ts";
 import { type Closing, closing } from "./closing.ts";
+import { rawRequest } from "./linking/raw-calls.ts";
 
 /** The eras of the protocol that a stock client has. */
 export const ERAS = ["auto", "legacy"] as const;
@@ -83,15 +84,7 @@ export async function openTestEndpoint(
     },
     send: (message, { token = "alice", headers = {}, ...options } = {}) =>
       fetch(url, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${token}`,
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          "mcp-protocol-version": "2025-11-25",
-          ...headers,
-        },
-        body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+        ...rawRequest(token, { jsonrpc: "2.0", ...message }, { "mcp-protocol-version": "2025-11-25", ...headers }),
         ...options,
       }),
   };

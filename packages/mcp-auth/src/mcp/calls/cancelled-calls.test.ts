@@ -8,17 +8,15 @@ import {
   type TestEndpoint,
   testAuthenticate,
 } from "../../testing/test-endpoint.ts";
-import { defineTool } from "../../tool.ts";
 import { createRunningCalls } from "./running-calls.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
 /** What became of the calls of `wait`, by their word. */
 const started = new Set<string>();
 const fired = new Set<string>();
 const signals = new Map<string, AbortSignal>();
 const tools = [
-  defineTool({
-    name: "wait",
-    description: "w",
+  testTool("wait", {
     input: z.object({ word: z.string() }),
     run: async ({ word }, { signal }) => {
       started.add(word);

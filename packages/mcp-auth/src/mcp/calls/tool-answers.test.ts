@@ -3,7 +3,8 @@ import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ERAS, openTestEndpoint, type TestEndpoint, testAuthenticate } from "../../testing/test-endpoint.ts";
-import { defineTool, type ToolAnswer, ToolError, toolResult } from "../../tool.ts";
+import { type ToolAnswer, ToolError, toolResult } from "../../tool.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
 const HALF = "\ud83d";
 const TEXT = { type: "text" as const, text: "of the author" };
@@ -41,24 +42,16 @@ const ANSWERS: Record<string, () => unknown> = {
 const FAILING = new Set(["function", "symbol", "cycle", "response", "error", "map", "promise", "throwing"]);
 
 const tools = [
-  defineTool({
-    name: "answer",
-    description: "a",
+  testTool("answer", {
     input: z.object({ which: z.string().default("undefined") }),
     run: async ({ which }) => ANSWERS[which]?.() as ToolAnswer,
   }),
-  defineTool({
-    name: "fail",
-    description: "f",
-    input: z.object({}),
+  testTool("fail", {
     run: async () => {
       throw new ToolError(`not ${HALF}`);
     },
   }),
-  defineTool({
-    name: "report",
-    description: "r",
-    input: z.object({}),
+  testTool("report", {
     run: async (_, { progress }) => {
       await progress(Number.NaN);
       await progress(1, Infinity);

@@ -10,9 +10,9 @@ import {
   type ReplayedState,
   REPLAYS,
 } from "../../testing/linking/replayed-state.ts";
-import { defineTool } from "../../tool.ts";
 import { createRequestStates } from "./request-state.ts";
 import { createMcpSessions } from "./url-elicitation.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
 const INVALID = { code: -32602, message: "Invalid or expired requestState", data: { reason: "invalid_request_state" } };
 const OWN = { bearer: "alice.desk", name: "post", arguments: ARGUMENTS } as never;
@@ -178,19 +178,16 @@ describe("an author's own requestState", () => {
   const version = { "mcp-protocol-version": "2026-07-28" };
   it("is verified by the author, and never taken for ours", async () => {
     const seen: string[] = [];
-    await using calls = await openLinkedCalls(
-      [defineTool({ name: "ours", description: "o", input: z.object({}), run: async () => "ran" })],
-      {
-        definition: {
-          configure: (server) => {
-            server.registerTool("theirs", { inputSchema: z.object({}) }, async () => ({
-              content: [{ type: "text", text: "theirs ran" }],
-            }));
-          },
-          requestState: { verify: async (state) => void seen.push(state) },
+    await using calls = await openLinkedCalls([testTool("ours")], {
+      definition: {
+        configure: (server) => {
+          server.registerTool("theirs", { inputSchema: z.object({}) }, async () => ({
+            content: [{ type: "text", text: "theirs ran" }],
+          }));
         },
+        requestState: { verify: async (state) => void seen.push(state) },
       },
-    );
+    });
     const send = async (name: string, requestState: unknown) => {
       const [message, headers] = modernCall(name, { requestState });
       return (await calls.send("alice.desk", message, { ...headers, ...version })).text;

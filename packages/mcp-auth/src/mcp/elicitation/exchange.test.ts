@@ -3,17 +3,14 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type LinkedCalls, openLinkedCalls, WAIT_SECONDS } from "../../testing/linking/linked-calls.ts";
-import { legacyCall, modernCall } from "../../testing/linking/raw-calls.ts";
-import { defineTool } from "../../tool.ts";
+import { legacyCall, modernCall, rawRequest } from "../../testing/linking/raw-calls.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
 const tools = [
-  defineTool({
-    name: "post",
-    description: "p",
+  testTool("post", {
     input: z.object({ text: z.string().optional() }),
     vendor: "slack",
     scopes: ["chat:write"],
-    run: async () => "ran",
   }),
 ];
 let calls: LinkedCalls;
@@ -46,13 +43,8 @@ describe("a body", () => {
   ])("over 1 MiB is 413, its length %s", async (_, length) => {
     const chunk = Buffer.alloc(64 * 1024, " ");
     const status = await new Promise((resolve, reject) => {
-      const headers = {
-        authorization: "Bearer alice.desk",
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        ...length,
-      };
-      const sending = httpRequest(calls.url, { method: "POST", headers }, (answer) => {
+      const { method, headers } = rawRequest("alice.desk", "", length);
+      const sending = httpRequest(calls.url, { method, headers }, (answer) => {
         resolve(answer.statusCode);
         answer.resume();
         sending.destroy();
@@ -106,18 +98,8 @@ describe("a retry that waits", () => {
         resolve();
       };
     });
-    const [message, headers] = modernCall("post", { requestState });
-    const sending = fetch(calls.url, {
-      method: "POST",
-      headers: {
-        authorization: "Bearer alice.desk",
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        ...headers,
-      },
-      body: JSON.stringify(message),
-      signal: controller.signal,
-    });
+    const request = rawRequest("alice.desk", ...modernCall("post", { requestState }));
+    const sending = fetch(calls.url, { ...request, signal: controller.signal });
     await expect(sending).rejects.toThrow(/aborted/);
     await ended;
     await expect.poll(() => calls.lines.join("")).toContain('"reason":"call_cancelled"');

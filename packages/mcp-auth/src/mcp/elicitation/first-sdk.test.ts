@@ -4,16 +4,12 @@
  */
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { z } from "zod";
 import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
-import { defineTool } from "../../tool.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
 let calls: LinkedCalls;
 beforeAll(async () => {
-  const post = defineTool({
-    name: "post",
-    description: "p",
-    input: z.object({}),
+  const post = testTool("post", {
     vendor: "slack",
     scopes: ["chat:write"],
     run: async (_, { vendor }) => vendor.accessToken(),

@@ -2,28 +2,26 @@
 import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
 import { initialize, legacyCall, modernCall } from "../../testing/linking/raw-calls.ts";
 import { askedBeyond } from "../../testing/linking/replayed-state.ts";
-import { defineTool, NeedsScope, type Tool, ToolError } from "../../tool.ts";
+import { NeedsScope, type Tool, ToolError } from "../../tool.ts";
 import type { LinkedVendor } from "./deps.ts";
 import { askableAt } from "./find-links.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
 let runs = 0;
-const tool = (name: string, members: Partial<Tool>): Tool => ({
-  name,
-  description: name,
-  input: z.object({}),
-  vendor: "slack",
-  scopes: ["chat:write"],
-  run: async (_, { vendor }) => {
-    runs += 1;
-    const answer = await vendor.fetch("https://api.slack.example/post");
-    return `${answer.status} ${await answer.text()}`;
-  },
-  ...members,
-});
+const tool = (name: string, members: Partial<Tool>): Tool =>
+  testTool(name, {
+    vendor: "slack",
+    scopes: ["chat:write"],
+    run: async (_, { vendor }) => {
+      runs += 1;
+      const answer = await vendor.fetch("https://api.slack.example/post");
+      return `${answer.status} ${await answer.text()}`;
+    },
+    ...members,
+  });
 const raising = (vendor: string, scopes: readonly string[]): Partial<Tool> => ({
   annotations: { readOnlyHint: true },
   run: async () => {
@@ -52,12 +50,8 @@ const tools = [
       throw new ToolError("The list is empty");
     },
   }),
-  defineTool({
-    name: "both",
-    description: "b",
-    input: z.object({}),
+  testTool("both", {
     vendors: { github: { scopes: ["repo", "user"] }, slack: { scopes: ["chat:write"] } },
-    run: async () => "ran",
   }),
 ];
 

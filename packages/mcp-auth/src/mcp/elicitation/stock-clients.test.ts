@@ -3,32 +3,22 @@ import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type LinkedCalls, openLinkedCalls, WAIT_SECONDS } from "../../testing/linking/linked-calls.ts";
-import { defineTool } from "../../tool.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
 const tools = [
-  defineTool({
-    name: "post",
+  testTool("post", {
     title: "Post",
-    description: "p",
     input: z.object({ word: z.string().optional() }),
     vendor: "slack",
     scopes: ["chat:write"],
     run: async (_, { vendor, user }) => ({ user, token: await vendor.accessToken() }),
   }),
-  defineTool({
-    name: "both",
-    description: "b",
-    input: z.object({}),
+  testTool("both", {
     vendors: { github: { scopes: ["repo"] }, slack: { scopes: ["chat:write"] } },
     run: async (_, { vendors }) => [await vendors.github.accessToken(), await vendors.slack.accessToken()],
   }),
-  defineTool({
-    name: "none",
-    description: "n",
-    input: z.object({}),
-    run: async (_, { vendors, user }) => ({ user, vendors: Object.keys(vendors ?? {}) }),
-  }),
-  defineTool({ name: "careless", description: "c", input: z.object({}), run: async (_, { vendor }) => vendor.id }),
+  testTool("none", { run: async (_, { vendors, user }) => ({ user, vendors: Object.keys(vendors ?? {}) }) }),
+  testTool("careless", { run: async (_, { vendor }) => vendor.id }),
 ];
 
 let calls: LinkedCalls;

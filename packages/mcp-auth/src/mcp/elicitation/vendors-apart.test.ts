@@ -1,15 +1,11 @@
 /** A tool of several vendors: each is sent its own token, at its own hosts. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
 import { modernCall } from "../../testing/linking/raw-calls.ts";
 import { openFetching } from "../../testing/linking/replayed-state.ts";
-import { defineTool } from "../../tool.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
-const me = defineTool({
-  name: "me",
-  description: "m",
-  input: z.object({}),
+const me = testTool("me", {
   vendor: "sign_in",
   scopes: [],
   run: async (_, { vendor, vendors, user }) => ({ id: vendor.id, same: vendor === vendors.sign_in, user }),

@@ -11,14 +11,8 @@ import { PRE_REGISTERED, SERVER } from "../../testing/environments.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../../tool.ts";
 import { requireKnownVendors, scopeMeanings, toolWarnings, vendorsOf } from "./tool-vendors.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
+import { testTool } from "../../testing/test-tool.ts";
 
-const tool = (name: string, members: Partial<Tool> = {}): Tool => ({
-  name,
-  description: name,
-  input: z.object({}),
-  run: async () => "",
-  ...members,
-});
 const vendor = (
   id: string,
   scopes: readonly string[],
@@ -60,25 +54,27 @@ function problems(tools: readonly Tool[], settings: Settings): readonly string[]
 describe("with several vendors", () => {
   it("tools may name each of them with its own scopes, in both forms, or none", () => {
     const tools = [
-      tool("none"),
-      tool("empty", { vendors: {}, scopes: undefined as never }),
-      tool("one", { vendor: "my-crm", scopes: ["read"] }),
-      tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] }),
-      tool("both", { vendors: { github: { scopes: ["repo"] }, "my-crm": { scopes: ["read", "write"] } } }),
+      testTool("none"),
+      testTool("empty", { vendors: {}, scopes: undefined as never }),
+      testTool("one", { vendor: "my-crm", scopes: ["read"] }),
+      testTool("me", { vendor: SIGN_IN_VENDOR, scopes: [] }),
+      testTool("both", { vendors: { github: { scopes: ["repo"] }, "my-crm": { scopes: ["read", "write"] } } }),
     ];
     expect(problems(tools, several)).toEqual([]);
   });
 
   it("refuses all tools that can never run, at once and by name", () => {
     const tools = [
-      tool("a", { vendor: "slack", scopes: [] }),
-      tool("b", { vendors: { slack: { scopes: ["chat:write"] }, "my-crm": { scopes: ["read", "admin", "root"] } } }),
-      tool("c", { vendor: "github" }),
-      tool("d", { scopes: ["repo"] }),
-      tool("e", { vendors: { github: { scopes: [] } }, vendor: "github" }),
-      tool("f", { vendors: { github: { scopes: [] } }, scopes: [] }),
-      tool("g", { vendors: { github: { scopes: [] }, [SIGN_IN_VENDOR]: { scopes: [] } } }),
-      tool("fine", { vendor: "github", scopes: ["repo"] }),
+      testTool("a", { vendor: "slack", scopes: [] }),
+      testTool("b", {
+        vendors: { slack: { scopes: ["chat:write"] }, "my-crm": { scopes: ["read", "admin", "root"] } },
+      }),
+      testTool("c", { vendor: "github" }),
+      testTool("d", { scopes: ["repo"] }),
+      testTool("e", { vendors: { github: { scopes: [] } }, vendor: "github" }),
+      testTool("f", { vendors: { github: { scopes: [] } }, scopes: [] }),
+      testTool("g", { vendors: { github: { scopes: [] }, [SIGN_IN_VENDOR]: { scopes: [] } } }),
+      testTool("fine", { vendor: "github", scopes: ["repo"] }),
     ];
     expect(problems(tools, several)).toEqual([
       "tool a names the vendor slack, which is not in VENDORS",
@@ -100,18 +96,18 @@ describe.each([
 ])("with one vendor, %s", (_, settings) => {
   it("tools may name that one, with or without scopes, or none", () => {
     const tools = [
-      tool("none", { scopes: ["anything"] }),
-      tool("one", { vendor: "my-vendor" }),
-      tool("me", { vendor: SIGN_IN_VENDOR, scopes: ["read"] }),
-      tool("long", { vendors: { "my-vendor": { scopes: ["read"] } } }),
+      testTool("none", { scopes: ["anything"] }),
+      testTool("one", { vendor: "my-vendor" }),
+      testTool("me", { vendor: SIGN_IN_VENDOR, scopes: ["read"] }),
+      testTool("long", { vendors: { "my-vendor": { scopes: ["read"] } } }),
     ];
     expect(problems(tools, settings)).toEqual([]);
   });
 
   it("refuses tools that name another", () => {
     const tools = [
-      tool("a", { vendor: "slack", scopes: [] }),
-      tool("b", { vendors: { slack: { scopes: [] }, "my-vendor": { scopes: [] } } }),
+      testTool("a", { vendor: "slack", scopes: [] }),
+      testTool("b", { vendors: { slack: { scopes: [] }, "my-vendor": { scopes: [] } } }),
     ];
     expect(problems(tools, settings)).toEqual([
       "tool a names the vendor slack, and VENDOR is my-vendor",
@@ -121,7 +117,7 @@ describe.each([
 });
 
 it("the app does not start with such a tool, and says what to do", () => {
-  const definition = { name: "test", version: "1", tools: [tool("a", { vendor: "slack", scopes: [] })] };
+  const definition = { name: "test", version: "1", tools: [testTool("a", { vendor: "slack", scopes: [] })] };
   const log = createLog({ write: () => undefined });
   expect(() => createApp(definition, plain, { now: systemClock, log, storage: undefined })).toThrow(
     /^The server cannot start: 1 problem in its tools\n\n {2}tool a names the vendor slack, and VENDOR is my-vendor\n/,
@@ -136,20 +132,22 @@ const start = (definition: Partial<ServerDefinition>, settings = plain): unknown
   });
 
 it.each<[string, Partial<ServerDefinition>, RegExp]>([
-  ["two tools of one name", { tools: [tool("a"), tool("a")] }, /^Tool a is already registered$/],
+  ["two tools of one name", { tools: [testTool("a"), testTool("a")] }, /^Tool a is already registered$/],
   [
     "an input that is no JSON",
-    { tools: [tool("when", { input: z.object({ at: z.date() }) })] },
+    { tools: [testTool("when", { input: z.object({ at: z.date() }) })] },
     /^tool when: its input cannot be shown as JSON Schema: Date cannot/,
   ],
   [
     "an output that is no JSON",
-    { tools: [tool("when", { outputSchema: z.object({ at: z.date() }) })] },
+    { tools: [testTool("when", { outputSchema: z.object({ at: z.date() }) })] },
     /^tool when: its outputSchema cannot be shown as JSON Schema: Date cannot/,
   ],
   [
     "scopes in one text",
-    { tools: [tool("a", { scopes: ["read write"] }), tool("b", { vendors: { "my-vendor": { scopes: [""] } } })] },
+    {
+      tools: [testTool("a", { scopes: ["read write"] }), testTool("b", { vendors: { "my-vendor": { scopes: [""] } } })],
+    },
     /\n {2}tool a has the scope "read write", which is not one scope\n[^]*\n {2}tool b has the scope "", /,
   ],
   [
@@ -167,10 +165,10 @@ it.each<[string, Partial<ServerDefinition>, RegExp]>([
 
 it("warns of a tool whose scope no client can ask for", () => {
   const tools = [
-    tool("fine", { scopes: ["read"] }),
-    tool("none"),
-    tool("gist", { scopes: ["gist", "read"] }),
-    tool("named", { vendors: { "my-vendor": { scopes: ["gist"] } } }),
+    testTool("fine", { scopes: ["read"] }),
+    testTool("none"),
+    testTool("gist", { scopes: ["gist", "read"] }),
+    testTool("named", { vendors: { "my-vendor": { scopes: ["gist"] } } }),
   ];
   const one = { ...hosted, vendor: { ...hosted.vendor, scopes: ["read"] } } as Settings;
   const why = "needs the scope gist, which is not in VENDOR_SCOPES: no client can ask for it";
@@ -180,7 +178,7 @@ it("warns of a tool whose scope no client can ask for", () => {
 });
 
 it("warns in every mode of a name that clients refuse", () => {
-  const tools = [tool("fine_1.a-b"), tool("my tool"), tool(""), tool("x".repeat(129))];
+  const tools = [testTool("fine_1.a-b"), testTool("my tool"), testTool(""), testTool("x".repeat(129))];
   const why = "which clients may refuse: at most 128 letters, digits, _, - and .";
   const warnings = ["my tool", "", "x".repeat(129)].map((name) => `tool ${name} has a name ${why}`);
   for (const settings of [plain, several]) expect(toolWarnings(tools, settings)).toEqual(warnings);
@@ -189,8 +187,8 @@ it("warns in every mode of a name that clients refuse", () => {
 it("a tool says what a scope means before the vendor's entry does, and the first tool before others", () => {
   const said = scopeMeanings(
     [
-      tool("one", { vendors: { github: { scopes: ["repo"], scopeMeanings: { repo: "Read the code" } } } }),
-      tool("other", { vendor: "github", scopes: ["repo"], scopeMeanings: { repo: "Another", gist: "Read gists" } }),
+      testTool("one", { vendors: { github: { scopes: ["repo"], scopeMeanings: { repo: "Read the code" } } } }),
+      testTool("other", { vendor: "github", scopes: ["repo"], scopeMeanings: { repo: "Another", gist: "Read gists" } }),
     ],
     severalOf(
       vendor("github", ["repo"], { repo: "Read and change repositories", user: "Read your profile" }),
@@ -210,7 +208,7 @@ it("a tool says what a scope means before the vendor's entry does, and the first
 });
 
 it("the vendor that signs users in is known by its id", () => {
-  expect(vendorsOf(tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] }), "github")).toEqual([
+  expect(vendorsOf(testTool("me", { vendor: SIGN_IN_VENDOR, scopes: [] }), "github")).toEqual([
     { name: "sign_in", id: "github", scopes: [] },
   ]);
 });
@@ -227,15 +225,15 @@ describe("beside an environment that is wrong", () => {
   };
 
   it("a tool that names an unlisted vendor is in the same list", () => {
-    const slack = tool("post", { vendor: "slack", scopes: ["chat:write"] });
-    const me = tool("me", { vendor: SIGN_IN_VENDOR, scopes: ["whatever"] });
+    const slack = testTool("post", { vendor: "slack", scopes: ["chat:write"] });
+    const me = testTool("me", { vendor: SIGN_IN_VENDOR, scopes: ["whatever"] });
     const paths = listed([slack, me]);
     expect(paths).toContain("VENDOR_GITHUB_CLIENT_ID");
     expect(paths.filter((path) => path.startsWith("tool "))).toEqual(["tool post"]);
   });
 
   it("no tool is blamed for a SIGN_IN that is not listed", () => {
-    const paths = listed([tool("me", { vendor: SIGN_IN_VENDOR, scopes: [] })], { SIGN_IN: "linear" });
+    const paths = listed([testTool("me", { vendor: SIGN_IN_VENDOR, scopes: [] })], { SIGN_IN: "linear" });
     expect(paths).toContain("SIGN_IN");
     expect(paths.filter((path) => path.startsWith("tool "))).toEqual([]);
   });
@@ -243,7 +241,9 @@ describe("beside an environment that is wrong", () => {
   it("no tool is blamed where no vendor is listed", () => {
     for (const VENDORS of ["", " ", ",", undefined])
       expect(
-        listed([tool("post", { vendor: "slack", scopes: [] })], { VENDORS }).filter((path) => path.startsWith("tool ")),
+        listed([testTool("post", { vendor: "slack", scopes: [] })], { VENDORS }).filter((path) =>
+          path.startsWith("tool "),
+        ),
       ).toEqual([]);
   });
 });

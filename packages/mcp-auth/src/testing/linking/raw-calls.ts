@@ -40,7 +40,7 @@ export function initialize(capabilities: object = URL_ELICITATION): object {
 }
 
 /** As a client of either revision sends it. */
-export function rawRequest(bearer: string, message: object | string, headers: RawCall[1] = {}): AppRequest {
+export function rawRequest(bearer: string, message: object | string, headers: RawCall[1] = {}): Required<AppRequest> {
   return {
     method: "POST",
     headers: {

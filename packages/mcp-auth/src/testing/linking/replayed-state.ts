@@ -5,15 +5,13 @@
  * permits.
  */
 import { z } from "zod";
-import { defineTool } from "../../tool.ts";
 import { type LinkedCalls, openLinkedCalls, type RawAnswer } from "./linked-calls.ts";
 import { initialize, legacyCall, modernCall } from "./raw-calls.ts";
+import { testTool } from "../test-tool.ts";
 
 /** Whom each tool ran for, and whose tokens the vendors were sent. */
 const tool = (name: string) =>
-  defineTool({
-    name,
-    description: name,
+  testTool(name, {
     input: z.object({ text: z.string().optional(), to: z.array(z.string()).optional() }),
     vendor: "slack",
     scopes: ["chat:write"],
@@ -62,9 +60,7 @@ export async function presentSession(calls: LinkedCalls, bearer: string): Promis
 }
 
 /** Fetches `url` as the vendor it is given. */
-const fetching = defineTool({
-  name: "fetch",
-  description: "f",
+const fetching = testTool("fetch", {
   input: z.object({ as: z.enum(["github", "slack"]), url: z.string() }),
   vendors: { github: { scopes: [] }, slack: { scopes: [] } },
   run: async ({ as, url }, { vendors }) => {
@@ -89,10 +85,7 @@ export async function openFetching(): Promise<{
 }
 
 /** May write messages, and no more. */
-const writing = defineTool({
-  name: "write",
-  description: "w",
-  input: z.object({}),
+const writing = testTool("write", {
   annotations: { readOnlyHint: true },
   vendor: "slack",
   scopes: ["chat:write"],

@@ -4,13 +4,12 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
-import { z } from "zod";
-import { defineTool } from "../../tool.ts";
 import { type Closing, closing } from "../closing.ts";
 import { type FixtureOptions, linkOf } from "../hosted-fixture.ts";
 import { openStubServerFixture, type StubServerFixture } from "../server-fixture.ts";
 import { openMcpOver } from "./mcp-over.ts";
 import { legacyCall, rawRequest } from "./raw-calls.ts";
+import { testTool } from "../test-tool.ts";
 
 export interface SharedLink extends StubServerFixture {
   /**
@@ -36,13 +35,7 @@ export interface SignedIn {
 }
 
 const tool = (name: string, scopes?: readonly string[]) =>
-  defineTool({
-    name,
-    description: name,
-    input: z.object({}),
-    ...defined({ scopes }),
-    run: async (_, { vendor }) => vendor.accessToken(),
-  });
+  testTool(name, { ...defined({ scopes }), run: async (_, { vendor }) => vendor.accessToken() });
 
 /** Named after their scopes. */
 const TOOLS = [tool("unsaid"), tool("none", []), tool("read", ["read"]), tool("write", ["write"])];
