@@ -51,8 +51,7 @@ describe.each(ELSEWHERE)("bar#BY-4 a vendor whose metadata later says %j", (memb
     const { backend, grant, refresh_token, publish, leaked } = await setUp();
     publish(members);
     const before = await backend.post("/v1/check", grant);
-    const refresh = { grant_type: "refresh_token", refresh_token, connection: grant.connection };
-    const { body } = await backend.post("/v1/token", refresh);
+    const { body } = await backend.refresh({ refreshToken: refresh_token, connection: grant.connection });
     const after = await backend.post("/v1/check", { ...grant, connection: String(body["connection"]) });
     return { answers: [before.body, after.body], leaked: leaked(), token: grant.access_token };
   }

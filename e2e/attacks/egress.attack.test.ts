@@ -49,8 +49,7 @@ describe("bar#EG-6 bar#EG-12 a vendor that sends our request elsewhere", () => {
     });
     const backend = createBackend(fixture);
     const redeemed = await backend.connect(createBrowser(fixture, "victim"));
-    const refresh = { grant_type: "refresh_token", refresh_token: "refresh-of-victim", vendor: "honest" };
-    const refreshed = await backend.post("/v1/token", refresh);
+    const refreshed = await backend.refresh({ refreshToken: "refresh-of-victim" }, { vendor: "honest" });
     const registered = await register(fixture, { vendor: "honest" });
     return { vendor, elsewhere, redeemed, refreshed, registered };
   }

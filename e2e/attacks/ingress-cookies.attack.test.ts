@@ -5,68 +5,52 @@
  * attacker. Browsers send a cookie to every port of a host. Defence: the ingress lets a server see
  * and set only cookies that carry its connector's name (incomingCookies, outgoingCookie).
  */
-import { startIngress, type TestIngress } from "@oauth-broker/platform/src/testing/test-ingress.ts";
+import { startIngress } from "@oauth-broker/platform/src/testing/test-ingress.ts";
 import { type CookieJar, createCookieJar } from "@oauth-broker/simulators";
 import * as cookiesModule from "../../apps/platform/src/ingress/cookies.ts";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  createVisitor,
-  type PlatformHarness,
-  startPlatform,
-  type Visitor,
-} from "../support/reference-platform/harness.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createVisitor, startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
+import { shared } from "../support/shared.ts";
 import { without } from "./support/outcomes.ts";
 
 const FLOW_COOKIE = "flow-1";
-let platform: PlatformHarness;
-let honest: Deployed;
-let evil: Deployed;
+const platform = shared(startPlatform);
+const honest = shared(() => deployed("honest-server"));
+const evil = shared(() => deployed("honest-server-2"));
 /** The cookies of the victim's browser. */
 let jar: CookieJar;
 let victim: Visitor;
 
-interface Deployed {
-  readonly ingress: TestIngress;
-  /** Set with its next answers. */
-  setCookies: readonly string[];
-  /** The Cookie header of the last request that reached it. */
-  cookie: string | undefined;
-}
-
-/** A server behind its ingress, with a page that needs no token. */
-async function deployed(connectorId: string): Promise<Deployed> {
+/**
+ * A server behind its ingress, with a page that needs no token.
+ * @returns `setCookies`: set with its next answers; `cookie`: the header of the last request that reached it
+ */
+async function deployed(connectorId: string) {
   const server = { setCookies: [] as readonly string[], cookie: undefined as string | undefined };
-  const ingress = await startIngress(
+  const { url, close } = await startIngress(
     (request, response) => {
       server.cookie = request.headers.cookie;
       response.writeHead(200, { "set-cookie": [...server.setCookies] }).end();
     },
     { connectorId, expose: ["/authorize"] },
   );
-  return Object.assign(server, { ingress });
+  return Object.assign(server, { url, close });
 }
 
 /** In the victim's browser. */
-async function open({ ingress }: Deployed): Promise<void> {
-  const url = new URL("/authorize", ingress.url);
+async function open(server: typeof honest): Promise<void> {
+  const url = new URL("/authorize", server.url);
   const cookie = jar.header(url);
   const answer = await fetch(url, { headers: cookie === undefined ? {} : { cookie } });
   jar.store(url, answer.headers.getSetCookie());
 }
 
-beforeAll(async () => {
-  platform = await startPlatform();
-  [honest, evil] = await Promise.all([deployed("honest-server"), deployed("honest-server-2")]);
-});
 beforeEach(async () => {
   jar = createCookieJar();
   victim = await createVisitor(platform.url, "first-user", jar);
   honest.setCookies = [`${FLOW_COOKIE}=secret-of-the-flow; Path=/; HttpOnly`];
   evil.setCookies = [];
   await open(honest);
-});
-afterAll(async () => {
-  await Promise.all([honest.ingress.close(), evil.ingress.close(), platform.close()]);
 });
 
 /** What the attacker's server receives when the victim opens its page. */
@@ -91,7 +75,7 @@ async function plant(): Promise<{ readonly page: string; readonly flow: string |
 
 describe("a deployed server whose page a user opens", () => {
   it("bar#CB-7 receives neither the platform's session nor another server's flow", async () => {
-    expect(jar.header(new URL(evil.ingress.url))).toContain("platform-session-");
+    expect(jar.header(new URL(evil.url))).toContain("platform-session-");
     expect(await spy()).toBe("");
     await open(honest);
     expect(honest.cookie).toBe(`${FLOW_COOKIE}=secret-of-the-flow`);

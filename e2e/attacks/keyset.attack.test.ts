@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createBroker } from "@oauth-broker/broker/src/app.ts";
 import { parseCommand } from "@oauth-broker/broker/src/cli/command-line.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
-import { type OperatorCommand, type Printed, runOn } from "@oauth-broker/broker/src/testing/operator-command.ts";
+import { type OperatorCommand, runOn } from "@oauth-broker/broker/src/testing/operator-command.ts";
 import type { RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
@@ -24,22 +24,16 @@ const KEYSET = { kind: "keyset", id: "broker" };
 const now = (): number => Math.floor(Date.now() / 1000);
 const secrets = createSecrets();
 
-interface Harness {
-  readonly records: RecordStore;
-  readonly folder: string;
-  /** Starts a broker from its configuration, asks whether it is ready, and ends it. */
-  readyz(more?: string, baseUrl?: string): Promise<{ readonly status: number; readonly text: string }>;
-  command(...args: string[]): Promise<Printed>;
-}
-
+type Harness = Awaited<ReturnType<typeof harnessOn>>;
 async function harnessOn(
   places: { readonly store: string; readonly keys?: string },
   open: (folder: string) => RecordStore,
   env: Readonly<Record<string, string>> = {},
-): Promise<Harness> {
+) {
   const folder = temporaryFolder();
   const own = "http://127.0.0.1:1";
-  const readyz: Harness["readyz"] = async (more = "", baseUrl = own) => {
+  /** Starts a broker from its configuration, asks whether it is ready, and ends it. */
+  const readyz = async (more = "", baseUrl = own) => {
     const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", ...places, more });
     writeFileSync(join(folder, "broker.yaml"), yaml);
     const broker = await createBroker(loadConfig(env, folder), { log: createLog({ write: () => undefined }) });
@@ -57,7 +51,7 @@ async function harnessOn(
     await records.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const command: Harness["command"] = async (...args) =>
+  const command = async (...args: string[]) =>
     runOn(() => loadConfig(env, folder), parseCommand(args).command as OperatorCommand);
   return { folder, records, readyz, command };
 }

@@ -50,8 +50,7 @@ async function runFlow(harness: Scene, afterLeg: (leg: string, secrets: Secrets)
   secrets.set("connection", String(body["connection"]));
   afterLeg("spent", secrets);
   const [, refreshToken = ""] = honest.tokens;
-  const refresh = { grant_type: "refresh_token", refresh_token: refreshToken, connection: String(body["connection"]) };
-  const refreshed = await backend.post("/v1/token", refresh);
+  const refreshed = await backend.refresh({ refreshToken, connection: String(body["connection"]) });
   keepTokens(honest.tokens);
   secrets.set("connection after refresh", String(refreshed.body["connection"]));
   afterLeg("refreshed", secrets);

@@ -56,9 +56,7 @@ describe("bar#ST-8 made-up refresh tokens at a vendor that counts all our calls 
     const limits = { vendor_calls_per_minute: PER_MINUTE };
     const { honest, backend, foe } = await openScene({ config: { limits } });
     const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, at) =>
-        backend.post("/v1/token", { grant_type: "refresh_token", vendor: "honest", refresh_token: `junk-${at}` }),
-      ),
+      Array.from({ length: 100 }, (_, at) => backend.refresh({ refreshToken: `junk-${at}` }, { vendor: "honest" })),
     );
     return { foe, statuses: statusesOf(answers), calls: honest.tokenRequests.length };
   }
@@ -66,8 +64,8 @@ describe("bar#ST-8 made-up refresh tokens at a vendor that counts all our calls 
   it("use up the minute of the client that made them up, and leave the vendor to the others", async () => {
     const { foe, statuses, calls } = await refreshAll();
     expect([statuses, calls]).toEqual([{ 400: PER_MINUTE, 429: 80 }, PER_MINUTE]);
-    const theirs = { grant_type: "refresh_token", vendor: "honest", refresh_token: "another" };
-    expect((await foe.post("/v1/token", theirs)).body["error"]).toBe("invalid_grant");
+    const theirs = await foe.refresh({ refreshToken: "another" }, { vendor: "honest" });
+    expect(theirs.body["error"]).toBe("invalid_grant");
   });
 
   it("twin: without the limit all reach the vendor", async () => {

@@ -9,9 +9,9 @@
 import { startOpenIdProvider } from "@oauth-broker/simulators";
 import * as redirectUriModule from "../../apps/platform/src/oauth/redirect-uri.ts";
 import * as callbackModule from "../../packages/broker-client/src/callback.ts";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
-import { type BouncingServer, startBouncingServer } from "./support/bouncing-server.ts";
+import { type Bounce, startBouncingServer } from "./support/bouncing-server.ts";
 import { without } from "./support/outcomes.ts";
 import { shared } from "../support/shared.ts";
 
@@ -36,39 +36,25 @@ const vendor = shared(() => {
   });
 });
 let victim: Visitor;
-let evil: BouncingServer | undefined;
 let made = 0;
 
 beforeAll(async () => {
   victim = await platform.visitor("first-user");
 });
-afterEach(endEvil);
 
-async function endEvil(): Promise<void> {
-  await evil?.close();
-  evil = undefined;
-}
-
-interface Outcome {
-  /** What the attacker got, if anything: with the verifier it is worth the victim's tokens. */
-  readonly tokens: string | undefined;
-  /** What the victim sees on the page of the attacker's connector. */
-  readonly page: string;
-}
+type Client = Pick<Bounce, "clientId" | "redirectUri">;
 
 /**
  * The victim clicks Connect at the attacker's connector, signs in at a trusted vendor, and allows a
  * known app.
+ *
+ * @returns `stolen`: what the attacker got, if anything; with the verifier it is worth the victim's
+ *   `tokens`. `page`: what the victim sees on the page of the attacker's connector
  */
-async function attack(
-  at: { readonly clientId: string; readonly redirectUri: string },
-  callback: "own" | "shared" = "own",
-): Promise<Outcome> {
-  evil = await startBouncingServer({
-    ...at,
-    authorizationEndpoint: `${vendor.issuer}/auth`,
-    vendorIssuer: vendor.issuer,
-  });
+async function attack(at: Client, callback: "own" | "shared" = "own") {
+  const { issuer } = vendor;
+  const evil = await startBouncingServer({ ...at, authorizationEndpoint: `${issuer}/auth`, vendorIssuer: issuer });
+  onTestFinished(evil.close);
   made += 1;
   const id = `evil-${made}`;
   await platform.addConnector(id, evil.mcp, HOSTED, callback);
@@ -76,15 +62,12 @@ async function attack(
   expect(back.origin + back.pathname).toBe(at.redirectUri);
   expect(back.searchParams.get("code")).not.toBeNull();
   await victim.read(back.href);
-  const [form] = evil.stolen;
-  return { tokens: form && (await redeem(at, form)), page: await victim.read(`/connectors/${id}`) };
+  const { stolen } = evil;
+  return { stolen, tokens: stolen[0] && (await redeem(at, stolen[0])), page: await victim.read(`/connectors/${id}`) };
 }
 
 /** As the attacker does, elsewhere. */
-async function redeem(
-  { clientId, redirectUri }: { readonly clientId: string; readonly redirectUri: string },
-  stolen: URLSearchParams,
-): Promise<string | undefined> {
+async function redeem({ clientId, redirectUri }: Client, stolen: URLSearchParams): Promise<string | undefined> {
   const answer = await fetch(`${vendor.issuer}/token`, {
     method: "POST",
     body: new URLSearchParams({
@@ -103,18 +86,16 @@ const otherHosted = () => ({ clientId: SERVERS_CLIENT, redirectUri: platform.own
 
 describe("a deployed server that leads users on to another connector's vendor", () => {
   it("rfc9700#4.4.2.2 bar#XA-1 gets no code of a pre-registered vendor", async () => {
-    const { tokens, page } = await attack(preRegistered());
-    expect(tokens).toBeUndefined();
-    expect(evil?.stolen).toEqual([]);
+    const { stolen, tokens, page } = await attack(preRegistered());
+    expect([tokens, stolen]).toEqual([undefined, []]);
     expect(page).toContain("<code>invalid_callback</code>");
     expect(page).toContain("Not connected");
   });
 
   it("rfc9700#4.4.2.2 bar#XA-1 gets no code of another hosted server's vendor", async () => {
     for (const callback of ["own", "shared"] as const) {
-      const { tokens } = await attack(otherHosted(), callback);
-      expect([tokens, evil?.stolen]).toEqual([undefined, []]);
-      await endEvil();
+      const { stolen, tokens } = await attack(otherHosted(), callback);
+      expect([tokens, stolen]).toEqual([undefined, []]);
     }
   });
 
@@ -133,7 +114,6 @@ describe("a deployed server that leads users on to another connector's vendor", 
       }));
       const { tokens } = await attack(target);
       expect(tokens).toEqual(expect.any(String));
-      await endEvil();
     }
   });
 });

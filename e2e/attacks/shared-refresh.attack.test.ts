@@ -6,10 +6,10 @@
  * (requireSameSubject).
  */
 import { type FakeVendorOptions, ownerOf, tokenOf } from "@oauth-broker/simulators";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import * as singleFlightModule from "@oauth-broker/broker/src/grants/single-flight.ts";
 import * as validateModule from "../../packages/oauth-core/src/vendor-client/id-token/validate.ts";
 import { describe, expect, it } from "vitest";
+import { createClientKeys } from "../support/broker/client-keys.ts";
 import { HONEST, NOW, VENDOR_CLIENT } from "./support/names.ts";
 import { without } from "./support/outcomes.ts";
 import { openScene } from "./support/actors.ts";
@@ -57,22 +57,14 @@ describe("bar#RF-1 a refresh token of one client, spent, in the hands of another
 describe("bar#RF-6 the attacker's refresh token beside the victim's connection", () => {
   /** Every answer names its subject. */
   async function namingVendor(): Promise<VendorOptions> {
-    const { privateKey, publicKey } = await generateKeyPair("ES256");
-    const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
-    const idTokenOf = (subject: string): Promise<string> =>
-      new SignJWT()
-        .setProtectedHeader({ alg: "ES256", kid: "first" })
-        .setIssuer(HONEST)
-        .setSubject(subject)
-        .setAudience(VENDOR_CLIENT.clientId)
-        .setIssuedAt(NOW)
-        .setExpirationTime(NOW + 3600)
-        .sign(privateKey);
+    const { jwks, sign } = await createClientKeys("first");
+    const claims = { iss: HONEST, aud: VENDOR_CLIENT.clientId, iat: NOW, exp: NOW + 3600 };
+    const idTokenOf = (subject: string) => sign({ ...claims, sub: subject });
     const idTokens = { victim: await idTokenOf("victim"), attacker: await idTokenOf("attacker") };
     const userOf = ({ form }: { form: URLSearchParams }): keyof typeof idTokens =>
       /of-attacker-/.test(`${form.get("code") ?? ""}${form.get("refresh_token") ?? ""}`) ? "attacker" : "victim";
     return {
-      paths: { "/jwks": () => ({ body: jwks }) },
+      paths: { "/jwks": () => ({ body: JSON.parse(jwks) as object }) },
       token: (request) => {
         const user = userOf(request);
         const tokens = { access_token: tokenOf("token", user), refresh_token: tokenOf("refresh", user) };

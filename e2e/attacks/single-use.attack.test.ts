@@ -7,7 +7,7 @@ import * as brokerRecordsModule from "../../apps/broker/src/keys/broker-records.
 import { describe, expect, it } from "vitest";
 import type { Exchange } from "./support/names.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, openScene, parameter } from "./support/actors.ts";
+import { openAtCallback, parameter, type SceneAtCallback } from "./support/actors.ts";
 
 /** The second request gets the answer of the first. */
 function neverReplayed(): void {
@@ -23,21 +23,14 @@ function neverReplayed(): void {
   }));
 }
 
-async function setUp() {
-  const scene = await openScene();
-  // The vendor's answer, not opened yet.
-  return { ...scene, ...(await scene.backend.start(scene.victim, atCallback)) };
-}
-type Harness = Awaited<ReturnType<typeof setUp>>;
-
 describe("bar#CB-3 a true state used again", () => {
-  async function fiftyAtOnce({ fixture, url, victim }: Harness): Promise<Exchange[]> {
+  async function fiftyAtOnce({ fixture, url, victim }: SceneAtCallback): Promise<Exchange[]> {
     const headers = { cookie: victim.jar.header(url) ?? "" };
     return Promise.all(Array.from({ length: 50 }, async () => fixture.request(url, { headers })));
   }
 
   it("is taken once of 50 at the same time, and never afterwards", async () => {
-    const harness = await setUp();
+    const harness = await openAtCallback();
     const answers = await fiftyAtOnce(harness);
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 303)) expectRefusalPage(answer, "state_replayed");
@@ -45,7 +38,7 @@ describe("bar#CB-3 a true state used again", () => {
   });
 
   it("is accepted from no browser once its 600 seconds are over", async () => {
-    const { fixture, url, victim } = await setUp();
+    const { fixture, url, victim } = await openAtCallback();
     fixture.now.advance(600);
     const { page } = await victim.visit(url);
     expect(page?.status).toBe(400);
@@ -53,7 +46,7 @@ describe("bar#CB-3 a true state used again", () => {
 
   it("bar#CB-3 twin: if advance never says replayed each of them returns with a code", async () => {
     neverReplayed();
-    const harness = await setUp();
+    const harness = await openAtCallback();
     const answers = await fiftyAtOnce(harness);
     const codes = answers.map(({ headers }) => new URL(headers.get("location") ?? "about:").searchParams.get("code"));
     expect(new Set(codes.filter((code) => code !== null)).size).toBeGreaterThan(1);
@@ -61,14 +54,14 @@ describe("bar#CB-3 a true state used again", () => {
 });
 
 describe("bar#XA-8 a broker's code used again", () => {
-  async function redeemFiftyTimes({ backend, url, victim, flow }: Harness) {
+  async function redeemFiftyTimes({ backend, url, victim, flow }: SceneAtCallback) {
     const code = parameter((await victim.visit(url)).url, "code");
     const answers = await Promise.all(Array.from({ length: 50 }, async () => backend.redeem(code, flow.codeVerifier)));
     return { answers, again: async () => backend.redeem(code, flow.codeVerifier) };
   }
 
   it("gives tokens to one of 50 concurrent requests, and the vendor receives one", async () => {
-    const harness = await setUp();
+    const harness = await openAtCallback();
     const { answers, again } = await redeemFiftyTimes(harness);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body["error"] === "invalid_grant")).toHaveLength(49);
@@ -77,7 +70,7 @@ describe("bar#XA-8 a broker's code used again", () => {
   });
 
   it("gives no tokens after 60 seconds, although the record still exists", async () => {
-    const { fixture, honest, backend, url, victim, flow } = await setUp();
+    const { fixture, honest, backend, url, victim, flow } = await openAtCallback();
     const code = parameter((await victim.visit(url)).url, "code");
     fixture.now.advance(60);
     const answer = await backend.redeem(code, flow.codeVerifier);
@@ -87,7 +80,7 @@ describe("bar#XA-8 a broker's code used again", () => {
 
   it("bar#XA-8 twin: if advance never says replayed the vendor's code is sent many times", async () => {
     neverReplayed();
-    const harness = await setUp();
+    const harness = await openAtCallback();
     await redeemFiftyTimes(harness);
     expect(harness.honest.tokenRequests.length).toBeGreaterThan(1);
   });

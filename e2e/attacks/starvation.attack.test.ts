@@ -19,14 +19,12 @@ import { createFixture } from "./support/fixture.ts";
 const CALLS = 120;
 const TIMEOUT_MS = 3_000;
 
-interface Host {
-  readonly origin: string;
-  /** Requests it has not answered. */
-  readonly held: ServerResponse[];
-}
-
-/** Answers tokens and metadata, but never a request that contains `slow` in path or body. */
-async function startHost(): Promise<Host> {
+type Host = Awaited<ReturnType<typeof startHost>>;
+/**
+ * Answers tokens and metadata, but never a request that contains `slow` in path or body.
+ * @returns `held`: requests it has not answered
+ */
+async function startHost() {
   const held: ServerResponse[] = [];
   const { url: origin, close } = await startScriptedVendor({
     "*": ({ path, query, body }, response) => {
@@ -49,10 +47,7 @@ async function startHost(): Promise<Host> {
 }
 
 async function setUp(host: Host, vendor?: object) {
-  const config = {
-    limits: { par_per_minute: 0, explain_per_minute: 0, vendor_calls_per_minute: 0 },
-    egress: { allow_loopback: true },
-  };
+  const config = { egress: { allow_loopback: true } };
   const entry = vendor ?? {
     name: "Shared",
     authorization_endpoint: `${host.origin}/authorize`,

@@ -9,29 +9,19 @@ import { weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, vi } from "vitest";
 import { stateForgeries, validState } from "../../packages/oauth-core/src/testing/corpora/state-corpus.ts";
 import { expectRefusalPage, without } from "./support/outcomes.ts";
-import { atCallback, locationOf, openScene, parameter, recordOf } from "./support/actors.ts";
+import { atCallback, locationOf, openAtCallback, parameter, recordOf, type SceneAtCallback } from "./support/actors.ts";
 import { CUT, openWire } from "./support/wire.ts";
 import { CALLBACK, type Exchange, FORM, HONEST, NOW } from "./support/names.ts";
-
-// Not the tested defence: the states of the corpus name their own context, and only the state
-// itself must be refused.
 
 /** The flow and the context that every state of the corpus names. */
 const CORPUS_FLOW = "Zm9vYmFyYmF6cXV4Zm9vYg";
 const CORPUS_CONTEXT = "Y29udGV4dA";
 
-async function setUp() {
-  const scene = await openScene();
-  // The vendor's answer, not opened yet.
-  return { ...scene, ...(await scene.backend.start(scene.victim, atCallback)) };
-}
-type Harness = Awaited<ReturnType<typeof setUp>>;
-
 /**
  * A second flow of the same browser, under the id of the corpus.
  * @returns its cookie
  */
-async function corpusFlow({ fixture, victim, flow }: Harness): Promise<string> {
+async function corpusFlow({ fixture, victim, flow }: SceneAtCallback): Promise<string> {
   const started = await recordOf(fixture, flow);
   if (started === undefined) throw new Error("the flow is gone");
   const { stage, expiresAt, data } = started;
@@ -46,9 +36,11 @@ const HEAD_TOO_LONG = 15_000;
 
 describe("bar#CB-1 a state that was not made here", () => {
   it("is refused in all its shapes, by GET and POST: nothing sent, stored or shown", async () => {
-    // From the beginning: the broker keeps a client's choice of a vendor, and its context with it.
+    // Not the tested defence: the states of the corpus name their own context, and only the state
+    // itself must be refused. From the beginning: the broker keeps a client's choice of a vendor, and
+    // its context with it.
     weaken(keptModule, () => ({ flowContextHash: () => CORPUS_CONTEXT }));
-    const harness = await setUp();
+    const harness = await openAtCallback();
     const { fixture } = harness;
     const cookie = await corpusFlow(harness);
     const wire = await openWire(fixture);
@@ -92,7 +84,7 @@ describe("bar#CB-1 a state that was not made here", () => {
   });
 
   it("is refused when it is missing, empty or there twice", async () => {
-    const { fixture, url, victim } = await setUp();
+    const { fixture, url, victim } = await openAtCallback();
     const [state, code] = [parameter(url, "state"), parameter(url, "code")];
     const cookie = victim.jar.header(url) ?? "";
     const without = ["", `code=${code}`, `state=&code=${code}`, `state&code=${code}`, "error=access_denied"];
@@ -109,7 +101,7 @@ describe("bar#CB-1 a state that was not made here", () => {
   });
 
   it("bar#CB-2 is refused as a bare id, an unsigned object, or a session", async () => {
-    const { fixture, url, flow, victim } = await setUp();
+    const { fixture, url, flow, victim } = await openAtCallback();
     const cookie = victim.jar.header(url) ?? "";
     const [header = "", payload = ""] = parameter(url, "state").split(".");
     const claims = Buffer.from(payload, "base64url").toString();
@@ -137,7 +129,7 @@ describe("bar#CB-1 a state that was not made here", () => {
    * Flow ids are public, and key id and context stand in the attacker's own state: only the key is
    * missing.
    */
-  async function forgeFor({ backend, attacker, url, flow, victim }: Harness) {
+  async function forgeFor({ backend, attacker, url, flow, victim }: SceneAtCallback) {
     const { url: own } = await backend.start(attacker, atCallback);
     const [header = "", payload = ""] = parameter(own, "state").split(".");
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as object;
@@ -149,11 +141,11 @@ describe("bar#CB-1 a state that was not made here", () => {
   }
 
   it("is refused when it names the victim's own flow, in the victim's own browser", async () => {
-    expectRefusalPage((await forgeFor(await setUp())).page, "state_invalid");
+    expectRefusalPage((await forgeFor(await openAtCallback())).page, "state_invalid");
   });
 
   it("bar#CB-1 twin: without isSameText the attacker's code enters the victim's flow", async () => {
-    const harness = await setUp();
+    const harness = await openAtCallback();
     without(macModule, () => ({ isSameText: () => true }));
     const { url, page } = await forgeFor(harness);
     expect(page).toBeUndefined();

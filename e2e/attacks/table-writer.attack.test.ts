@@ -19,18 +19,12 @@ import { shared } from "../support/shared.ts";
 
 const vendor = shared(() => startGitHubVendor());
 
-interface Deployment {
-  /** Starts a server over the folder, and stops it after. */
-  serve<Result>(work: (server: ServerInProcess) => Promise<Result>, more?: Environment): Promise<Result>;
-  /** Between two of them, as an attacker who has the file would. */
-  write(statement: string, ...values: string[]): void;
-}
-
-async function deploy(at: Environment = vendor.env): Promise<Deployment> {
+async function deploy(at: Environment = vendor.env) {
   const folder = temporaryFolder();
   const env = { ...(await hostedEnvironment()), ...at, DATA_DIR: folder };
   return {
-    serve: async (work, more = {}) => {
+    /** Starts a server over the folder, and stops it after. */
+    serve: async <Result>(work: (server: ServerInProcess) => Promise<Result>, more: Environment = {}) => {
       const server = await serveTemplate({ ...env, ...more });
       try {
         return await work(server);
@@ -38,7 +32,8 @@ async function deploy(at: Environment = vendor.env): Promise<Deployment> {
         await server.stop();
       }
     },
-    write: (statement, ...values) => {
+    /** Between two of them, as an attacker who has the file would. */
+    write: (statement: string, ...values: string[]) => {
       const file = new DatabaseSync(join(folder, "tokens.sqlite"));
       expect(file.prepare(statement).run(...values).changes).toBeGreaterThan(0);
       file.close();

@@ -5,8 +5,8 @@
  * off, so there is no twin; the diagonal, where each value is accepted for its own purpose, shows
  * that the table can fail.
  */
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
+import { createClientKeys } from "../support/broker/client-keys.ts";
 import { atCallback, encode, type Form, locationOf, openScene, parameter } from "./support/actors.ts";
 import { clientsOf } from "./support/fixture.ts";
 import { BASE_URL, CALLBACK, FORM, HONEST, NOW, PLATFORMS } from "./support/names.ts";
@@ -15,9 +15,12 @@ const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 
 /** One fixture, and one fresh value of every kind, none of them used yet. */
 async function setUp() {
-  const { privateKey, publicKey } = await generateKeyPair("ES256");
-  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "first", alg: "ES256" }] };
-  const keyed = { client_id: "keyed", jwks, redirect_uris: [PLATFORMS.platform.redirectUri] };
+  const { jwks, sign } = await createClientKeys("first");
+  const keyed = {
+    client_id: "keyed",
+    jwks: JSON.parse(jwks) as object,
+    redirect_uris: [PLATFORMS.platform.redirectUri],
+  };
   const {
     fixture,
     honest,
@@ -35,15 +38,10 @@ async function setUp() {
     return { flow, vendorCode: parameter(url, "code"), code: parameter((await browser.visit(url)).url, "code") };
   };
   const connected = async () => (await backend.connect(browser)).body;
-  const assertion = async (): Promise<string> =>
-    new SignJWT({ jti: String(fixture.exchanges.length) })
-      .setProtectedHeader({ alg: "ES256", kid: "first" })
-      .setIssuer("keyed")
-      .setSubject("keyed")
-      .setAudience(BASE_URL)
-      .setIssuedAt(NOW)
-      .setExpirationTime(NOW + 60)
-      .sign(privateKey);
+  const assertion = async () => {
+    const jti = String(fixture.exchanges.length);
+    return sign({ jti, iss: "keyed", sub: "keyed", aud: BASE_URL, iat: NOW, exp: NOW + 60 });
+  };
   const pushed = async () => (await backend.push()).requestUri;
 
   /** Created again for each try, since a try may spend it. */
@@ -73,10 +71,6 @@ type Kind = keyof Harness["kinds"];
  * @returns the status
  */
 type Place = (harness: Harness, value: string) => Promise<number>;
-
-async function form(harness: Harness, path: string, members: Form): Promise<number> {
-  return (await harness.backend.post(path, members)).status;
-}
 
 /** Without Basic credentials. */
 async function bare({ fixture }: Harness, path: string, members: Form): Promise<number> {
@@ -122,19 +116,18 @@ const PLACES: Readonly<Record<string, readonly [due: readonly Kind[], place: Pla
   ],
   "refresh_token at /v1/token": [
     ["refresh token"],
-    async (harness, value) =>
-      form(harness, "/v1/token", { grant_type: "refresh_token", refresh_token: value, vendor: "honest" }),
+    async ({ backend }, value) => (await backend.refresh({ refreshToken: value }, { vendor: "honest" })).status,
   ],
   "connection at /v1/token": [
     ["connection"],
-    async (harness, value) => {
-      const refresh_token = (await harness.connected())["refresh_token"];
-      return form(harness, "/v1/token", { grant_type: "refresh_token", refresh_token, connection: value });
+    async ({ backend, connected }, value) => {
+      const refreshToken = (await connected())["refresh_token"];
+      return (await backend.refresh({ refreshToken, connection: value })).status;
     },
   ],
   "connection at /v1/explain": [
     ["connection"],
-    async (harness, value) => form(harness, "/v1/explain", { connection: value }),
+    async ({ backend }, value) => (await backend.post("/v1/explain", { connection: value })).status,
   ],
   "client_assertion at /v1/explain": [
     ["client assertion"],

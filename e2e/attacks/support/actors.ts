@@ -123,6 +123,13 @@ export async function openScene({
 }
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
+/** The scene with the vendor's answer to the victim, which is not opened yet. */
+export async function openAtCallback() {
+  const scene = await openScene();
+  return { ...scene, ...(await scene.backend.start(scene.victim, atCallback)) };
+}
+export type SceneAtCallback = Awaited<ReturnType<typeof openAtCallback>>;
+
 export const recordOf = ({ broker }: Fixture, { flowId }: Flow) =>
   broker.deps.records.get({ kind: "flow", id: flowId });
 

@@ -4,6 +4,7 @@
  * and the challenge of the platform's flow. It keeps what reaches its token endpoint.
  */
 import { startScriptedVendor } from "@oauth-broker/simulators";
+import { withParameters } from "./actors.ts";
 
 export interface Bounce {
   /** The authorization endpoint of the honest vendor. */
@@ -14,7 +15,6 @@ export interface Bounce {
   readonly vendorIssuer: string;
 }
 
-export type BouncingServer = Awaited<ReturnType<typeof startBouncingServer>>;
 /** @returns `stolen`: the forms that the platform sent to its token endpoint */
 export async function startBouncingServer(bounce: Bounce) {
   const stolen: URLSearchParams[] = [];
@@ -35,8 +35,7 @@ export async function startBouncingServer(bounce: Bounce) {
 }
 
 function bounced(asked: URLSearchParams, { authorizationEndpoint, clientId, redirectUri }: Bounce): string {
-  const url = new URL(authorizationEndpoint);
-  const parameters = {
+  return withParameters(authorizationEndpoint, {
     response_type: "code",
     client_id: clientId,
     redirect_uri: redirectUri,
@@ -44,9 +43,7 @@ function bounced(asked: URLSearchParams, { authorizationEndpoint, clientId, redi
     state: asked.get("state") ?? "",
     code_challenge: asked.get("code_challenge") ?? "",
     code_challenge_method: "S256",
-  };
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  return url.href;
+  }).href;
 }
 
 function metadata(url: string, vendorIssuer: string): Record<string, unknown> {

@@ -3,14 +3,15 @@
  * public half.
  */
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 
 export type ClientKeys = Awaited<ReturnType<typeof createClientKeys>>;
 /** `jwks` is public, as JSON: YAML reads it as a mapping. */
 export async function createClientKeys(kid: string, alg: "ES256" | "Ed25519" = "ES256") {
   const { privateKey, publicKey } = await generateKeyPair(alg);
   const jwk: JWK = { ...(await exportJWK(publicKey)), kid, alg, use: "sig" };
-  return { privateKey, kid, jwks: JSON.stringify({ keys: [jwk] }) };
+  const sign = (claims: JWTPayload) => new SignJWT(claims).setProtectedHeader({ alg, kid }).sign(privateKey);
+  return { privateKey, kid, jwks: JSON.stringify({ keys: [jwk] }), sign };
 }
 
 export type PublishedKeys = Awaited<ReturnType<typeof publishKeys>>;
