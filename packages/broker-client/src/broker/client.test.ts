@@ -117,6 +117,7 @@ describe("finish", () => {
   beforeEach(async () => {
     ({ session } = await client.start({ vendor: "github" }));
   });
+  const used = { code: "invalid_session", details: { reason: "used" } };
   const finish = (members?: Readonly<Record<string, string>>) =>
     client.finish(callbackOf(session.state, members), session);
 
@@ -150,21 +151,12 @@ describe("finish", () => {
 
   it("may be repeated after an outage that spent nothing, and not after one that did", async () => {
     broker.answers.set("/v1/token", refusal(503, { error: "temporarily_unavailable" }, { "retry-after": "3" }));
-    await expect(finish()).rejects.toMatchObject({
-      details: { retryAfterSeconds: 3 },
-    });
+    await expect(finish()).rejects.toMatchObject({ details: { retryAfterSeconds: 3 } });
     broker.answers.set("/v1/token", networkFailure);
-    await expect(finish()).rejects.toMatchObject({
-      details: { reason: "broker_unreachable" },
-    });
+    await expect(finish()).rejects.toMatchObject({ details: { reason: "broker_unreachable" } });
     broker.answers.set("/v1/token", refusal(503, { error: "temporarily_unavailable", retry: "restart" }));
-    await expect(finish()).rejects.toMatchObject({
-      details: { retry: "restart" },
-    });
-    await expect(finish()).rejects.toMatchObject({
-      code: "invalid_session",
-      details: { reason: "used" },
-    });
+    await expect(finish()).rejects.toMatchObject({ details: { retry: "restart" } });
+    await expect(finish()).rejects.toMatchObject(used);
   });
 
   it.each<[string, () => Response]>([
@@ -181,10 +173,7 @@ describe("finish", () => {
     const error: unknown = await finish().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "temporarily_unavailable", details: { retry: "restart" } });
     expect(error).not.toMatchObject({ details: { retryAfterSeconds: expect.anything() } });
-    await expect(finish()).rejects.toMatchObject({
-      code: "invalid_session",
-      details: { reason: "used" },
-    });
+    await expect(finish()).rejects.toMatchObject(used);
   });
 
   it.each<[string, Record<string, string>]>([
@@ -192,10 +181,7 @@ describe("finish", () => {
     ["an empty code", { code: "" }],
     ["both", { code: "one-time-code", error: "access_denied" }],
   ])("bar#CB-11 refuses a callback with %s, and spends nothing", async (_, members) => {
-    await expect(finish(members)).rejects.toMatchObject({
-      code: "invalid_callback",
-      details: { reason: "malformed" },
-    });
+    await expect(finish(members)).rejects.toMatchObject({ code: "invalid_callback", details: { reason: "malformed" } });
     expect(last("/v1/token")).toBeUndefined();
     await expect(finish()).resolves.toMatchObject({ vendor: "github" });
   });
@@ -210,13 +196,10 @@ describe("finish", () => {
   });
 
   it("passes on what a callback's error says, and nothing that could break a log line", async () => {
-    const members = {
-      error: "vendor_credentials_rejected",
-      credentials_source: "byoc",
-      vendor_error: "invalid_client",
-    };
+    const error = "vendor_credentials_rejected";
+    const members = { error, credentials_source: "byoc", vendor_error: "invalid_client" };
     await expect(finish(members)).rejects.toMatchObject({
-      code: "vendor_credentials_rejected",
+      code: error,
       details: { flowId: "flow", credentialsSource: "byoc", vendorError: "invalid_client" },
     });
     const strange = { error: "access_denied", error_description: "one\r\ntwo", reason: "\u0000" };

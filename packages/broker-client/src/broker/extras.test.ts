@@ -133,9 +133,7 @@ describe("check", () => {
     broker.answers.set("/v1/check", networkFailure);
     await expect(client.check(request)).rejects.toMatchObject({ code: "temporarily_unavailable" });
     const before = broker.asked.length;
-    await expect(client.check({ ...request, accessToken: "" })).rejects.toMatchObject({
-      code: "invalid_request",
-    });
+    await expect(client.check({ ...request, accessToken: "" })).rejects.toMatchObject({ code: "invalid_request" });
     expect(broker.asked).toHaveLength(before);
   });
 });

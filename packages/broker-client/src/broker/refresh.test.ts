@@ -17,6 +17,8 @@ const last = (path: string) => broker.asked.findLast((asked) => asked.path === p
 
 describe("refresh", () => {
   const request = { refreshToken: "vendor-refresh-token", connection: "sealed-connection" };
+  const later = (retryAfterSeconds: number, reason: string) => ({ outcome: "retry_later", retryAfterSeconds, reason });
+  const reauthorize = (reason: string) => ({ outcome: "reauthorize", reason });
 
   it("sends the connection, BYOC and a narrower scope", async () => {
     const byoc = { clientId: "own", clientSecret: "own-secret" };
@@ -35,75 +37,46 @@ describe("refresh", () => {
     const none = { vendor: null, connection: null, scope: null, placeholders: null } as object;
     expect(await client.refresh({ refreshToken: "t", ...none })).toMatchObject({ outcome: "ok" });
     expect([...last("/v1/token")!.body.keys()].toSorted()).toEqual(["grant_type", "refresh_token"]);
-    const [asked, nothing] = [broker.asked.length, { outcome: "reauthorize", reason: "no_refresh_token" }];
+    const asked = broker.asked.length;
     for (const refreshToken of [null as never, undefined, ""]) {
-      expect(await client.refresh({ ...request, refreshToken })).toEqual(nothing);
+      expect(await client.refresh({ ...request, refreshToken })).toEqual(reauthorize("no_refresh_token"));
     }
     expect(broker.asked).toHaveLength(asked);
   });
 
+  const ended = { error: "invalid_grant" };
+  const down = { error: "temporarily_unavailable" };
+  const broken = { error: "vendor_response_invalid" };
+  const misled = { ...broken, retry: "restart", reason: "subject_mismatch" };
+  const moved = { ...ended, reason: "connection_endpoint_changed" };
+  const rejected = { error: "vendor_credentials_rejected", credentials_source: "byoc" };
+
   it.each<[string, () => Response, object]>([
-    [
-      "an outage",
-      refusal(503, { error: "temporarily_unavailable" }, { "retry-after": "9" }),
-      { outcome: "retry_later", retryAfterSeconds: 9, reason: "temporarily_unavailable" },
-    ],
-    [
-      "a limit",
-      refusal(429, { error: "slow_down" }, { "retry-after": "30" }),
-      { outcome: "retry_later", retryAfterSeconds: 30, reason: "slow_down" },
-    ],
-    [
-      "a broken vendor",
-      refusal(502, { error: "vendor_response_invalid" }),
-      { outcome: "retry_later", retryAfterSeconds: 60, reason: "vendor_response_invalid" },
-    ],
-    [
-      "a broken broker",
-      refusal(500, { error: "server_error" }),
-      { outcome: "retry_later", retryAfterSeconds: 60, reason: "server_error" },
-    ],
-    [
-      "a page of a proxy",
-      () => new Response("<h1>Gateway Timeout</h1>", { status: 504 }),
-      { outcome: "retry_later", retryAfterSeconds: 5, reason: "status_504" },
-    ],
-    ["no response", networkFailure, { outcome: "retry_later", retryAfterSeconds: 5, reason: "broker_unreachable" }],
-    [
-      "a lost answer",
-      refusal(503, { error: "temporarily_unavailable", retry: "restart" }),
-      { outcome: "reauthorize", reason: "response_lost" },
-    ],
-    [
-      "a wrong answer after a rotation",
-      refusal(502, { error: "vendor_response_invalid", retry: "restart", reason: "subject_mismatch" }),
-      { outcome: "reauthorize", reason: "subject_mismatch" },
-    ],
-    ["a dead token", refusal(400, { error: "invalid_grant" }), { outcome: "reauthorize", reason: "invalid_grant" }],
-    [
-      "a moved vendor",
-      refusal(400, { error: "invalid_grant", reason: "connection_endpoint_changed" }),
-      { outcome: "reauthorize", reason: "connection_endpoint_changed" },
-    ],
-    [
-      "credentials",
-      refusal(400, { error: "vendor_credentials_rejected", credentials_source: "byoc" }),
-      { outcome: "credentials_rejected", source: "byoc" },
-    ],
+    ["an outage", refusal(503, down, { "retry-after": "9" }), later(9, down.error)],
+    ["a limit", refusal(429, { error: "slow_down" }, { "retry-after": "30" }), later(30, "slow_down")],
+    ["a broken vendor", refusal(502, broken), later(60, broken.error)],
+    ["a broken broker", refusal(500, { error: "server_error" }), later(60, "server_error")],
+    ["a page of a proxy", () => new Response("<h1>Gateway Timeout</h1>", { status: 504 }), later(5, "status_504")],
+    ["no response", networkFailure, later(5, "broker_unreachable")],
+    ["a lost answer", refusal(503, { ...down, retry: "restart" }), reauthorize("response_lost")],
+    ["a wrong answer after a rotation", refusal(502, misled), reauthorize("subject_mismatch")],
+    ["a dead token", refusal(400, ended), reauthorize("invalid_grant")],
+    ["a moved vendor", refusal(400, moved), reauthorize("connection_endpoint_changed")],
+    ["credentials", refusal(400, rejected), { outcome: "credentials_rejected", source: "byoc" }],
   ])("returns what to do after %s, and the error behind it", async (_what, answer, outcome) => {
     broker.answers.set("/v1/token", answer);
     expect(await client.refresh(request)).toEqual({ ...outcome, error: expect.any(BrokerClientError) });
   });
 
+  const vendorsWait = refusal(503, { ...down, reason: "vendor" }, { "retry-after": "3600" });
+  const sent = () => broker.asked.filter(({ path }) => path === "/v1/token").length;
+
   it("waits as long as the vendor says, for this user's tokens alone", async () => {
     const sound = broker.answers.get("/v1/token")!;
-    const vendorsWait = { error: "temporarily_unavailable", reason: "vendor" };
-    broker.answers.set("/v1/token", refusal(503, vendorsWait, { "retry-after": "3600" }));
-    const sent = () => broker.asked.filter(({ path }) => path === "/v1/token").length;
-    const later = { outcome: "retry_later", retryAfterSeconds: 3600, reason: "vendor" };
-    expect(await client.refresh(request)).toMatchObject(later);
+    broker.answers.set("/v1/token", vendorsWait);
+    expect(await client.refresh(request)).toMatchObject(later(3600, "vendor"));
     now.advance(600);
-    expect(await client.refresh(request)).toMatchObject({ ...later, retryAfterSeconds: 3000 });
+    expect(await client.refresh(request)).toMatchObject(later(3000, "vendor"));
     expect(sent()).toBe(1);
     broker.answers.set("/v1/token", sound);
     expect(await client.refresh({ ...request, connection: "another" })).toMatchObject({ outcome: "ok" });
@@ -116,12 +89,10 @@ describe("refresh", () => {
   });
 
   it("waits for the vendor also with a sealed refresh token alone", async () => {
-    const vendorsWait = { error: "temporarily_unavailable", reason: "vendor" };
-    broker.answers.set("/v1/token", refusal(503, vendorsWait, { "retry-after": "3600" }));
-    const later = { outcome: "retry_later", reason: "vendor" };
-    expect(await client.refresh({ refreshToken: "sealed" })).toMatchObject(later);
-    expect(await client.refresh({ refreshToken: "sealed" })).toMatchObject(later);
-    expect(broker.asked.filter(({ path }) => path === "/v1/token")).toHaveLength(1);
+    broker.answers.set("/v1/token", vendorsWait);
+    expect(await client.refresh({ refreshToken: "sealed" })).toMatchObject(later(3600, "vendor"));
+    expect(await client.refresh({ refreshToken: "sealed" })).toMatchObject(later(3600, "vendor"));
+    expect(sent()).toBe(1);
   });
 
   it.each(["temporarily_unavailable", "slow_down"])("waits for no broker: %s", async (error) => {
@@ -136,21 +107,16 @@ describe("refresh", () => {
     const members = '"access_token":"a","token_type":"Bearer","vendor":"v","connection":"c"';
     const body = `{${members},"vendor_data":{"user_id":17841405822304915,"n":7}}`;
     broker.answers.set("/v1/token", () => new Response(body, { headers: { "content-type": "application/json" } }));
-    expect(await client.refresh(request)).toMatchObject({
-      tokens: { vendorData: { user_id: "17841405822304915", n: 7 } },
-    });
+    const vendorData = { user_id: "17841405822304915", n: 7 };
+    expect(await client.refresh(request)).toMatchObject({ tokens: { vendorData } });
   });
 
   it("returns the broker's description of a refused token, for the log", async () => {
     const said = { error: "invalid_grant", error_description: "The vendor refused", vendor_error: "bad_refresh_token" };
     broker.answers.set("/v1/token", refusal(400, said));
-    expect(await client.refresh(request)).toMatchObject({
-      error: {
-        code: "invalid_grant",
-        description: "The vendor refused",
-        details: { vendorError: "bad_refresh_token" },
-      },
-    });
+    const details = { vendorError: "bad_refresh_token" };
+    const error = { code: "invalid_grant", description: "The vendor refused", details };
+    expect(await client.refresh(request)).toMatchObject({ error });
   });
 
   it.each(["invalid_client", "invalid_request", "unauthorized_client", "invalid_scope"])(
@@ -165,15 +131,10 @@ describe("refresh", () => {
 describe("revoke", () => {
   it.each(["token", "grant", "already"])("says what the broker did: %s", async (revoked) => {
     broker.answers.set("/v1/revoke", () => Response.json({ revoked }));
-    expect(await client.revoke({ token: "t", tokenTypeHint: "access_token", connection: "c" })).toEqual({
-      outcome: "revoked",
-      revoked,
-    });
-    expect(Object.fromEntries(last("/v1/revoke")!.body)).toEqual({
-      token: "t",
-      token_type_hint: "access_token",
-      connection: "c",
-    });
+    const answer = await client.revoke({ token: "t", tokenTypeHint: "access_token", connection: "c" });
+    expect(answer).toEqual({ outcome: "revoked", revoked });
+    const sent = { token: "t", token_type_hint: "access_token", connection: "c" };
+    expect(Object.fromEntries(last("/v1/revoke")!.body)).toEqual(sent);
   });
 
   it("rfc7009#2.2.1 says what the user can do where the vendor has no way", async () => {

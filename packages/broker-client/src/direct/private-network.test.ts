@@ -33,12 +33,7 @@ afterAll(async () => {
 });
 
 function deployment(egress: DirectOptions["egress"]): DirectClient {
-  const client = direct({
-    vendor,
-    credentials,
-    redirectUri: REDIRECT_URI,
-    ...defined({ egress }),
-  });
+  const client = direct({ vendor, credentials, redirectUri: REDIRECT_URI, ...defined({ egress }) });
   closers.unshift(client.close);
   return client;
 }
