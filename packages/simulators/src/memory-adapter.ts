@@ -13,17 +13,8 @@ interface Payload {
   consumed?: number;
 }
 
-export interface Adapter {
-  upsert(id: string, payload: Payload): Promise<void>;
-  find(id: string): Promise<Payload | undefined>;
-  findByUid(uid: string): Promise<Payload | undefined>;
-  consume(id: string): Promise<void>;
-  destroy(id: string): Promise<void>;
-  revokeByGrantId(grantId: string): Promise<void>;
-}
-
 /** The table of one kind of record ("Session", "AccessToken", …). */
-export function createTable(): Adapter {
+export function createTable() {
   const rows = new Map<string, Payload>();
   const idsByUid = new Map<string, string>();
 
@@ -34,28 +25,28 @@ export function createTable(): Adapter {
   }
 
   return {
-    async upsert(id, payload) {
+    async upsert(id: string, payload: Payload): Promise<void> {
       remove(id);
       rows.set(id, payload);
       if (payload.uid !== undefined) idsByUid.set(payload.uid, id);
       const oldest = rows.size > CAPACITY ? rows.keys().next().value : undefined;
       if (oldest !== undefined) remove(oldest);
     },
-    async find(id) {
+    async find(id: string): Promise<Payload | undefined> {
       return rows.get(id);
     },
-    async findByUid(uid) {
+    async findByUid(uid: string): Promise<Payload | undefined> {
       return rows.get(idsByUid.get(uid) ?? "");
     },
-    async consume(id) {
+    async consume(id: string): Promise<void> {
       const payload = rows.get(id);
       // The value only has to be truthy; the provider never compares it.
       if (payload !== undefined) payload.consumed = 1;
     },
-    async destroy(id) {
+    async destroy(id: string): Promise<void> {
       remove(id);
     },
-    async revokeByGrantId(grantId) {
+    async revokeByGrantId(grantId: string): Promise<void> {
       for (const [id, row] of rows) if (row.grantId === grantId) remove(id);
     },
   };

@@ -63,13 +63,8 @@ export function createFaultQueue(): FaultQueue {
   };
 }
 
-export interface VendorRequests {
-  all(): readonly RecordedRequest[];
-  readonly faults: VendorFaults;
-}
-
 /** Installs the recorder; call before `provider.callback()`. */
-export function recordVendorRequests(provider: Provider): VendorRequests {
+export function recordVendorRequests(provider: Provider) {
   const recorded: RecordedRequest[] = [];
   const faults = createFaultQueue();
 
@@ -90,7 +85,7 @@ export function recordVendorRequests(provider: Provider): VendorRequests {
     });
   });
 
-  return { all: () => [...recorded], faults };
+  return { all: (): readonly RecordedRequest[] => [...recorded], faults };
 }
 
 function applyFault(context: ProviderContext, fault: Fault): void {

@@ -42,11 +42,6 @@ export async function register(
   return answer;
 }
 
-interface RegisterRequest {
-  readonly vendor: string;
-  readonly initialAccessToken?: Secret;
-}
-
 /** The characters allowed after `Bearer ` in a header. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 
@@ -57,7 +52,7 @@ const TOKEN = /^[\x21-\x7e]{1,4096}$/;
  * @throws OAuthError invalid_request
  */
 //= bar#HT-3
-function readRegisterRequest(text: string): RegisterRequest {
+function readRegisterRequest(text: string): { readonly vendor: string; readonly initialAccessToken?: Secret } {
   const body = parseObject(text);
   const vendor = textMember(body, "vendor");
   if (vendor === undefined) throw new OAuthError("invalid_request", "vendor is missing");

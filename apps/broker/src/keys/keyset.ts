@@ -23,11 +23,6 @@ type KeyPurpose =
   | "refresh-token"
   | "record-mac";
 
-interface PurposeKey {
-  readonly kid: string;
-  readonly key: Buffer;
-}
-
 interface Generation {
   readonly kid: string;
   readonly createdAt: EpochSeconds;
@@ -72,7 +67,7 @@ export interface Keyset {
   look(): Promise<boolean>;
   isLoaded(): boolean;
   /** @throws OAuthError temporarily_unavailable until `load` has succeeded once */
-  active(purpose: KeyPurpose): PurposeKey;
+  active(purpose: KeyPurpose): { readonly kid: string; readonly key: Buffer };
   /** An unknown kid re-reads the storage once, because another process may have rotated. */
   find(purpose: KeyPurpose, kid: string): Promise<Buffer | undefined>;
   /**

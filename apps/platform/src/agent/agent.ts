@@ -55,16 +55,11 @@ export interface Agent {
   call(connector: Connector, userId: string, call: ToolCall): Promise<CallOutcome>;
 }
 
-export interface AgentDeps {
-  readonly bearers: Bearers;
-  readonly fetch: Fetch;
-}
-
 const INFO = { name: "platform", version: "0.1.0" };
 /** Of elicitation only what the pages show: no forms. */
 const CAPABILITIES = { elicitation: { url: {} } };
 
-export function createAgent({ bearers, fetch }: AgentDeps): Agent {
+export function createAgent({ bearers, fetch }: { readonly bearers: Bearers; readonly fetch: Fetch }): Agent {
   const asUser = async <T>(connector: Connector, userId: string, use: (client: Client) => Promise<T>): Promise<T> => {
     const { serverUrl } = connector;
     if (serverUrl === undefined) throw notDeployed();

@@ -72,7 +72,7 @@ export interface FlowState<Flow> {
   issue(
     flowId: string,
     flow: Flow,
-    times: StateTimes,
+    times: { readonly issuedAt: EpochSeconds; readonly expiresAt: EpochSeconds },
   ): { readonly value: string; readonly kept?: Pick<FlowRecord, "stateHash"> };
   /**
    * @returns undefined for a value that this app cannot have issued
@@ -87,11 +87,6 @@ export interface FlowState<Flow> {
 export interface ReadState<Flow> {
   readonly flowId: string;
   isOf(flow: Flow): boolean;
-}
-
-interface StateTimes {
-  readonly issuedAt: EpochSeconds;
-  readonly expiresAt: EpochSeconds;
 }
 
 /**

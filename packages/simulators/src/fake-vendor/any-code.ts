@@ -5,19 +5,15 @@
  */
 import { randomBytes } from "node:crypto";
 import { machineClock } from "../clock.ts";
-import type { ScriptedAnswer, ScriptedRequest, VendorAnswer } from "../scripted-vendor.ts";
+import type { ScriptedAnswer, ScriptedRequest } from "../scripted-vendor.ts";
 import { createIdTokenSigner } from "../vendors/id-tokens.ts";
 
-export interface AnyCode {
-  /** Random tokens for a code with its verifier, and for a refresh token. */
-  readonly token: VendorAnswer;
-  readonly paths: Readonly<Record<"/authorize" | "/jwks", VendorAnswer>>;
-}
-
-export function createAnyCode(issuer: string): AnyCode {
+export function createAnyCode(issuer: string) {
   const idTokens = createIdTokenSigner();
   return {
-    token: async (request) => token(request, async (claims) => idTokens.sign({ iss: issuer, ...claims })),
+    /** Random tokens for a code with its verifier, and for a refresh token. */
+    token: async (request: ScriptedRequest) =>
+      token(request, async (claims) => idTokens.sign({ iss: issuer, ...claims })),
     paths: { "/authorize": authorize, "/jwks": async () => ({ body: await idTokens.jwks() }) },
   };
 }

@@ -31,31 +31,7 @@ export interface IssuedTokens {
   readonly expiresInSeconds: number;
 }
 
-/** The vendor's state of a user: the tokens it would accept now. */
-export interface LiveTokens {
-  readonly accessTokens: readonly string[];
-  readonly refreshTokens: readonly string[];
-}
-
-/** How often the user's refresh tokens were presented, and with what result. */
-export interface RefreshCounts {
-  readonly presented: number;
-  readonly refreshed: number;
-  readonly refused: number;
-}
-
-export interface ModelState {
-  /** A new grant by the user; an earlier one ends. Every model issues a refresh token here. */
-  authorize(user: string): IssuedTokens & { readonly refreshToken: string };
-  /** @returns `refused` is invalid_grant */
-  refresh(refreshToken: string): IssuedTokens | "refused";
-  /** A refresh token ends the grant, an access token only itself. Unknown tokens are ignored. */
-  revoke(token: string): void;
-  /** The user of a token, live or not. */
-  ownerOf(token: string): string | undefined;
-  live(user: string): LiveTokens;
-  counts(user: string): RefreshCounts;
-}
+export type ModelState = ReturnType<typeof createModel>;
 
 interface Grant {
   readonly user: string;
@@ -80,7 +56,7 @@ interface Access {
   revoked: boolean;
 }
 
-export function createModel(options: ModelOptions): ModelState {
+export function createModel(options: ModelOptions) {
   const { model, now, accessTokenSeconds = 3600, graceSeconds = 30 } = options;
   const grants = new Map<string, Grant>();
   const refreshes = new Map<string, Refresh>();
@@ -123,7 +99,8 @@ export function createModel(options: ModelOptions): ModelState {
   const isLive = ({ of, expiresAt, revoked }: Access): boolean => !revoked && !of.grant.ended && now() < expiresAt;
 
   return {
-    authorize(user) {
+    /** A new grant by the user; an earlier one ends. Every model issues a refresh token here. */
+    authorize(user: string) {
       const before = grants.get(user);
       if (before !== undefined) before.ended = true;
       const grant = { user, ended: false };
@@ -131,7 +108,8 @@ export function createModel(options: ModelOptions): ModelState {
       const refresh = makeRefresh(grant);
       return { accessToken: makeAccess(refresh), refreshToken: refresh.token, expiresInSeconds: accessTokenSeconds };
     },
-    refresh(refreshToken) {
+    /** @returns `refused` is invalid_grant */
+    refresh(refreshToken: string): IssuedTokens | "refused" {
       const old = refreshes.get(refreshToken);
       if (old === undefined) return "refused";
       const count = countsOf(old.grant.user);
@@ -148,13 +126,16 @@ export function createModel(options: ModelOptions): ModelState {
       const answered = { accessToken: makeAccess(next), expiresInSeconds: accessTokenSeconds };
       return model === "none" ? answered : { ...answered, refreshToken: next.token };
     },
-    revoke(token) {
+    /** A refresh token ends the grant, an access token only itself. Unknown tokens are ignored. */
+    revoke(token: string): void {
       const [refresh, access] = [refreshes.get(token), accesses.get(token)];
       if (refresh !== undefined) refresh.grant.ended = true;
       if (access !== undefined) access.revoked = true;
     },
-    ownerOf: (token) => (refreshes.get(token) ?? accesses.get(token)?.of)?.grant.user,
-    live: (user) => ({
+    /** The user of a token, live or not. */
+    ownerOf: (token: string): string | undefined => (refreshes.get(token) ?? accesses.get(token)?.of)?.grant.user,
+    /** The vendor's state of a user: the tokens it would accept now. */
+    live: (user: string) => ({
       accessTokens: [...accesses.values()].flatMap((one) => {
         return one.of.grant.user === user && isLive(one) ? [one.token] : [];
       }),
@@ -162,7 +143,8 @@ export function createModel(options: ModelOptions): ModelState {
         return one.grant.user === user && classify(one) === "taken" ? [one.token] : [];
       }),
     }),
-    counts: (user) => ({ ...countsOf(user) }),
+    /** How often the user's refresh tokens were presented, and with what result. */
+    counts: (user: string) => ({ ...countsOf(user) }),
   };
 }
 

@@ -29,20 +29,6 @@ export interface KeptKey extends DataKey {
   gone: boolean;
 }
 
-export interface KeptKeys {
-  get(wrapped: string): KeptKey | undefined;
-  /**
-   * Counts the uses.
-   *
-   * @returns false when the key has reached its limit of uses or age; it is dropped then
-   */
-  use(key: KeptKey, uses: number): boolean;
-  /** Keeps a new key, instead of the least recently used one when the cache is full. */
-  keep(dataKey: Buffer, wrapped: string): KeptKey;
-  /** Drops all keys, and keeps none from then on. */
-  close(): void;
-}
-
 export const KEPT_KEY_LIMITS = {
   maxAgeSeconds: 300,
   /** Sealing and opening together. */
@@ -54,7 +40,7 @@ export const KEPT_KEY_LIMITS = {
 export function keptKeys(
   { maxAgeSeconds, maxUses, maxEntries }: Readonly<typeof KEPT_KEY_LIMITS>,
   { now, timer }: { readonly now: Clock; readonly timer: Timer },
-): KeptKeys {
+) {
   const overwrite = laterOverwriter();
   const letGo = (key: KeptKey): void => {
     key.gone = true;
@@ -89,9 +75,14 @@ export function keptKeys(
   };
 
   return {
-    get: (wrapped) => kept.get(wrapped),
+    get: (wrapped: string): KeptKey | undefined => kept.get(wrapped),
 
-    use: (key, uses) => {
+    /**
+     * Counts the uses.
+     *
+     * @returns false when the key has reached its limit of uses or age; it is dropped then
+     */
+    use: (key: KeptKey, uses: number): boolean => {
       if (key.gone) return false;
       //= bar#TS-13
       if (!isYoung(key) || key.uses + uses > maxUses) {
@@ -104,7 +95,8 @@ export function keptKeys(
       return true;
     },
 
-    keep: (dataKey, wrapped) => {
+    /** Keeps a new key, instead of the least recently used one when the cache is full. */
+    keep: (dataKey: Buffer, wrapped: string): KeptKey => {
       const key: KeptKey = {
         dataKey,
         wrapped,
@@ -124,7 +116,8 @@ export function keptKeys(
       return key;
     },
 
-    close: () => {
+    /** Drops all keys, and keeps none from then on. */
+    close: (): void => {
       closed = true;
       stopSweep?.();
       kept.clear();

@@ -11,15 +11,10 @@ const ROW = { pk: "TOKEN_STORE", sk: "OLDER_READERS" };
 export const DECLARED_SECONDS = 1800;
 const RENEW_SECONDS = 600;
 
-export interface Declaration {
-  /**
-   * Resolves when the first declaration is written or has failed: a store that is down does not
-   * stop the process.
-   */
-  readonly declared: Promise<void>;
-  stop(): void;
-}
-
+/**
+ * @returns `declared` resolves when the first declaration is written or has failed: a store that is
+ *   down does not stop the process
+ */
 export function declareOlderReaders({
   rows,
   now,
@@ -28,14 +23,14 @@ export function declareOlderReaders({
   readonly rows: TokenRows;
   readonly now: Clock;
   readonly timer: Timer;
-}): Declaration {
+}) {
   let stop = (): void => undefined;
   const declare = async (): Promise<void> => {
     const until = now() + DECLARED_SECONDS;
     stop = timer.after(RENEW_SECONDS * 1000, () => void declare(), { background: true });
     await rows.change(ROW, { set: { until, ttl: until } }, {}).catch(() => undefined);
   };
-  return { declared: declare(), stop: () => stop() };
+  return { declared: declare(), stop: (): void => stop() };
 }
 
 /** @returns until when, if a server has declared older readers and may still be running */

@@ -22,25 +22,20 @@ export interface KmsFault {
 
 const SEED = 20_260_101;
 
-export interface FaultSwitch {
-  /** Each fault draws the same numbers, however many calls there were before it. */
-  set(fault: KmsFault | undefined): void;
-  /**
-   * @returns the fault of the next call.
-   * @throws Error named after the fault, if KMS responds with an error
-   */
-  next(): { readonly kind: "none" | "delay" | "hang" | "drop"; readonly delayMs: number };
-}
-
-export function createFaultSwitch(): FaultSwitch {
+export function createFaultSwitch() {
   let fault: KmsFault | undefined;
   let number = seededNumbers(SEED);
   return {
-    set(next) {
+    /** Each fault draws the same numbers, however many calls there were before it. */
+    set(next: KmsFault | undefined): void {
       fault = next;
       number = seededNumbers(SEED);
     },
-    next() {
+    /**
+     * @returns the fault of the next call.
+     * @throws Error named after the fault, if KMS responds with an error
+     */
+    next(): { readonly kind: "none" | "delay" | "hang" | "drop"; readonly delayMs: number } {
       if (fault === undefined || number() >= (fault.rate ?? 1)) return { kind: "none", delayMs: 0 };
       const { kind, delayMs = 1000 } = fault;
       switch (kind) {

@@ -20,18 +20,7 @@ export interface Key {
   readonly materials: readonly Buffer[];
 }
 
-export interface KeyRing {
-  create(multiRegion: boolean): string;
-  /** @returns the alias's ARN, in the Region of the key's ARN */
-  alias(name: string, keyArn: string): string;
-  rotate(keyArn: string): void;
-  setState(keyArn: string, state: KeyState): void;
-  stateOf(key: Key, region: string): KeyState;
-  /** @param keyId id, ARN, alias name or alias ARN. @throws Error named NotFoundException */
-  find(keyId: string, region: string): Key;
-  /** @returns undefined also for a key that is in other Regions only */
-  byId(id: string, region: string): Key | undefined;
-}
+export type KeyRing = ReturnType<typeof createKeyRing>;
 
 const ARN = /^arn:aws:kms:(?<region>[a-z0-9-]+):(?<account>\d{12}):(?<resource>(?:key|alias)\/.+)$/;
 
@@ -49,18 +38,20 @@ export function requireEnabled(keys: KeyRing, key: Key, region: string): void {
   if (state === "PendingDeletion") throw kmsError("KMSInvalidStateException", `${arn} is pending deletion.`);
 }
 
-export function createKeyRing(): KeyRing {
+export function createKeyRing() {
   const keys = new Map<string, { readonly id: string; readonly multiRegion: boolean; readonly materials: Buffer[] }>();
   /** By the alias's ARN: the id of its key. */
   const aliases = new Map<string, string>();
   /** By the key's ARN. */
   const states = new Map<string, KeyState>();
 
+  /** @returns undefined also for a key that is in other Regions only */
   function byId(id: string, region: string): Key | undefined {
     const key = keys.get(id);
     return key !== undefined && (key.multiRegion || region === HOME_REGION) ? key : undefined;
   }
 
+  /** @param keyId id, ARN, alias name or alias ARN. @throws Error named NotFoundException */
   function find(keyId: string, region: string): Key {
     const arn = keyId.startsWith("arn:") ? keyId : `arn:aws:kms:${region}:${ACCOUNT}:${resource(keyId)}`;
     const parts = ARN.exec(arn)?.groups;
@@ -85,27 +76,28 @@ export function createKeyRing(): KeyRing {
   }
 
   return {
-    create(multiRegion) {
+    create(multiRegion: boolean): string {
       const id = multiRegion ? `mrk-${randomBytes(16).toString("hex")}` : randomUUID();
       const key = { id, multiRegion, materials: [randomBytes(32)] };
       keys.set(id, key);
       return keyArn(key, HOME_REGION);
     },
-    alias(name, arn) {
+    /** @returns the alias's ARN, in the Region of the key's ARN */
+    alias(name: string, arn: string): string {
       if (!/^alias\/[\w/-]+$/.test(name)) throw kmsError("ValidationException", `Not an alias name: '${name}'`);
       const { key, region } = named(arn);
       const aliasArn = `arn:aws:kms:${region}:${ACCOUNT}:${name}`;
       aliases.set(aliasArn, key.id);
       return aliasArn;
     },
-    rotate(arn) {
+    rotate(arn: string): void {
       keys.get(named(arn).key.id)?.materials.push(randomBytes(32));
     },
-    setState(arn, state) {
+    setState(arn: string, state: KeyState): void {
       const { key, region } = named(arn);
       states.set(keyArn(key, region), state);
     },
-    stateOf: (key, region) => states.get(keyArn(key, region)) ?? "Enabled",
+    stateOf: (key: Key, region: string): KeyState => states.get(keyArn(key, region)) ?? "Enabled",
     find,
     byId,
   };

@@ -7,7 +7,7 @@ const LOST = { errorType: "TRANSIENT", error: new Error("reset") };
 describe("retries of a request", () => {
   it("are as many as configured, then the error is thrown", async () => {
     const { strategy } = createRetries(3);
-    let token = await strategy.acquireInitialRetryToken("");
+    let token = await strategy.acquireInitialRetryToken();
     token = await strategy.refreshRetryTokenForRetry(token, THROTTLED);
     token = await strategy.refreshRetryTokenForRetry(token, LOST);
     expect(token.getRetryCount()).toBe(2);
@@ -31,7 +31,7 @@ describe("retries of a request", () => {
 
   it("are not made for an invalid request, except for a conflict with another writer", async () => {
     const { strategy } = createRetries(8);
-    const first = await strategy.acquireInitialRetryToken("");
+    const first = await strategy.acquireInitialRetryToken();
     const named = (name: string) => ({ errorType: "CLIENT_ERROR", error: Object.assign(new Error(name), { name }) });
     for (const name of ["ValidationException", "ConditionalCheckFailedException", "ResourceNotFoundException"]) {
       await expect(strategy.refreshRetryTokenForRetry(first, named(name))).rejects.toThrow("not tried again");
@@ -50,7 +50,7 @@ describe("retries of a request", () => {
     ["nothing", [], false],
   ])("after %s a failed condition is in doubt: %s", async (_what, failures, doubt) => {
     const { strategy, isInDoubt } = createRetries(8);
-    let token = await strategy.acquireInitialRetryToken("");
+    let token = await strategy.acquireInitialRetryToken();
     for (const failure of failures) token = await strategy.refreshRetryTokenForRetry(token, failure);
     const error = new Error("The conditional request failed");
     await expect(strategy.refreshRetryTokenForRetry(token, { errorType: "CLIENT_ERROR", error })).rejects.toThrow(

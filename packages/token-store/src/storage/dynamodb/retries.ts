@@ -28,21 +28,7 @@ interface Failure {
   readonly error?: unknown;
 }
 
-export interface Retries {
-  /** Fits the SDK's `retryStrategy`. */
-  readonly strategy: {
-    acquireInitialRetryToken(scope: string): Promise<Token>;
-    refreshRetryTokenForRetry(token: Token, failure: Failure): Promise<Token>;
-    recordSuccess(token: Token): void;
-  };
-  /**
-   * Whether a request that ended in this error had an earlier attempt whose answer was lost, so
-   * that it may have been executed.
-   */
-  isInDoubt(error: unknown): boolean;
-}
-
-export function createRetries(maxAttempts: number): Retries {
+export function createRetries(maxAttempts: number) {
   const inDoubt = new WeakSet<object>();
   const tokens = (count: number, delay: number, doubt: boolean): Token => ({
     getRetryCount: () => count,
@@ -52,9 +38,10 @@ export function createRetries(maxAttempts: number): Retries {
   const first = tokens(0, 0, false);
 
   return {
+    /** Fits the SDK's `retryStrategy`. */
     strategy: {
-      acquireInitialRetryToken: async () => first,
-      refreshRetryTokenForRetry: async (token, { errorType, error }) => {
+      acquireInitialRetryToken: async (): Promise<Token> => first,
+      refreshRetryTokenForRetry: async (token: Token, { errorType, error }: Failure): Promise<Token> => {
         const count = token.getRetryCount() + 1;
         if (!isPassing(errorType, error) || count >= maxAttempts) {
           if (token.inDoubt && error instanceof Error) inDoubt.add(error);
@@ -63,9 +50,13 @@ export function createRetries(maxAttempts: number): Retries {
         const most = Math.min(LONGEST_PAUSE_MS, BASE_MS * 2 ** (count - 1));
         return tokens(count, randomInt(most + 1), token.inDoubt || mayHaveBeenDone(errorType, error));
       },
-      recordSuccess: () => undefined,
+      recordSuccess: (): void => undefined,
     },
-    isInDoubt: (error) => typeof error === "object" && error !== null && inDoubt.has(error),
+    /**
+     * Whether a request that ended in this error had an earlier attempt whose answer was lost, so
+     * that it may have been executed.
+     */
+    isInDoubt: (error: unknown): boolean => typeof error === "object" && error !== null && inDoubt.has(error),
   };
 }
 

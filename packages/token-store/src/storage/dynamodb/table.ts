@@ -45,13 +45,6 @@ interface Items {
   scan(limit: number, after?: RowKey): Promise<{ readonly items: readonly Item[]; readonly last?: Item }>;
 }
 
-export interface DynamoTable {
-  /** @throws OAuthError temporarily_unavailable; TokenStoreError too_large */
-  call<T>(work: (items: Items) => Promise<T>): Promise<T>;
-  ping(): Promise<void>;
-  close(): Promise<void>;
-}
-
 const LIMITS = {
   /**
    * From a call of the store to its refusal, over all its requests and attempts. Bar 8.3 requires
@@ -80,7 +73,7 @@ export interface DynamoDbOptions extends Readonly<Partial<typeof LIMITS>> {
  * Opens nothing yet: the first call does. So a table that is missing or unavailable makes calls
  * fail, not the start.
  */
-export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
+export function openDynamoTable(options: DynamoDbOptions) {
   const { table, region, endpoint, maxAttempts, deadlineMs, requestTimeoutMs } = { ...LIMITS, ...options };
   const retries = createRetries(maxAttempts);
   const agent = { keepAlive: true, maxSockets: AT_ONCE };
@@ -170,15 +163,16 @@ export function openDynamoTable(options: DynamoDbOptions): DynamoTable {
   const refuse = (error: unknown): never => {
     throw fromDynamoError(error, options);
   };
+  /** @throws OAuthError temporarily_unavailable; TokenStoreError too_large */
   const call = async <T>(work: (items: Items) => Promise<T>): Promise<T> =>
     calls.run((abortSignal) => work(itemsWith(abortSignal)));
 
   return {
     call,
-    ping: async () => {
+    ping: async (): Promise<void> => {
       await call((items) => items.update(PING, {}, newAttempt(), "NONE"));
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       calls.close();
       client.destroy();
     },

@@ -8,15 +8,8 @@ const EVERY_WRITES = 64;
 const IDLE_MS = 60_000;
 const MORE_TO_DO_MS = 50;
 
-export interface Sweeper {
-  start(): void;
-  /** Counts a write; every so many start the next batch early. */
-  wrote(): void;
-  stop(): void;
-}
-
 /** @param sweep processes the next batch; returns whether it was the last of a pass */
-export function createSweeper(sweep: () => boolean): Sweeper {
+export function createSweeper(sweep: () => boolean) {
   let timer: NodeJS.Timeout | undefined;
   let writes = 0;
   const after = (milliseconds: number): void => {
@@ -31,11 +24,12 @@ export function createSweeper(sweep: () => boolean): Sweeper {
     }
   };
   return {
-    start: () => after(IDLE_MS),
-    wrote: () => {
+    start: (): void => after(IDLE_MS),
+    /** Counts a write; every so many start the next batch early. */
+    wrote: (): void => {
       writes += 1;
       if (writes % EVERY_WRITES === 0) after(0);
     },
-    stop: () => clearTimeout(timer),
+    stop: (): void => clearTimeout(timer),
   };
 }
