@@ -16,8 +16,9 @@ import { createLog } from "@oauth-broker/service";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { type AwsHarness, startAws } from "../support/aws/aws.ts";
+import { startAws } from "../support/aws/aws.ts";
 import { temporaryFolder } from "../support/broker/process.ts";
+import { shared } from "../support/shared.ts";
 import { brokerYaml, createSecrets } from "../support/broker/configuration.ts";
 
 const KEYSET = { kind: "keyset", id: "broker" };
@@ -124,15 +125,11 @@ describe("a keyset in a SQLite file", () => {
 });
 
 describe("a keyset in a table, under KMS", () => {
-  let aws: AwsHarness;
-  beforeAll(async () => {
-    aws = await startAws();
+  const aws = shared(() => startAws());
+  beforeAll(() => {
     for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
   });
-  afterAll(async () => {
-    vi.unstubAllEnvs();
-    await aws.close();
-  });
+  afterAll(() => vi.unstubAllEnvs());
   const start = async (): Promise<Harness> => {
     const { region, endpoint } = aws.engine;
     const table = await aws.engine.createTable();

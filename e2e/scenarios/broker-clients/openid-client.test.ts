@@ -3,7 +3,7 @@
  * broker with a broker.yaml written by hand. If these three agree, a platform can use any
  * conforming library.
  */
-import { createCookieJar, driveConsent, type OpenIdProvider } from "@oauth-broker/simulators";
+import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
 import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
@@ -13,20 +13,19 @@ import {
   type PublishedKeys,
   publishKeys,
 } from "../../support/broker/client-keys.ts";
-import { createSecrets, REDIRECT_URI } from "../../support/broker/configuration.ts";
-import { freePort } from "../../support/free-port.ts";
+import { REDIRECT_URI } from "../../support/broker/configuration.ts";
+import { startParties } from "../../support/broker/harness.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { textMember } from "../../support/text-member.ts";
-import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+import { shared } from "../../support/shared.ts";
+import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
 const SCOPE = "openid profile offline_access api:read";
 
 type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
 
 describe("openid-client against the broker", () => {
-  const secrets = createSecrets();
-  let baseUrl: string;
-  let vendor: OpenIdProvider;
+  const parties = shared(() => startParties());
   let keys: ClientKeys;
   let edwardsKeys: ClientKeys;
   let remoteKeys: ClientKeys;
@@ -34,23 +33,21 @@ describe("openid-client against the broker", () => {
   let broker: InProcessBroker;
 
   beforeAll(async () => {
-    baseUrl = `http://127.0.0.1:${await freePort()}`;
-    vendor = await startVendor({ baseUrl, secrets });
     keys = await createClientKeys("by-value");
     edwardsKeys = await createClientKeys("edwards", "Ed25519");
     remoteKeys = await createClientKeys("by-reference");
     published = await publishKeys(remoteKeys.jwks);
-    broker = await startInProcessBroker(yaml(), { env: { PLATFORM_SECRET: secrets.platform } });
+    broker = await startInProcessBroker(yaml(), { env: { PLATFORM_SECRET: parties.secrets.platform } });
   });
 
   afterAll(async () => {
-    plantVendorSecrets(vendor);
+    plantVendorSecrets(parties.vendor);
     await broker.close();
     await published.close();
-    await vendor.close();
   });
 
   function yaml(): string {
+    const { baseUrl, secrets, vendor } = parties;
     return `
 # A deployment on one machine: one vendor of our own, four platforms.
 base_url: ${baseUrl}
@@ -96,7 +93,7 @@ limits:
   }
 
   async function discover(clientId: string, authentication: client.ClientAuth): Promise<client.Configuration> {
-    return client.discovery(new URL(baseUrl), clientId, {}, authentication, {
+    return client.discovery(new URL(parties.baseUrl), clientId, {}, authentication, {
       algorithm: "oauth2",
       // The only option that a test on loopback needs; deployments use https.
       execute: [client.allowInsecureRequests],
@@ -123,7 +120,7 @@ limits:
       stopAt: (url) => url.href.startsWith(REDIRECT_URI),
     });
     plantSecret("broker's code", returned.searchParams.get("code"));
-    expect(returned.searchParams.get("iss")).toBe(baseUrl);
+    expect(returned.searchParams.get("iss")).toBe(parties.baseUrl);
     const tokens = await client.authorizationCodeGrant(config, returned, { pkceCodeVerifier, expectedState });
     plantTokens(tokens);
     return tokens;
@@ -137,7 +134,7 @@ limits:
   }
 
   async function userinfo(accessToken: string): Promise<number> {
-    const answer = await fetch(`${vendor.issuer}/me`, { headers: { authorization: `Bearer ${accessToken}` } });
+    const answer = await fetch(`${parties.vendor.issuer}/me`, { headers: { authorization: `Bearer ${accessToken}` } });
     return answer.status;
   }
 
@@ -168,7 +165,7 @@ limits:
 
   const keyOf = ({ privateKey: key, kid }: ClientKeys): client.ClientAuth => client.PrivateKeyJwt({ key, kid });
   it.each<[string, string, () => client.ClientAuth]>([
-    ["with client_secret_basic", "platform", () => client.ClientSecretBasic(secrets.platform)],
+    ["with client_secret_basic", "platform", () => client.ClientSecretBasic(parties.secrets.platform)],
     ["with private_key_jwt and keys given by value", "by-value", () => keyOf(keys)],
     ["rfc9864#2.2 with a key of alg Ed25519", "edwards", () => keyOf(edwardsKeys)],
     ["with private_key_jwt and keys published at jwks_uri", "by-reference", () => keyOf(remoteKeys)],
@@ -181,7 +178,7 @@ limits:
   });
 
   it("rfc9207#2.4 is refused by the library when iss is another's", async () => {
-    const config = await discover("platform", client.ClientSecretBasic(secrets.platform));
+    const config = await discover("platform", client.ClientSecretBasic(parties.secrets.platform));
     const returned = new URL(`${REDIRECT_URI}?code=x&state=s&iss=https://attacker.example`);
     await expect(client.authorizationCodeGrant(config, returned, { expectedState: "s" })).rejects.toMatchObject({
       cause: { message: 'unexpected "iss" (issuer) response parameter value' },

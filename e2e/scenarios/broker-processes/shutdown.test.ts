@@ -2,40 +2,26 @@
  * SIGTERM: readiness fails first, new connections are refused after the grace period, requests in
  * flight are finished, exit code 0.
  */
-import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startFakeVendor } from "@oauth-broker/simulators";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
-import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
+import { brokerYaml, createSecrets, vendorEntry } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
-import { type HeldVendor, startHeldVendor } from "../../support/vendors/held-vendor.ts";
+import { shared } from "../../support/shared.ts";
+import { startHeldVendor } from "../../support/vendors/held-vendor.ts";
 import { createPlatform, send } from "../../support/broker/platform.ts";
 
 const secrets = createSecrets();
+const stub = shared(() => startFakeVendor({ codes: "any" }));
+const held = shared(startHeldVendor);
 let baseUrl: string;
-let stub: FakeVendorServer;
-let held: HeldVendor;
 let broker: BrokerProcess;
 
 beforeAll(async () => {
   baseUrl = `http://127.0.0.1:${await freePort()}`;
-  stub = await startFakeVendor({ codes: "any" });
-  held = await startHeldVendor();
-  const yaml = brokerYaml({
-    baseUrl,
-    secrets,
-    issuer: stub.url,
-    vendors: `
-  held:
-    name: Held
-    authorization_endpoint: ${stub.authorizationEndpoint}
-    token_endpoint: ${held.tokenEndpoint}
-    credentials: { client_id: broker, client_secret: ${secrets.vendor} }`,
-  });
-  broker = await startBrokerProcess({ yaml });
-});
-afterAll(async () => {
-  await held.close();
-  await stub.close();
+  const { authorizationEndpoint, url: issuer } = stub;
+  const vendors = vendorEntry("held", { authorizationEndpoint, tokenEndpoint: held.tokenEndpoint }, secrets);
+  broker = await startBrokerProcess({ yaml: brokerYaml({ baseUrl, secrets, issuer, vendors }) });
 });
 
 const readiness = (): Promise<number> =>

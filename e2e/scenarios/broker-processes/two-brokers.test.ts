@@ -6,50 +6,30 @@
  */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { createCookieJar, type FakeVendorServer, startFakeVendor } from "@oauth-broker/simulators";
+import { createCookieJar, startFakeVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
-import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
-import { type Answer, browse, createPlatform, type Platform, readTokens } from "../../support/broker/platform.ts";
-import {
-  type BrokerProcess,
-  runBrokerCommand,
-  startBrokerProcess,
-  temporaryFolder,
-} from "../../support/broker/process.ts";
+import { brokerYaml, createSecrets, vendorEntry } from "../../support/broker/configuration.ts";
+import { type Answer, browse, createPlatform, readTokens } from "../../support/broker/platform.ts";
+import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
 import { sdkFunctionsRun } from "../../support/aws/sdk-functions.ts";
 import { freePort } from "../../support/free-port.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
 
-interface Harness {
-  readonly brokers: readonly [BrokerProcess, BrokerProcess];
-  readonly platform: Platform;
-  readonly stub: FakeVendorServer;
-  /** The addresses of the processes; the first is the broker's base_url. */
-  readonly urls: readonly [string, string];
-  rotate(): ReturnType<typeof runBrokerCommand>;
-  /** @returns the functions of the AWS SDK that the second process ran */
-  close(): Promise<readonly string[]>;
-}
-
+type Harness = Awaited<ReturnType<typeof startHarness>>;
 /** Both processes start at the same moment, on an empty store. */
 async function startHarness(
   store: string,
   { keys = "store", env = {} }: Partial<Pick<AwsHarness, "keys" | "env">> = {},
-): Promise<Harness> {
+) {
   const [secrets, folder] = [createSecrets(), temporaryFolder()];
   const file = join(folder, "main.js");
   copyFileSync(BROKER_BUNDLE, file);
   const ports = [String(await freePort()), String(await freePort())] as const;
-  const urls = [`http://127.0.0.1:${ports[0]}`, `http://127.0.0.1:${ports[1]}`] as const;
+  const urls: readonly [string, string] = [`http://127.0.0.1:${ports[0]}`, `http://127.0.0.1:${ports[1]}`];
   const [baseUrl] = urls;
   const stub = await startFakeVendor({ codes: "any" });
-  const vendors = `
-  stub:
-    name: Stub
-    authorization_endpoint: ${stub.authorizationEndpoint}
-    token_endpoint: ${stub.tokenEndpoint}
-    credentials: { client_id: broker, client_secret: ${secrets.vendor} }`;
+  const vendors = vendorEntry("stub", stub, secrets);
   const yaml = brokerYaml({ baseUrl, secrets, issuer: "http://127.0.0.1:9", store, keys, vendors });
   const coverage = join(folder, "coverage");
   mkdirSync(coverage);
@@ -61,8 +41,10 @@ async function startHarness(
     brokers,
     platform: createPlatform({ baseUrl, clientSecret: secrets.platform, vendor: "stub" }),
     stub,
+    /** The addresses of the processes; the first is the broker's base_url. */
     urls,
     rotate: async () => runBrokerCommand(["keys", "rotate"], folder, { env }),
+    /** @returns the functions of the AWS SDK that the second process ran */
     close: async () => {
       await Promise.all([brokers[1].stop(), stub.close()]);
       return sdkFunctionsRun(coverage, file);

@@ -6,35 +6,23 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runOn } from "@oauth-broker/broker/src/testing/operator-command.ts";
-import type { OpenIdProvider } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type BrokerProcess, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
-import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
-import { freePort } from "../../support/free-port.ts";
+import { startParties } from "../../support/broker/harness.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
-import { createPlatform, type Platform, readTokens } from "../../support/broker/platform.ts";
+import { readTokens } from "../../support/broker/platform.ts";
 import { findSecrets, plantedCount } from "../../support/secrets.ts";
-import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+import { shared } from "../../support/shared.ts";
+import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
 type Line = Readonly<Record<string, string | number>>;
 
-const secrets = createSecrets();
 const folder = temporaryFolder();
 const path = join(folder, "audit.jsonl");
-let vendor: OpenIdProvider;
-let platform: Platform;
-let yamlWith: (audit: string) => string;
-
-beforeAll(async () => {
-  const baseUrl = `http://127.0.0.1:${await freePort()}`;
-  vendor = await startVendor({ baseUrl, secrets });
-  yamlWith = (audit) => brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, more: `audit: ${audit}` });
-  platform = createPlatform({ baseUrl, clientSecret: secrets.platform });
-});
-afterAll(() => vendor.close());
+const parties = shared(() => startParties());
 
 const startBroker = (audit: string): Promise<BrokerProcess> =>
-  startBrokerProcess({ yaml: yamlWith(audit), folder, entry: "short-waits" });
+  startBrokerProcess({ yaml: parties.yaml({ more: `audit: ${audit}` }), folder, entry: "short-waits" });
 const readLines = (text: string): Line[] =>
   text
     .trimEnd()
@@ -44,6 +32,7 @@ const headsIn = (log: string): string[] =>
   readLines(log).flatMap(({ event, hash }) => (event === "audit_head" ? [String(hash)] : []));
 
 async function flowRefreshRevoke(): Promise<void> {
+  const { platform } = parties;
   const tokens = await platform.connect();
   const refreshed = await platform.refresh(tokens);
   expect(refreshed.status, refreshed.text).toBe(200);
@@ -59,12 +48,12 @@ describe("the audit stream of a broker", () => {
   it("bar#OB-1 has on record, at kill -9, every answer: flows, refresh, revocation, refusals", async () => {
     const broker = await startBroker("file:./audit.jsonl");
     await flowRefreshRevoke();
-    await platform.par({ vendor: "unknown" });
-    const flow = await platform.toPlatform();
-    await platform.redeem({ ...flow, codeVerifier: "A".repeat(43) });
+    await parties.platform.par({ vendor: "unknown" });
+    const flow = await parties.platform.toPlatform();
+    await parties.platform.redeem({ ...flow, codeVerifier: "A".repeat(43) });
     broker.signal("SIGKILL");
     await broker.exited();
-    plantVendorSecrets(vendor);
+    plantVendorSecrets(parties.vendor);
     text = readFileSync(path, "utf8");
     expect(plantedCount()).toBeGreaterThan(20);
     expect(findSecrets(text)).toEqual([]);
@@ -86,7 +75,7 @@ describe("the audit stream of a broker", () => {
 
   it("goes on at the next start, which names the last line and leaves its head in the log", async () => {
     const broker = await startBroker("file:./audit.jsonl");
-    await platform.push();
+    await parties.platform.push();
     await broker.stop();
     const before = text;
     text = readFileSync(path, "utf8");
@@ -101,7 +90,7 @@ describe("the audit stream of a broker", () => {
 
 it("audit: stdout stands among the lines of the log, and is verified there", async () => {
   const broker = await startBroker("stdout");
-  await platform.push();
+  await parties.platform.push();
   await broker.stop();
   const args = ["audit", "verify", "-", ...headsIn(broker.stdout()).flatMap((head) => ["--head", head])];
   const options = { input: broker.stdout(), encoding: "utf8" } as const;

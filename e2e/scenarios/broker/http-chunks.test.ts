@@ -6,13 +6,14 @@ import { readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { listen, volume } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
+import { describe, expect, it } from "vitest";
+import { brokerYaml, createSecrets, vendorEntry } from "../../support/broker/configuration.ts";
 import { FORM } from "../../support/broker/http.ts";
 import { basic } from "../../support/broker/platform.ts";
-import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
+import { startBrokerProcess } from "../../support/broker/process.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type McpServer, startMcpServer } from "../../support/mcp/process.ts";
+import { shared } from "../../support/shared.ts";
 
 const MIB = 1024 * 1024;
 const { sockets, bytes, answers } = volume({
@@ -79,34 +80,18 @@ function peakOf(pid: number): number {
 
 const secrets = createSecrets();
 let body = inOneChunk(ANSWER_BYTES);
-let vendor: Awaited<ReturnType<typeof listen>>;
-let broker: BrokerProcess;
-let port: number;
-
-beforeAll(async () => {
+const vendor = shared(() => {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${body}0\r\n\r\n`));
   });
-  vendor = await listen(server);
-  const endpoint = `http://127.0.0.1:${vendor.port}/`;
-  port = await freePort();
-  const yaml = brokerYaml({
-    baseUrl: `http://127.0.0.1:${port}`,
-    secrets,
-    issuer: endpoint,
-    vendors: `
-  chopper:
-    name: Chopper
-    authorization_endpoint: ${endpoint}
-    token_endpoint: ${endpoint}
-    credentials: { client_id: broker, client_secret: ${secrets.vendor} }`,
-  });
-  broker = await startBrokerProcess({ yaml });
+  return listen(server);
 });
-afterAll(async () => {
-  await broker.stop();
-  await vendor.close();
+const broker = shared(async () => {
+  const issuer = `http://127.0.0.1:${vendor.port}/`;
+  const vendors = vendorEntry("chopper", { authorizationEndpoint: issuer, tokenEndpoint: issuer }, secrets);
+  const baseUrl = `http://127.0.0.1:${await freePort()}`;
+  return startBrokerProcess({ yaml: brokerYaml({ baseUrl, secrets, issuer, vendors }) });
 });
 
 // First: the peak of a process is that of all before.
@@ -140,6 +125,7 @@ describe("bar#HT-1 request bodies in one-byte chunks", () => {
     ["POST /register", "Content-Type: application/json"],
     ["POST /nothing", FORM],
   ])("end the connections of %s at the broker", async (line, type) => {
+    const port = Number(new URL(broker.url).port);
     const grown = await growth({ port, pid: broker.pid, head: headOf(line, port, type) });
     expect(grown).toBeLessThan(40 * MIB);
     expect((await fetch(`${broker.url}/readyz`)).status).toBe(200);

@@ -5,39 +5,17 @@
 import { parseCommand } from "@oauth-broker/broker/src/cli/command-line.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { type OperatorCommand, type Printed, runOn } from "@oauth-broker/broker/src/testing/operator-command.ts";
-import type { OpenIdProvider } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type BrokerProcess,
-  runBrokerCommand,
-  startBrokerProcess,
-  temporaryFolder,
-} from "../../support/broker/process.ts";
-import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
-import { freePort } from "../../support/free-port.ts";
-import { browse, createPlatform, type Platform, random } from "../../support/broker/platform.ts";
+import { describe, expect, it } from "vitest";
+import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
+import { startParties } from "../../support/broker/harness.ts";
+import { browse, random } from "../../support/broker/platform.ts";
 import { findSecrets } from "../../support/secrets.ts";
-import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+import { shared } from "../../support/shared.ts";
+import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
-const secrets = createSecrets();
 const folder = temporaryFolder();
-let baseUrl: string;
-let vendor: OpenIdProvider;
-let broker: BrokerProcess;
-let platform: Platform;
-let yaml: string;
-
-beforeAll(async () => {
-  baseUrl = `http://127.0.0.1:${await freePort()}`;
-  vendor = await startVendor({ baseUrl, secrets });
-  yaml = brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, store: "sqlite:./data/broker.sqlite" });
-  broker = await startBrokerProcess({ yaml, folder });
-  platform = createPlatform({ baseUrl, clientSecret: secrets.platform });
-});
-afterAll(async () => {
-  await broker.stop();
-  await vendor.close();
-});
+const parties = shared(() => startParties());
+shared(() => startBrokerProcess({ yaml: parties.yaml({ store: "sqlite:./data/broker.sqlite" }), folder }));
 
 interface Timeline {
   readonly flowId: string;
@@ -59,8 +37,8 @@ async function timelineOf(flowId: string): Promise<Timeline> {
 
 describe("broker flow ID", () => {
   it("shows every leg of a successful flow, with the checks it passed", async () => {
-    const { flow } = await platform.connect({ form: { login_hint: "someone.personal@acme.example" } });
-    plantVendorSecrets(vendor);
+    const { flow } = await parties.platform.connect({ form: { login_hint: "someone.personal@acme.example" } });
+    plantVendorSecrets(parties.vendor);
     const { code, stdout, stderr } = await runBrokerCommand(["flow", flow.flowId], folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(flow.flowId);
@@ -80,25 +58,25 @@ describe("broker flow ID", () => {
   it("bar#OB-1 shows where a flow ended, and why", async () => {
     const expectEnd = async (flowId: string, reason: string): Promise<void> =>
       expect((await timelineOf(flowId)).legs.at(-1)).toMatchObject({ leg: "failed", reason });
-    const cancelled = await platform.toCallback({ decision: "cancel" });
+    const cancelled = await parties.platform.toCallback({ decision: "cancel" });
     await browse(cancelled.callback, cancelled.jar);
     await expectEnd(cancelled.flowId, "callback: access_denied");
 
-    const mixedUp = await platform.toCallback();
+    const mixedUp = await parties.platform.toCallback();
     mixedUp.callback.searchParams.set("iss", "https://attacker.example");
     await browse(mixedUp.callback, mixedUp.jar);
     await expectEnd(mixedUp.flowId, "callback: issuer_mismatch");
 
-    const stolen = await platform.toPlatform();
-    await platform.redeem(stolen, { code_verifier: random("wrong verifier") });
+    const stolen = await parties.platform.toPlatform();
+    await parties.platform.redeem(stolen, { code_verifier: random("wrong verifier") });
     await expectEnd(stolen.flowId, "token: wrong code_verifier");
 
-    const refused = await platform.toPlatform();
-    vendor.faults.next("/token", { kind: "answer", status: 400, body: '{"error":"invalid_grant"}' });
-    await platform.redeem(refused);
+    const refused = await parties.platform.toPlatform();
+    parties.vendor.faults.next("/token", { kind: "answer", status: 400, body: '{"error":"invalid_grant"}' });
+    await parties.platform.redeem(refused);
     await expectEnd(refused.flowId, "token: invalid_grant");
 
-    const waiting = await platform.push();
+    const waiting = await parties.platform.push();
     expect(await timelineOf(waiting.flowId)).toMatchObject({ stage: "pushed", legs: [{ leg: "pushed" }] });
   });
 

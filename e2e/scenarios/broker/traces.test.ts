@@ -6,14 +6,14 @@
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { afterAll, expect, it } from "vitest";
 import { startBrokerProcess } from "../../support/broker/process.ts";
-import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
+import { startParties } from "../../support/broker/harness.ts";
 import { freePort } from "../../support/free-port.ts";
 import { callTool, connectClient } from "../../support/mcp/client.ts";
 import { PLATFORM_CALLBACK, startMcpServer } from "../../support/mcp/process.ts";
 import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { createPlatform, send } from "../../support/broker/platform.ts";
 import { findSecrets, plantedCount, plantSecret } from "../../support/secrets.ts";
-import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";
@@ -93,12 +93,10 @@ function named(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
 
 it("bar#OB-7 a flow's requests join the platform's trace, and vendor calls are children", async () => {
   const collector = await openCollector();
-  const secrets = createSecrets();
-  const baseUrl = `http://127.0.0.1:${await freePort()}`;
-  const vendor = await startVendor({ baseUrl, secrets });
+  const { baseUrl, secrets, vendor, yaml } = await startParties();
   const key = "canary-key-of-the-collector";
   const broker = await startBrokerProcess({
-    yaml: brokerYaml({ baseUrl, secrets, issuer: vendor.issuer }),
+    yaml: yaml(),
     entry: "short-waits",
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: `api-key=${key}` },
   });

@@ -16,7 +16,7 @@ import { parse } from "yaml";
 import { startAws } from "../../support/aws/aws.ts";
 import { awsEnvironment } from "../../support/aws/environment.ts";
 import { type AwsCall, type Stack, stackOf } from "../../support/aws/stack.ts";
-import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
+import { startParties } from "../../support/broker/harness.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { postWhoami } from "../../support/mcp/client.ts";
@@ -25,18 +25,18 @@ import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { type Environment, hostedEnvironment } from "../../support/mcp/process.ts";
 import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { ROOT } from "../../support/paths.ts";
-import { createPlatform, send } from "../../support/broker/platform.ts";
+import { send } from "../../support/broker/platform.ts";
 import { readPromql, readScrape, type Scrape } from "../../support/aws/promql.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
+import { shared } from "../../support/shared.ts";
 import { startSeveralVendors } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient } from "../../support/several-vendors/client.ts";
-import { plantVendorSecrets, startVendor } from "../../support/broker/vendor.ts";
+import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
 const ALIAS = "alias/oauth-broker";
 const OPERATOR = "arn:aws:iam::000000000000:role/operator";
 const NINE_HOURS = 9 * 3600;
 
-type RecordedAws = Awaited<ReturnType<typeof startRecordedAws>>;
 /**
  * A table and a KMS key on loopback that record every request of the SDK's clients, with the members
  * by which IAM decides about it.
@@ -78,15 +78,11 @@ async function startRecordedAws() {
   };
 }
 
-let aws: RecordedAws;
-beforeAll(async () => {
-  aws = await startRecordedAws();
+const aws = shared(startRecordedAws);
+beforeAll(() => {
   for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
 });
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await aws.close();
-});
+afterAll(() => vi.unstubAllEnvs());
 
 type Role = "broker" | "server" | "operator";
 
@@ -127,18 +123,15 @@ async function scrape(job: string, url: string): Promise<void> {
 
 describe("a broker, from the outputs of its stack", () => {
   it("starts on an empty table; whole flows, refresh, revoke and every command", async () => {
-    const baseUrl = `http://127.0.0.1:${await freePort()}`;
+    const { baseUrl, vendor, platform, ...parties } = await startParties();
     const stack = await createStack("broker", { BaseUrl: baseUrl, TableName: "oauth-broker", KeyAlias: ALIAS });
     const { Store: store = "", Keys: keys = "" } = stack.outputs;
     expect([store, keys]).toEqual([
       "dynamodb:oauth-broker?region=eu-west-1",
       `kms:arn:aws:kms:eu-west-1:${aws.account}:${ALIAS}`,
     ]);
-    const secrets = createSecrets();
-    const vendor = await startVendor({ baseUrl, secrets });
-    const yaml = brokerYaml({ baseUrl, secrets, issuer: vendor.issuer, store, keys });
+    const yaml = parties.yaml({ store, keys });
     const broker = await startInProcessBroker(yaml);
-    const platform = createPlatform({ baseUrl, clientSecret: secrets.platform });
     const tokens = await platform.connect();
     const refreshed = await platform.refresh(tokens);
     expect(refreshed.status, refreshed.text).toBe(200);

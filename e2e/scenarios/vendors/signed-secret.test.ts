@@ -8,40 +8,29 @@ import {
   createCookieJar,
   type ScriptedAnswer,
   type ScriptedRequest,
-  type ScriptedVendor,
   startScriptedVendor,
 } from "@oauth-broker/simulators";
 import { jwtVerify } from "jose";
 import { expectError } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
-import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
-import {
-  type AtPlatform,
-  browse,
-  createPlatform,
-  type Form,
-  type Platform,
-  send,
-} from "../../support/broker/platform.ts";
+import { startInProcessBroker } from "../../support/broker/in-process.ts";
+import { type AtPlatform, browse, createPlatform, type Form, send } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
+import { shared } from "../../support/shared.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const VENDOR = "apple";
 const AUDIENCE = "https://appleid.apple.com";
 const USER = JSON.stringify({ name: { firstName: "Ada" } });
 
-let vendor: ScriptedVendor;
-let broker: InProcessBroker;
-let platform: Platform;
-let baseUrl: string;
+const vendor = shared(() => startScriptedVendor({ "*": answerTo }));
 const asked: Readonly<Record<string, string>>[] = [];
 
-beforeAll(async () => {
-  vendor = await startScriptedVendor({ "*": answerTo });
+const harness = shared(async () => {
   const at = vendor.url;
-  baseUrl = `http://127.0.0.1:${await freePort()}`;
+  const baseUrl = `http://127.0.0.1:${await freePort()}`;
   const secrets = createSecrets();
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   plantSecret("signing key", pem.split("\n")[1]);
@@ -57,12 +46,9 @@ beforeAll(async () => {
     token_endpoint: ${at}/auth/token
     credentials: { client_id: com.example.service, team_id: TEAM123456, key_id: KEY1234567, private_key: ${JSON.stringify(pem)} }`,
   });
-  broker = await startInProcessBroker(yaml);
-  platform = createPlatform({ baseUrl, clientSecret: secrets.platform, vendor: VENDOR, scope: "name email" });
-});
-afterAll(async () => {
-  await broker.close();
-  await vendor.close();
+  const { close } = await startInProcessBroker(yaml);
+  const own = { clientSecret: secrets.platform, vendor: VENDOR, scope: "name email" };
+  return { baseUrl, platform: createPlatform({ baseUrl, ...own }), close };
 });
 
 async function answerTo(request: ScriptedRequest): Promise<ScriptedAnswer> {
@@ -87,6 +73,7 @@ async function answerTo(request: ScriptedRequest): Promise<ScriptedAnswer> {
 
 /** The browser's way to the vendor and back, when the vendor posts a form across sites. */
 async function throughTheForm(form: Form = {}): Promise<Pick<AtPlatform, "code" | "codeVerifier">> {
+  const { baseUrl, platform } = harness;
   const pushed = await platform.push(form);
   const jar = createCookieJar();
   const leaving = await browse(platform.authorizeUrl(pushed), jar);
@@ -102,6 +89,7 @@ async function throughTheForm(form: Form = {}): Promise<Pick<AtPlatform, "code" 
 
 describe("a vendor with signed client secrets", () => {
   it("is on, and connects: the secret is signed, and the form's data about the user is handed on", async () => {
+    const { baseUrl, platform } = harness;
     expect((await send(`${baseUrl}/v1/vendors/${VENDOR}`)).body).toMatchObject({ enabled: true });
     const { status, body, text } = await platform.redeem(await throughTheForm());
     expect(status, text).toBe(200);
@@ -114,7 +102,7 @@ describe("a vendor with signed client secrets", () => {
   });
 
   it("is explained without the key", async () => {
-    const { body, text } = await platform.post("/v1/explain", { vendor: VENDOR, scope: "name" });
+    const { body, text } = await harness.platform.post("/v1/explain", { vendor: VENDOR, scope: "name" });
     expect(body["credentials"]).toMatchObject({ source: "shared", client_secret: "[signed for each request]" });
     expect(text).not.toContain("KEY1234567");
   });
@@ -122,7 +110,7 @@ describe("a vendor with signed client secrets", () => {
   it("takes the caller's own secret unchanged, and reports whose it was when it is refused", async () => {
     const own = { vendor_client_id: "com.example.theirs", vendor_client_secret: "their.own.jwt" };
     plantSecret("vendor secret", own.vendor_client_secret);
-    const answer = await platform.redeem(await throughTheForm(own));
+    const answer = await harness.platform.redeem(await throughTheForm(own));
     expectError(answer, 400, "vendor_credentials_rejected");
     expect(answer.body["credentials_source"]).toBe("byoc");
     expect(asked.at(-1)).toMatchObject({ client_id: "com.example.theirs", client_secret: "their.own.jwt" });

@@ -37,6 +37,19 @@ export interface ConfigurationParts {
   readonly more?: string;
 }
 
+/** For `vendors`: an entry that names its endpoints alone. */
+export function vendorEntry(
+  id: string,
+  at: Readonly<Record<"authorizationEndpoint" | "tokenEndpoint", string>>,
+  secrets: Secrets,
+): string {
+  return `  ${id}:
+    name: ${id}
+    authorization_endpoint: ${at.authorizationEndpoint}
+    token_endpoint: ${at.tokenEndpoint}
+    credentials: { client_id: broker, client_secret: ${secrets.vendor} }`;
+}
+
 /**
  * Two clients, `platform` and `other`, and the vendor `op`: a real OpenID provider with discovery.
  */

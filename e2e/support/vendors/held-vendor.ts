@@ -1,7 +1,6 @@
 /** A token endpoint that answers on command: for what happens to a broker while it waits. */
 import { type ScriptedAnswer, startScriptedVendor } from "@oauth-broker/simulators";
 
-export type HeldVendor = Awaited<ReturnType<typeof startHeldVendor>>;
 export async function startHeldVendor() {
   const received = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<ScriptedAnswer>();
