@@ -6,11 +6,9 @@ import { createLog } from "@oauth-broker/service";
 import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { createServerRecords } from "./hosted/records/server-key.ts";
-import { createSessions, type Sessions } from "./hosted/sessions/sessions.ts";
+import type { Sessions } from "./hosted/sessions/sessions.ts";
 import { openStorage, type Storage } from "./storage.ts";
-import { AUDIENCE, NOW, SAME, SOURCE, WHO } from "./testing/test-sessions.ts";
-import { SESSIONS_OF_ONE } from "./hosted/link-policy/link-policy.ts";
+import { NOW, SAME, sessionsOn, WHO } from "./testing/test-sessions.ts";
 
 const UNAVAILABLE = expect.objectContaining({ code: "temporarily_unavailable" });
 const LINK = { user: WHO.user, vendor: "example", issuer: "https://issuer.example" };
@@ -43,19 +41,7 @@ async function open(environment: Record<string, string>): Promise<{ storage: Sto
   const log = createLog({ write: (line) => void lines.push(line) });
   const storage = await openStorage({ now: clock, log, environment: { DATA_DIR: folder, ...environment } });
   onTestFinished(() => storage.close());
-  return { storage, sessions: sessionsOn(storage) };
-}
-
-function sessionsOn({ records, keys, context }: Storage, adoptUnsealed = false): Sessions {
-  const parts = createServerRecords({ records, keys, context, adoptUnsealed });
-  return createSessions({
-    ...parts,
-    audience: AUDIENCE,
-    source: SOURCE,
-    signInGeneration: async () => 0,
-    now: clock,
-    links: SESSIONS_OF_ONE,
-  });
+  return { storage, sessions: sessionsOn(storage, clock) };
 }
 
 async function onTable(more: Record<string, string> = {}): Promise<Record<string, string>> {
@@ -149,7 +135,7 @@ describe("storage on a table alone", () => {
     await expect(after.sessions.start(WHO)).rejects.toThrow(UNAVAILABLE);
     const key = { kind: "server-key", id: "server" };
     expect(await after.storage.records.get(key)).toMatchObject({ stage: "plain" });
-    const adopting = sessionsOn(after.storage, true);
+    const adopting = sessionsOn({ ...after.storage, adoptUnsealed: true }, clock);
     expect(await adopting.identify(tokens.accessToken)).toBeUndefined();
     expect(await after.storage.records.get(key)).toMatchObject({ stage: "sealed" });
     const next = await adopting.start(WHO);
@@ -158,7 +144,7 @@ describe("storage on a table alone", () => {
     expect(await after.sessions.identify(next.tokens.accessToken)).toBeDefined();
     // Where the variable is still set at the next start: the key is sealed, and nothing ends.
     const sealed = await after.storage.records.get(key);
-    const kept = sessionsOn(after.storage, true);
+    const kept = sessionsOn({ ...after.storage, adoptUnsealed: true }, clock);
     await expect(kept.refresh(next.tokens.refreshToken, SAME)).resolves.toBeDefined();
     expect(await after.storage.records.get(key)).toEqual(sealed);
     // A process without the key configured no longer has it after a restart.

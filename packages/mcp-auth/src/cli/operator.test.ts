@@ -19,6 +19,14 @@ import { SESSIONS_OF_ONE } from "../hosted/link-policy/link-policy.ts";
 const KEY = { user: "U1", vendor: "my-vendor", issuer: "vendor.example.com" };
 const TOKENS = { accessToken: new Secret("access"), refreshToken: new Secret("refresh"), tokenType: "Bearer" };
 
+const DEPLOYMENT = {
+  audience: "https://server.example.com/mcp",
+  deploymentUrl: "https://server.example.com",
+  signInGeneration: async () => 0,
+  now: systemClock,
+};
+const log = createLog({ write: () => undefined });
+
 /** The operator's commands in one server's environment, and what they print. */
 function operatorOf(environment: Environment) {
   const [out, err]: [string[], string[]] = [[], []];
@@ -39,22 +47,11 @@ describe("the operator's commands on a server's own storage", () => {
   });
 
   async function serverWithLink(environment: object): Promise<void> {
-    const log = createLog({ write: () => undefined });
     const storage = await openStorage({ now: systemClock, log, environment: { ...environment } });
     await storage.tokens.put(KEY, TOKENS);
-    const audience = "https://server.example.com/mcp";
-    const { records: table, keys, context } = storage;
-    const parts = createServerRecords({ records: table, keys, context });
     const source = { vendor: KEY.vendor, issuer: KEY.issuer };
-    const signInGeneration = async () => 0;
-    await createUserSessions({
-      ...parts,
-      now: systemClock,
-      audience,
-      source,
-      signInGeneration,
-      links: SESSIONS_OF_ONE,
-    }).add("U1", "s1");
+    const sessions = { ...createServerRecords(storage), ...DEPLOYMENT, source, links: SESSIONS_OF_ONE };
+    await createUserSessions(sessions).add("U1", "s1");
     await storage.close();
   }
 
@@ -87,7 +84,6 @@ describe("the operator's commands on a server's own storage", () => {
 
   it("say that a link made under another sign-in vendor is left, and leave it", async () => {
     const environment = { ...HOSTED, DATA_DIR: folder };
-    const log = createLog({ write: () => undefined });
     const { tokens, ...storage } = await openStorage({ now: systemClock, log, environment });
     const signIn = { vendor: "old", issuer: "https://old.example" };
     await tokens.put({ user: "U2", vendor: "my-vendor", issuer: "vendor.example.com", signIn }, TOKENS);
@@ -130,19 +126,12 @@ describe("the operator's commands on a server's own storage", () => {
       { user: "U1", vendor: "chat", issuer: host, signIn },
       { user: "U2", vendor: "chat", issuer: host, signIn: { vendor: "old", issuer: "https://old.example" } },
     ];
-    const log = createLog({ write: () => undefined });
     const { tokens, ...storage } = await openStorage({ now: systemClock, log, environment });
     for (const row of rows) await tokens.put(row, TOKENS);
-    const { records: table, keys, context } = storage;
-    const parts = { ...createServerRecords({ records: table, keys, context }), now: systemClock };
-    const deployment = {
-      audience: "https://server.example.com/mcp",
-      deploymentUrl: "https://server.example.com",
-      signInGeneration: async () => 0,
-    };
-    const sessions = createSessions({ ...parts, ...deployment, source: signIn, links: loadHosted(environment).links });
+    const parts = { ...createServerRecords(storage), ...DEPLOYMENT, source: signIn };
+    const sessions = createSessions({ ...parts, links: loadHosted(environment).links });
     const issued = await sessions.start({ user: "U1", clientId: "desk", scope: ["chat:post"] });
-    const signIns = createSignIns({ ...parts, ...deployment, source: signIn });
+    const signIns = createSignIns(parts);
     const cookie = (await signIns.start("U1", "one@main")).split(";")[0];
     const isAlive = async () => [
       (await sessions.identify(issued.tokens.accessToken)) !== undefined,
@@ -214,7 +203,7 @@ describe("token-store, run from a server", () => {
     expect(await runTokenStore(["audit", "--json"], environment)).toBe(3);
     expect(String(write.mock.lastCall?.[0])).toContain(`: node main.js token-store migrate"`);
     expect(await runTokenStore(["migrate", "--json"], environment)).toBe(0);
-    const storage = await openStorage({ now: systemClock, log: createLog({ write: () => undefined }), environment });
+    const storage = await openStorage({ now: systemClock, log, environment });
     expect((await storage.tokens.get(KEY))?.tokens.accessToken.reveal()).toBe("plain");
     await storage.close();
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { describeVariables } from "../config.ts";
+import { describeVariables, loadSettings } from "../config.ts";
 import { NO_URLS, PRE_REGISTERED, problemsOf, refusalOf, SERVER } from "../testing/environments.ts";
 
 describe("a server's environment is refused", () => {
   it("with all its problems at once, each with shape and example", () => {
-    const error = refusalOf({
+    const environment = {
       OAUTH_MODE: "hosted",
       PORT: "x",
       VENDOR: "my-vendor",
@@ -15,7 +15,8 @@ describe("a server's environment is refused", () => {
       OAUTH_CLIENTS: "[{}, 1]",
       TRUSTED_PROXIES: "1",
       DB_TABLE_NAME: "a table",
-    });
+    };
+    const error = refusalOf(() => loadSettings(environment));
     expect(new Set(error.problems.map(({ path }) => path))).toEqual(
       new Set([
         "DEPLOYMENT_URL",
@@ -42,8 +43,8 @@ describe("a server's environment is refused", () => {
     const canary = "canary-4f1c";
     for (const { name } of describeVariables()) {
       for (const value of [`${canary}"{\n`, `[{"client_id":"${canary} ","${canary}":1}]`, `{"tenant":"${canary}/"}`]) {
-        const others = { ...SERVER, PORT: "no port" };
-        expect(refusalOf({ ...others, [name]: value }).message, name).not.toContain(canary);
+        const environment = { ...SERVER, PORT: "no port", [name]: value };
+        expect(refusalOf(() => loadSettings(environment)).message, name).not.toContain(canary);
       }
     }
   });

@@ -142,9 +142,7 @@ describe("with VENDORS", () => {
   it("each has a practice copy of its own, and the server starts on them", async () => {
     await onDesk(SEVERAL, async ({ about, environment }) => {
       expect(about).toBe("a practice copy of GitHub (signs users in), a practice copy of Slack");
-      const settings = loadSettings(environment);
-      if (settings.mode !== "hosted") throw new Error("not hosted");
-      const vendors = [...(settings.links.vendors.values() ?? [])];
+      const vendors = [...loadHosted(environment).links.vendors.values()];
       const origins = vendors.map(({ vendor }) => new URL(vendor.tokenEndpoint ?? "").origin);
       expect(new Set(origins).size).toBe(2);
       expect(origins.every((origin) => origin.startsWith("http://127.0.0.1:"))).toBe(true);
@@ -155,14 +153,13 @@ describe("with VENDORS", () => {
   it("the app of each is registered with its own redirect URI", async () => {
     await onDesk({ ...SEVERAL, SIGN_IN: "slack" }, async ({ about, environment }) => {
       expect(about).toBe("a practice copy of GitHub, a practice copy of Slack (signs users in)");
-      const settings = loadSettings(environment);
-      const links = settings.mode === "hosted" ? settings.links : undefined;
+      const { links } = loadHosted(environment);
       const url = environment["DEPLOYMENT_URL"] ?? "";
       for (const [id, redirectUri] of [
         ["slack", `${url}/callback`],
         ["github", `${url}/vendors/github/callback`],
       ] as const) {
-        const vendor = links?.vendors.get(id);
+        const vendor = links.vendors.get(id);
         if (vendor === undefined) throw new Error("not listed");
         expect(await fetchTestToken(vendor, redirectUri)).toEqual(expect.stringMatching(/./));
         await expect(fetchTestToken(vendor, `${url}/elsewhere`)).rejects.toThrow(/\S/);

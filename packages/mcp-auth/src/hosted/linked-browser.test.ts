@@ -7,7 +7,8 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { SERVER } from "../testing/hosted-fixture.ts";
 import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking/fixture.ts";
-import { type McpOver, openMcpOver } from "../testing/linking/mcp-over.ts";
+import { openMcpOver } from "../testing/linking/mcp-over.ts";
+import type { TestEndpoint } from "../testing/test-endpoint.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
 
 const whois = defineTool({
@@ -23,7 +24,7 @@ const whois = defineTool({
 });
 
 let fixture: LinkingFixture;
-let mcp: McpOver;
+let mcp: TestEndpoint;
 let visitor: LinkingVisitor;
 const seen: string[] = [];
 
@@ -31,7 +32,7 @@ beforeEach(async () => {
   seen.length = 0;
   fixture = await openLinkingFixture({ linking: { elicitationWaitSeconds: 5 } });
   visitor = fixture.visitor();
-  mcp = openMcpOver(fixture, [whois], { fetch, onLine: (line) => void seen.push(line) });
+  mcp = await openMcpOver(fixture, [whois], fetch);
 });
 afterEach(async () => {
   await mcp.close();
@@ -51,10 +52,10 @@ async function connect(access: string, onUrl: (url: string) => Promise<unknown>)
     await turn;
     return { action: "accept" };
   });
-  const transport = new StreamableHTTPClientTransport(new URL(`${SERVER}/mcp`), {
+  const transport = new StreamableHTTPClientTransport(mcp.url, {
     requestInit: { headers: { authorization: `Bearer ${access}` } },
-    fetch: async (_url, init = {}) => {
-      const answer = await mcp.request(init);
+    fetch: async (url, init) => {
+      const answer = await fetch(url, init);
       seen.push(await answer.clone().text());
       return answer;
     },

@@ -1,14 +1,11 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createApp } from "../app.ts";
-import { systemClock } from "@oauth-broker/oauth-core";
 import { loadSettings } from "../config.ts";
 import { startServer } from "../start.ts";
-import { openStorage } from "../storage.ts";
 import { HOSTED, PRE_REGISTERED } from "../testing/environments.ts";
+import { openTestApp } from "../testing/test-app.ts";
 import { createServerMetrics, type ServerMetrics } from "./metrics.ts";
 import { testTool } from "../testing/test-tool.ts";
 
@@ -119,20 +116,10 @@ describe("METRICS_PORT", () => {
 });
 
 it("a hosted server's requests, storage and keys are measured", async () => {
-  const environment = { DATA_DIR: temporaryFolder() };
-  const hosted = loadSettings({ ...HOSTED, ...environment });
-  const metrics = createServerMetrics(definition, hosted);
-  const log = metrics.countStorageEvents(quiet);
-  const storage = await openStorage({ now: systemClock, log, environment, onTiming: metrics.timeStorage });
-  const { app, close } = createApp(definition, hosted, { now: systemClock, log: quiet, storage, metrics });
-  onTestFinished(async () => {
-    await close();
-    await storage.close();
-  });
-  const at = (path: string) =>
-    app.request(`${HOSTED.DEPLOYMENT_URL}${path}`, { headers: { host: new URL(HOSTED.DEPLOYMENT_URL).host } });
-  expect((await at("/readyz")).status).toBe(200);
-  expect((await at("/authorize")).status).toBe(400);
+  const metrics = createServerMetrics(definition, loadSettings(HOSTED));
+  await using app = await openTestApp(HOSTED, { metrics });
+  expect((await app.ask("/readyz")).status).toBe(200);
+  expect((await app.ask("/authorize")).status).toBe(400);
   const text = (await linesOf(metrics)).join("\n");
   expect(text).toContain('http_requests_total{route="/readyz",method="GET",status="200"} 1');
   expect(text).toMatch(/mcp_refusals_total\{leg="authorize",reason="[a-z_]+"\} 1/);

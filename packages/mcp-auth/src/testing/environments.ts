@@ -58,10 +58,10 @@ export function loadHosted(environment: Environment): HostedSettings {
   return settings;
 }
 
-/** @throws Error when it is accepted */
-export function refusalOf(environment: Environment): ConfigError {
+/** @throws Error when `load` accepts what it is given */
+export function refusalOf(load: () => unknown): ConfigError {
   try {
-    loadSettings(environment);
+    load();
   } catch (error) {
     if (isConfigError(error)) return error;
     throw error;
@@ -71,5 +71,5 @@ export function refusalOf(environment: Environment): ConfigError {
 
 /** One line for each problem. */
 export function problemsOf(environment: Environment): string[] {
-  return refusalOf(environment).problems.map(({ path, problem }) => `${path} ${problem}`);
+  return refusalOf(() => loadSettings(environment)).problems.map(({ path, problem }) => `${path} ${problem}`);
 }

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@oauth-broker/oauth-core";
+import { defined, systemClock } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
 import { type AppOptions, createApp, type McpApp } from "../app.ts";
 import { type Environment, loadSettings } from "../config.ts";
@@ -37,7 +37,8 @@ export async function openTestApp(
   const folder = mkdtempSync(join(tmpdir(), "mcp-app-"));
   const settings = loadSettings({ ...environment, DATA_DIR: folder });
   const log = createLog({ write: () => undefined });
-  const given = { now, log, environment: { DATA_DIR: folder } };
+  const onTiming = options.metrics?.timeStorage;
+  const given = { now, log, environment: { DATA_DIR: folder }, ...defined({ onTiming }) };
   const storage = settings.mode === "hosted" ? store(await openStorage(given)) : undefined;
   const definition = { name: "test", version: "1.0.0", tools };
   const server = createApp(definition, settings, { now, log, storage, ...options });

@@ -112,7 +112,7 @@ function authenticated(records: RecordStore, serverKey: ServerKey): RecordStore 
 }
 
 /** Sessions of a server with this storage. */
-function sessionsOn(storage: ServerRecordsOptions, now: Clock): Sessions {
+export function sessionsOn(storage: ServerRecordsOptions, now: Clock): Sessions {
   const of = { audience: AUDIENCE, source: SOURCE, signInGeneration: async () => 0, links: SESSIONS_OF_ONE };
   return createSessions({ ...createServerRecords(storage), ...of, now });
 }

@@ -108,7 +108,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
       '[-        request.removeEventListener("abort", disconnected);\n-]',
   },
   "mcp/calls/tool-answer.ts": {
-    "mcp/endpoint: A vendor's document that a tool returns asks the user for nothing":
+    "tool-answers: A vendor's document that a tool returns asks the user for nothing":
       '.has(member){+ || member !== ""+})',
     "tool-answers: A vendor's document with _meta does not speak for the server":
       '", "structuredContent", "isError"{+, "_meta"+}])',

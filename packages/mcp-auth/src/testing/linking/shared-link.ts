@@ -56,7 +56,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
       },
     }),
   });
-  const mcp = openMcpOver(fixture, TOOLS, { fetch: async () => new Response() });
+  const mcp = await openMcpOver(fixture, TOOLS, async () => new Response());
   const opened: Omit<SharedLink, keyof Closing> = {
     ...fixture,
     revoked,
@@ -75,7 +75,7 @@ export async function openSharedLink(options: Partial<FixtureOptions> = {}): Pro
       return { access: body["access_token"] ?? "", refresh: body["refresh_token"] ?? "", vendorToken };
     },
     callTool: async (name, accessToken) => {
-      const answer = await mcp.request(rawRequest(accessToken, ...legacyCall(name)));
+      const answer = await fetch(mcp.url, rawRequest(accessToken, ...legacyCall(name)));
       const text = await answer.text();
       const token = /vendor-token-\d+/.exec(text)?.[0];
       return token ?? `${answer.status} ${answer.headers.get("www-authenticate") ?? text}`;
