@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
-import { CLIENT, NOW, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
+import { CLIENT, moveSecret, NOW, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
 import type { Deployment } from "./connector.ts";
 
 let storage: TestStorage;
@@ -76,13 +76,9 @@ describe("the store of connectors", () => {
   });
 
   it("a sealed secret that was moved to another token endpoint does not open", async () => {
-    const { connectors, records } = storage;
+    const { connectors } = storage;
     await connectors.create({ id: "notes", name: "Notes", settings: SETTINGS });
-    const key = { kind: "connector", id: "notes" };
-    const { data } = (await records.get(key))!;
-    const settings = { ...(data["settings"] as object), tokenUrl: "https://evil.example.com/token" };
-    const from = { stage: "draft", expect: { revision: data["revision"] as string } };
-    await records.advance(key, from, { stage: "draft", set: { settings, revision: "moved" } });
+    await moveSecret(storage);
     await expect(connectors.clientSecret("notes")).rejects.toThrow(/cannot be opened/);
   });
 

@@ -24,40 +24,37 @@ async function initialized(...given: Parameters<typeof openDeployFixture>): Prom
   await fixture.init();
 }
 
-const stateOf = async (): Promise<string | undefined> => (await fixture.storage.connectors.find("notes"))?.state;
+const notes = () => fixture.storage.connectors.find("notes");
 
 describe("deploy init", () => {
   it("creates a draft once, and changes nothing the second time", async () => {
     fixture = await openDeployFixture(serverProject(PRE_REGISTERED_YAML));
     expect(await fixture.init()).toBe(0);
-    expect(await fixture.storage.connectors.find("notes")).toMatchObject({
-      state: "draft",
-      settings: { authentication: "none", registration: "none" },
-    });
+    const settings = { authentication: "none", registration: "none" };
+    expect(await notes()).toMatchObject({ state: "draft", settings });
     expect(fixture.said()).toContain("Settings tab");
     await fixture.storage.connectors.changeSettings("notes", SETTINGS);
     expect(await fixture.init()).toBe(0);
     expect(fixture.said()).toContain("already exists (draft)");
-    expect(await fixture.storage.connectors.find("notes")).toMatchObject({ settings: { clientId: "client-1" } });
+    expect(await notes()).toMatchObject({ settings: { clientId: "client-1" } });
   });
 
   it("knows the settings of a hosted server", async () => {
     await initialized(serverProject(HOSTED_YAML));
-    expect(await fixture.storage.connectors.find("notes")).toMatchObject({
-      settings: { authentication: "oauth_2_1", registration: "hosted_server" },
-    });
+    const settings = { authentication: "oauth_2_1", registration: "hosted_server" };
+    expect(await notes()).toMatchObject({ settings });
   });
 
   it.each([
-    ["OAUTH_CALLBACK: server", "DEPLOYMENT_URL/callback"],
-    ["VENDORS: home,chat", "DEPLOYMENT_URL/callback at the vendor of the sign-in, DEPLOYMENT_URL/vendors/ID/callback"],
-    ["OAUTH_CALLBACK: platform", "http://127.0.0.1:8789/oauth/connectors/notes/callback"],
-  ])("says which redirect URI a hosted server with %s has at the vendor", async (variable, redirectUri) => {
+    [{ OAUTH_CALLBACK: "server" }, "DEPLOYMENT_URL/callback"],
+    [
+      { VENDORS: "home,chat" },
+      "DEPLOYMENT_URL/callback at the vendor of the sign-in, DEPLOYMENT_URL/vendors/ID/callback",
+    ],
+    [{ OAUTH_CALLBACK: "platform" }, "http://127.0.0.1:8789/oauth/connectors/notes/callback"],
+  ])("says which redirect URI a hosted server with %j has at the vendor", async (environment, redirectUri) => {
     fixture = await openDeployFixture(serverProject(HOSTED_YAML));
-    writeFileSync(
-      join(fixture.folder, "service.yaml"),
-      `${HOSTED_YAML}environment: { "${variable.replace(": ", '": "')}" }\n`,
-    );
+    writeProject(fixture.folder, HOSTED_YAML, environment);
     await fixture.init();
     expect(fixture.said()).toContain(`register with the vendor: ${redirectUri}`);
     await fixture.status();
@@ -84,12 +81,8 @@ describe("deploy run", () => {
   it("a pre-registered server stays a draft until a deploy after its client was entered", async () => {
     await initialized(serverProject(PRE_REGISTERED_YAML));
     const first = fixture.run();
-    expect(await first.outcome).toEqual({
-      event: "deployed",
-      connector: "notes",
-      state: "draft",
-      test: "client_missing",
-    });
+    const outcome = { event: "deployed", connector: "notes", state: "draft", test: "client_missing" };
+    expect(await first.outcome).toEqual(outcome);
     expect(await first.code).toBe(3);
     expect(fixture.said()).toContain("The server answers 401, and no OAuth client is configured.");
     expect(await fixture.storage.connectors.deployment("notes")).toMatchObject({ mode: "pre-registered", expose: [] });
@@ -97,7 +90,7 @@ describe("deploy run", () => {
     const { serverUrl } = await fixture.storage.connectors.changeSettings("notes", SETTINGS);
     const second = fixture.run();
     expect(await second.outcome).toMatchObject({ state: "active", url: serverUrl });
-    expect(await stateOf()).toBe("active");
+    expect((await notes())?.state).toBe("active");
     const answer = await fetch(serverUrl!, { method: "POST" });
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect(await second.stop()).toBe(0);
@@ -116,7 +109,7 @@ describe("deploy run", () => {
     writeProject(fixture.folder, HOSTED_YAML, { FAULT: "global-auth" });
     expect(await fixture.run().outcome).toMatchObject({ state: "active", test: "failed" });
     expect(await fixture.storage.connectors.deployment("notes")).toEqual(before);
-    expect(await fixture.storage.connectors.find("notes")).toMatchObject({ serverUrl: url });
+    expect(await notes()).toMatchObject({ serverUrl: url });
   });
 
   it("a hosted server behind a global auth middleware fails, and leaves nothing behind", async () => {
@@ -161,7 +154,7 @@ describe("deploy run", () => {
   it("a server that does not start is reported with the end of its output", async () => {
     await initialized(serverProject(HOSTED_YAML, "does-not-start"));
     await expect(fixture.run().code).rejects.toThrow(/ended with code 3[^]*VENDOR_CLIENT_ID is missing/);
-    expect(await stateOf()).toBe("draft");
+    expect((await notes())?.state).toBe("draft");
     await fixture.logs();
     expect(fixture.printed()).toEqual(["VENDOR_CLIENT_ID is missing"]);
   });
@@ -170,7 +163,7 @@ describe("deploy run", () => {
     await initialized(serverProject(HOSTED_YAML, "does-not-start"));
     expect(await fixture.run().stop()).toBe(1);
     expect(fixture.said()).toContain("Stopped before the deploy finished");
-    expect(await stateOf()).toBe("draft");
+    expect((await notes())?.state).toBe("draft");
   });
 
   it("a project with nothing to start is reported", async () => {
@@ -206,10 +199,8 @@ describe("deploy status", () => {
     expect(fixture.printed().at(-1)).toContain(url!);
     expect(fixture.printed().at(-1)).toContain(`runs in process ${process.pid}`);
     await fixture.status(true);
-    expect(JSON.parse(fixture.printed().at(-1)!)).toMatchObject({
-      connector: { id: "notes" },
-      deploying: { pid: process.pid },
-    });
+    const status = { connector: { id: "notes" }, deploying: { pid: process.pid } };
+    expect(JSON.parse(fixture.printed().at(-1)!)).toMatchObject(status);
     expect(fixture.printed().join()).not.toContain("secret-1");
   });
 });

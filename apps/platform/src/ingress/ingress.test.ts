@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { PLATFORM_TOKEN, sendRaw, startIngress, type TestIngress } from "../testing/test-ingress.ts";
 import { DEFAULT_LIMITS } from "./forward.ts";
@@ -10,7 +10,7 @@ const BEARER = { authorization: "Bearer some.token" };
 
 /** Answers with the request it received, as JSON. */
 function echo(seen: IncomingMessage[] = []) {
-  return (request: IncomingMessage, response: import("node:http").ServerResponse): void => {
+  return (request: IncomingMessage, response: ServerResponse): void => {
     seen.push(request);
     let body = "";
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
@@ -210,11 +210,10 @@ describe("what passes", () => {
   });
 
   it("redirects and other statuses come back as they are", async () => {
-    ingress = await startIngress((_, response) =>
-      response.writeHead(303, { location: "https://vendor.example/x" }).end(),
-    );
+    const location = "https://vendor.example/x";
+    ingress = await startIngress((_, response) => response.writeHead(303, { location }).end());
     const { status, headers } = await sendRaw(ingress.url, { path: "/token" });
-    expect([status, headers.location]).toEqual([303, "https://vendor.example/x"]);
+    expect([status, headers.location]).toEqual([303, location]);
   });
 
   it("an event stream passes event by event, and ends when the caller disconnects", async () => {
@@ -258,30 +257,23 @@ describe("limits and faults", () => {
     ingress = await startIngress(echo());
     await ingress.stopServer();
     const { status, headers, body } = await sendRaw(ingress.url, { path: "/mcp", headers: BEARER });
-    expect([status, headers["retry-after"], JSON.parse(body)]).toEqual([
-      503,
-      "5",
-      {
-        error: "temporarily_unavailable",
-        error_description: "The server is not running. Try again later",
-        reason: "server_down",
-      },
-    ]);
-  });
-
-  it("a server that breaks off is 502, a silent one 504", async () => {
-    ingress = await startIngress((request) => request.socket.destroy());
-    expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(502);
-    await ingress.close();
-    ingress = await startIngress(() => undefined, { limits: { ...limits, answerMs: 50 } });
-    expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(504);
-  });
-
-  it.each([600, 999])("a status that is none is 502: %i", async (status) => {
-    ingress = await startIngress((request) => {
-      request.socket.end(`HTTP/1.1 ${status} Odd\r\nContent-Length: 0\r\n\r\n`);
+    expect([status, headers["retry-after"]]).toEqual([503, "5"]);
+    expect(JSON.parse(body)).toEqual({
+      error: "temporarily_unavailable",
+      error_description: "The server is not running. Try again later",
+      reason: "server_down",
     });
-    expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(502);
+  });
+
+  const odd = (status: number) => `HTTP/1.1 ${status} Odd\r\nContent-Length: 0\r\n\r\n`;
+  it.each<[string, number, (request: IncomingMessage) => unknown]>([
+    ["that breaks off", 502, ({ socket }) => socket.destroy()],
+    ["that is silent", 504, () => undefined],
+    ["with the status 600", 502, ({ socket }) => socket.end(odd(600))],
+    ["with the status 999", 502, ({ socket }) => socket.end(odd(999))],
+  ])("a server %s is %i", async (_, status, handle) => {
+    ingress = await startIngress(handle, { limits: { ...limits, answerMs: 50 } });
+    expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(status);
   });
 
   it.each([{ "content-length": "10" }, {}])("an answer that breaks off breaks off here: %j", async (headers) => {

@@ -5,20 +5,16 @@ import type { Connector } from "../connectors/connector.ts";
 import { failureNotice } from "../pages/status.ts";
 import { REDIRECT_URI } from "../testing/test-connect.ts";
 import { FIRST, openVendorConnect, SECOND, type VendorConnect } from "../testing/vendor-connect.ts";
-import { createBearers } from "./bearer.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
 import { describeFailure, finishConnect, startConnect } from "./connect.ts";
 import { disconnect } from "./disconnect.ts";
 
+const OTHER_CLIENT = { clientId: "other", clientSecret: new Secret("secret-of-other-canary") };
 let platform: VendorConnect;
 beforeAll(async () => {
   platform = await openVendorConnect();
 });
 afterAll(() => platform.close());
-
-function createBearer() {
-  return createBearers({ ...platform, platformToken: (id) => platform.connectors.platformToken(id) });
-}
 
 describe("a pre-registered client", () => {
   it("connects a user, and only that one", async () => {
@@ -26,9 +22,9 @@ describe("a pre-registered client", () => {
     expect(await platform.connect(connector)).toEqual({ connectorId: connector.id });
     expect(await platform.statusOf(connector)).toMatchObject({ state: "connected" });
     expect(await platform.statusOf(connector, SECOND)).toEqual({ state: "none" });
-    const { token } = await createBearer().bearerFor(connector, FIRST.user.id);
+    const { token } = await platform.bearers().bearerFor(connector, FIRST.user.id);
     expect(token.length).toBeGreaterThan(10);
-    await expect(createBearer().bearerFor(connector, SECOND.user.id)).rejects.toMatchObject({
+    await expect(platform.bearers().bearerFor(connector, SECOND.user.id)).rejects.toMatchObject({
       extras: { reason: "not_connected" },
     });
   });
@@ -37,7 +33,7 @@ describe("a pre-registered client", () => {
     const connector = await platform.newConnector({ scopes: "" });
     const tokens = { accessToken: "first", tokenType: "Bearer", scope: "openid", connection: "c", vendor: "v" };
     await platform.connections.save(connector, FIRST.user.id, { ...tokens, vendorData: {} });
-    const bearers = createBearer();
+    const bearers = platform.bearers();
     const bearer = await bearers.bearerFor(connector, FIRST.user.id);
     const tooLittle = (scope?: string) => bearers.stepUp(connector, FIRST.user.id, bearer, scope);
     for (const had of ["openid", undefined]) {
@@ -47,10 +43,7 @@ describe("a pre-registered client", () => {
     await expect(tooLittle("profile")).rejects.toMatchObject({ extras: { reason: "insufficient_scope" } });
     const url = new URL(await startConnect(connector, FIRST, platform));
     expect(url.searchParams.get("scope")).toBe("openid profile");
-    expect(await platform.statusOf(connector)).toMatchObject({
-      state: "connected",
-      wantedScope: "profile",
-    });
+    expect(await platform.statusOf(connector)).toMatchObject({ state: "connected", wantedScope: "profile" });
     // Its other calls still work.
     expect((await bearers.bearerFor(connector, FIRST.user.id)).token).toBe(bearer.token);
     await platform.connect(connector);
@@ -61,7 +54,7 @@ describe("a pre-registered client", () => {
   it("asks users for no scope beyond those an administrator entered", async () => {
     const connector = await platform.newConnector({ scopes: "openid" });
     await platform.connect(connector);
-    const bearers = createBearer();
+    const bearers = platform.bearers();
     const bearer = await bearers.bearerFor(connector, FIRST.user.id);
     await expect(bearers.stepUp(connector, FIRST.user.id, bearer, "openid profile")).rejects.toMatchObject({
       extras: { reason: "scope_not_allowed" },
@@ -155,10 +148,7 @@ describe("the answer to a flow", () => {
   it("fails when the settings changed meanwhile", async () => {
     const connector = await platform.newConnector();
     const back = await platform.goToVendor(connector);
-    await platform.connectors.changeSettings(connector.id, {
-      clientId: "other",
-      clientSecret: new Secret("secret-of-other-canary"),
-    });
+    await platform.connectors.changeSettings(connector.id, OTHER_CLIENT);
     expect((await finishConnect(back, FIRST, platform)).failure).toMatchObject({ error: "invalid_grant" });
   });
 });
@@ -167,15 +157,9 @@ describe("a connection", () => {
   it("is to be authorized again once the connector has another client", async () => {
     const connector = await platform.newConnector();
     await platform.connect(connector);
-    const changed = await platform.connectors.changeSettings(connector.id, {
-      clientId: "other",
-      clientSecret: new Secret("secret-of-other-canary"),
-    });
-    expect(await platform.statusOf(changed)).toMatchObject({
-      state: "reauthorize",
-      reason: "credentials_changed",
-    });
-    await expect(createBearer().bearerFor(changed, FIRST.user.id)).rejects.toMatchObject({ code: "invalid_grant" });
+    const changed = await platform.connectors.changeSettings(connector.id, OTHER_CLIENT);
+    expect(await platform.statusOf(changed)).toMatchObject({ state: "reauthorize", reason: "credentials_changed" });
+    await expect(platform.bearers().bearerFor(changed, FIRST.user.id)).rejects.toMatchObject({ code: "invalid_grant" });
     await platform.connect(changed);
     expect(await platform.statusOf(changed)).toMatchObject({ state: "connected" });
   });
@@ -183,7 +167,7 @@ describe("a connection", () => {
   it("is refreshed before its token ends, once for callers at the same time", async () => {
     const connector = await platform.newConnector();
     await platform.connect(connector);
-    const bearers = createBearer();
+    const bearers = platform.bearers();
     const before = await bearers.bearerFor(connector, FIRST.user.id);
     expect(await bearers.bearerFor(connector, FIRST.user.id)).toEqual(before);
     platform.advance(3600);
@@ -196,7 +180,7 @@ describe("a connection", () => {
   it("is tried with another token when the server refuses one, and ends when it refuses that too", async () => {
     const connector = await platform.newConnector();
     await platform.connect(connector);
-    const bearers = createBearer();
+    const bearers = platform.bearers();
     const refused = await bearers.bearerFor(connector, FIRST.user.id);
     const another = await bearers.bearerFor(connector, FIRST.user.id, refused);
     expect(another.token).not.toBe(refused.token);
@@ -204,10 +188,7 @@ describe("a connection", () => {
     await expect(bearers.giveUp(connector, FIRST.user.id, refused)).rejects.toMatchObject({ code: "invalid_grant" });
     expect(await platform.statusOf(connector)).toMatchObject({ state: "connected" });
     await expect(bearers.giveUp(connector, FIRST.user.id, another)).rejects.toMatchObject({ code: "invalid_grant" });
-    expect(await platform.statusOf(connector)).toMatchObject({
-      state: "reauthorize",
-      reason: "refused_by_server",
-    });
+    expect(await platform.statusOf(connector)).toMatchObject({ state: "reauthorize", reason: "refused_by_server" });
   });
 
   it("is not said to be cancelled where the vendor gives another reason", () => {
@@ -230,7 +211,7 @@ describe("a connection", () => {
     expect(await platform.statusOf(connector)).toEqual({ state: "none" });
     await platform.connections.save(connector, FIRST.user.id, open?.tokens ?? expect.fail("no tokens"));
     await expect(
-      createBearer().bearerFor(connector, FIRST.user.id, {
+      platform.bearers().bearerFor(connector, FIRST.user.id, {
         token: "x",
         revision: (await platform.connections.open(connector, FIRST.user.id))?.revision ?? "",
       }),
@@ -295,7 +276,7 @@ describe("a connector that cannot be connected", () => {
     expect(await reasonOf(await platform.newConnector({ registration: "broker" }))).toBe("broker_missing");
     const none = await platform.addConnector("wants-none", { authentication: "none", registration: "none" });
     expect(await reasonOf(none)).toBe("nothing_to_connect");
-    expect((await createBearer().bearerFor(none, FIRST.user.id)).token).toBe(
+    expect((await platform.bearers().bearerFor(none, FIRST.user.id)).token).toBe(
       (await platform.connectors.platformToken(none.id)).reveal(),
     );
   });

@@ -6,7 +6,7 @@ import type { Fetch } from "@oauth-broker/oauth-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Connector } from "../connectors/connector.ts";
 import { FIRST, openVendorConnect, type VendorConnect } from "../testing/vendor-connect.ts";
-import { type Bearer, type Bearers, createBearers } from "./bearer.ts";
+import type { Bearer } from "./bearer.ts";
 
 const userId = FIRST.user.id;
 let platform: VendorConnect;
@@ -44,16 +44,12 @@ async function refreshUnderWay(refused: Bearer, says?: Response): Promise<Held> 
     await delivered.promise;
     return says ?? answer;
   };
-  const refreshed = bearersWith(fetch).bearerFor(connector, userId, refused);
+  const refreshed = platform.bearers(fetch).bearerFor(connector, userId, refused);
   await answered.promise;
   return { refreshed, deliver: delivered.resolve };
 }
 
-function bearersWith(fetch: Fetch): Bearers {
-  return createBearers({ ...platform, fetch, platformToken: (id) => platform.connectors.platformToken(id) });
-}
-
-const bearer = (refused?: Bearer): Promise<Bearer> => bearersWith(platform.fetch).bearerFor(connector, userId, refused);
+const bearer = (refused?: Bearer): Promise<Bearer> => platform.bearers().bearerFor(connector, userId, refused);
 const status = () => platform.statusOf(connector);
 
 describe("a refresh under way", () => {

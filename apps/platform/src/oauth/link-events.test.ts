@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadServeConfig } from "../config.ts";
 import type { Connector } from "../connectors/connector.ts";
 import { openTestConnect, type TestConnect } from "../testing/test-connect.ts";
+import { CLIENT } from "../testing/test-storage.ts";
 import { type Connections, createConnections } from "./connections.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
@@ -36,14 +37,7 @@ beforeEach(async () => {
     log: { info: () => undefined, warn: () => undefined, error: () => undefined, flush: () => undefined },
   });
   connections = createConnections({ records, keys, now, events });
-  connector = await platform.addConnector("github", {
-    authentication: "oauth_2_1",
-    registration: "pre_registered_client",
-    clientId: "ours",
-    clientSecret: new Secret("secret-of-ours"),
-    vendorOrIssuer: "https://vendor.example",
-    scopes: "read",
-  });
+  connector = await platform.addConnector("github", { ...CLIENT, clientSecret: new Secret("secret-of-ours") });
 });
 afterEach(async () => {
   await receiver.close();
@@ -110,10 +104,9 @@ describe("reconnect events of the platform", () => {
     const webhook = new Webhook(SECRET);
     const sent = headers as Record<string, string>;
     expect(() => webhook.verify(body.replace("github", "gitlab"), sent)).toThrow("No matching signature");
-    const later = { ...sent, "webhook-timestamp": String(Number(sent["webhook-timestamp"]) + 1) };
-    expect(() => webhook.verify(body, later)).toThrow("No matching signature");
-    const old = { ...sent, "webhook-timestamp": String(Number(sent["webhook-timestamp"]) - 600) };
-    expect(() => webhook.verify(body, old)).toThrow("too old");
+    const moved = (by: number) => ({ ...sent, "webhook-timestamp": `${Number(sent["webhook-timestamp"]) + by}` });
+    expect(() => webhook.verify(body, moved(1))).toThrow("No matching signature");
+    expect(() => webhook.verify(body, moved(-600))).toThrow("too old");
   });
 });
 

@@ -131,24 +131,17 @@ describe("the answer of the user", () => {
     });
   });
 
-  it.each(["decline", "cancel"])(
-    "%s reaches a server of 2026-07-28, and a server of 2025-11-25 is not called",
-    async (answer) => {
-      await serve("2026-07-28", (_, count) => (count === 1 ? { github: GITHUB } : undefined));
-      expect((await reply(await call(), answer)).html).toContain("Posted after 2 calls");
-      expect(server.calls[1]?.responses).toEqual({ github: { action: answer } });
-      await server.close();
-      const old = await startAskingServer("2025-11-25", () => ({ github: GITHUB }));
-      server = old;
-      await test.desk.connectors.recordDeployment(
-        { ...(await deployment()), connectorId: "asking" },
-        "active",
-        old.url,
-      );
-      expect((await reply(await call(), answer)).html).toContain("The tool was not called");
-      expect(old.calls).toHaveLength(1);
-    },
-  );
+  it.each(["decline", "cancel"])("%s reaches a server of 2026-07-28", async (answer) => {
+    await serve("2026-07-28", (_, count) => (count === 1 ? { github: GITHUB } : undefined));
+    expect((await reply(await call(), answer)).html).toContain("Posted after 2 calls");
+    expect(server.calls[1]?.responses).toEqual({ github: { action: answer } });
+  });
+
+  it.each(["decline", "cancel"])("%s calls no server of 2025-11-25", async (answer) => {
+    await serve("2025-11-25", () => ({ github: GITHUB }));
+    expect((await reply(await call(), answer)).html).toContain("The tool was not called");
+    expect(server.calls).toHaveLength(1);
+  });
 
   it("is none where no URL is offered: only decline and cancel are left", async () => {
     await serve("2026-07-28", () => ({ bad: "javascript:alert(1)", worse: "https://github.com@server.example/" }));
@@ -191,9 +184,3 @@ it("a waiting call lies sealed, and its state leaves the platform to the server 
   await reply(page, "accept");
   for (const secret of ["state of round 1", "for-github"]) expect(test.log.join("")).not.toContain(secret);
 });
-
-async function deployment() {
-  const kept = await test.desk.connectors.deployment("asking");
-  if (kept === undefined) throw new Error("no deployment");
-  return kept;
-}

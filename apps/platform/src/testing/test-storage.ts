@@ -12,6 +12,15 @@ export const CLIENT = {
   tokenUrl: "https://id.example.com/token",
 } as const;
 
+/** As an attacker who can write to the database: a sealed secret is to open for another endpoint. */
+export async function moveSecret({ records }: Pick<Storage, "records">): Promise<void> {
+  const key = { kind: "connector", id: "notes" };
+  const { data } = (await records.get(key))!;
+  const settings = { ...(data["settings"] as object), tokenUrl: "https://evil.example.com/token" };
+  const from = { stage: "draft", expect: { revision: data["revision"] as string } };
+  await records.advance(key, from, { stage: "draft", set: { settings, revision: "moved" } });
+}
+
 export type TestStorage = Awaited<ReturnType<typeof openTestStorage>>;
 
 export async function openTestStorage() {

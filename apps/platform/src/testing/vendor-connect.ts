@@ -4,6 +4,7 @@ import { driveConsent, type DriveConsentOptions, startOpenIdProvider } from "@oa
 import type { Connector } from "../connectors/connector.ts";
 import type { SettingsChange } from "../connectors/store.ts";
 import type { SignedIn } from "../users/session.ts";
+import { createBearers } from "../oauth/bearer.ts";
 import { finishConnect, startConnect } from "../oauth/connect.ts";
 import { openTestConnect, REDIRECT_URI, signedIn } from "./test-connect.ts";
 
@@ -45,6 +46,8 @@ export async function openVendorConnect() {
       return platform.addConnector(`connector-${made}`, { ...settings, ...changes });
     },
     goToVendor,
+    bearers: (fetch = platform.fetch) =>
+      createBearers({ ...platform, fetch, platformToken: platform.connectors.platformToken }),
     connect: async (connector: Connector, by = FIRST, options: Partial<DriveConsentOptions> = {}) =>
       finishConnect(await goToVendor(connector, by, options), by, platform),
     statusOf: (connector: Connector, by = FIRST) => platform.connections.status(connector, by.user.id),
