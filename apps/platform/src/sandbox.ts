@@ -6,17 +6,8 @@
 import { devNull } from "node:os";
 import { tableDefinition } from "./deploy/table-definition.ts";
 
-export interface LocalTable {
-  readonly definition: ReturnType<typeof tableDefinition>;
-  readonly region: string;
-  readonly keyArn: string;
-  /** For the server's AWS SDK. */
-  readonly sdk: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
-
 /** @throws Error saying that this needs the repository, when the simulators are not there */
-export async function startLocalTable(name: string): Promise<LocalTable> {
+export async function startLocalTable(name: string) {
   const { startDynamoDb, startKms } = await loadSimulators();
   const [engine, kms] = await Promise.all([startDynamoDb(), startKms()]);
   const close = async (): Promise<void> => {

@@ -39,31 +39,10 @@ export type EntryFault =
 export type FaultPoint = "token" | "longLived" | "revocation";
 
 /** A simulated vendor, for the test that made it. */
-export interface EntryVendor {
-  readonly id: string;
-  /** For this tenant. */
-  readonly hosts: ReadonlySet<string>;
-  /** @returns undefined if the connection is cut */
-  handle(request: VendorRequest): Promise<Response | undefined>;
-  /** The next user decides this; the one after that agrees again. */
-  decide(decision: Decision): void;
-  /** What an MCP server says of itself from now on; `the entry's endpoints` before. */
-  publish(publication: Publication): void;
-  /** The next request there fails; a token request at any endpoint for tokens. */
-  failNext(at: FaultPoint, fault: EntryFault): void;
-  isLive(token: string): boolean;
-  /** @returns the grant of a live token */
-  grantOf(token: string): Grant | undefined;
-  /** Requests that an endpoint did not refuse. */
-  served(at: EndpointName): number;
-  /** Requests of any kind. */
-  requestCount(): number;
-  /** Why requests were refused, oldest first; planted faults are not among them. */
-  refusals(): readonly string[];
-}
+export type EntryVendor = ReturnType<typeof createEntryVendor>;
 
 /** @param now whole seconds since 1970 */
-export function createEntryVendor(entry: Entry, client: EntryClient, now: () => number): EntryVendor {
+export function createEntryVendor(entry: Entry, client: EntryClient, now: () => number) {
   const state = createState(entry, client, now);
   const refusals: string[] = [];
   const faults: { readonly at: FaultPoint; readonly fault: EntryFault }[] = [];
@@ -83,8 +62,10 @@ export function createEntryVendor(entry: Entry, client: EntryClient, now: () => 
 
   return {
     id: entry.facts.id,
+    /** For this tenant. */
     hosts: new Set([...state.endpoints.values()].map(({ host }) => host)),
-    async handle(request) {
+    /** @returns undefined if the connection is cut */
+    async handle(request: VendorRequest): Promise<Response | undefined> {
       requests += 1;
       try {
         return await serve(request);
@@ -94,14 +75,21 @@ export function createEntryVendor(entry: Entry, client: EntryClient, now: () => 
         return refusalAnswer(error, endpointOf(request, state), state);
       }
     },
-    publish: (publication) => void (state.publication = publication),
-    decide: (decision) => void decisions.push(decision),
-    failNext: (at, fault) => void faults.push({ at, fault }),
-    isLive: (token) => state.tokens.has(token),
-    grantOf: (token) => state.tokens.get(token)?.grant,
-    served: (at) => state.served.get(at) ?? 0,
-    requestCount: () => requests,
-    refusals: () => refusals,
+    /** What an MCP server says of itself from now on; `the entry's endpoints` before. */
+    publish: (publication: Publication): void => void (state.publication = publication),
+    /** The next user decides this; the one after that agrees again. */
+    decide: (decision: Decision): void => void decisions.push(decision),
+    /** The next request there fails; a token request at any endpoint for tokens. */
+    failNext: (at: FaultPoint, fault: EntryFault): void => void faults.push({ at, fault }),
+    isLive: (token: string): boolean => state.tokens.has(token),
+    /** @returns the grant of a live token */
+    grantOf: (token: string): Grant | undefined => state.tokens.get(token)?.grant,
+    /** Requests that an endpoint did not refuse. */
+    served: (at: EndpointName): number => state.served.get(at) ?? 0,
+    /** Requests of any kind. */
+    requestCount: (): number => requests,
+    /** Why requests were refused, oldest first; planted faults are not among them. */
+    refusals: (): readonly string[] => refusals,
   };
 }
 
@@ -180,20 +168,13 @@ function errorAnswer(
 }
 
 /** The hosts of the vendors that are being served. */
-export interface EntryProxy {
-  readonly port: number;
-  /** Instead of those served before. Their hosts are distinct. */
-  serve(vendors: readonly EntryVendor[]): void;
-  /** Hosts that were asked for and are none of a vendor served, since the last `serve`. */
-  strangers(): readonly string[];
-  close(): Promise<void>;
-}
+export type EntryProxy = Awaited<ReturnType<typeof startEntryProxy>>;
 
 /**
  * A listener on loopback. A host that no vendor here has gets 421, as from a server that is not the
  * one.
  */
-export async function startEntryProxy(): Promise<EntryProxy> {
+export async function startEntryProxy() {
   let served: readonly EntryVendor[] = [];
   let strangers = new Set<string>();
   const answer: Respond = async ({ method, path, query, headers: sent, body }, response) => {
@@ -215,11 +196,13 @@ export async function startEntryProxy(): Promise<EntryProxy> {
   const { url, close } = await startScriptedVendor({ "*": answer }, { keepsRequests: false });
   return {
     port: Number(new URL(url).port),
-    serve: (vendors) => {
+    /** Instead of those served before. Their hosts are distinct. */
+    serve: (vendors: readonly EntryVendor[]): void => {
       served = vendors;
       strangers = new Set();
     },
-    strangers: () => [...strangers],
+    /** Hosts that were asked for and are none of a vendor served, since the last `serve`. */
+    strangers: (): readonly string[] => [...strangers],
     close,
   };
 }

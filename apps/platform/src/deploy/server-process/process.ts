@@ -22,13 +22,6 @@ export interface ServerCommand {
   readonly logFile: string;
 }
 
-export interface ServerProcess {
-  readonly pid: number;
-  /** Settles when the server has ended, for any reason. */
-  readonly ended: Promise<number>;
-  stop(): Promise<void>;
-}
-
 const START_MS = 60_000;
 /** Node prints an uncaught error above its stack of ten frames: message, source line, properties. */
 const SHOWN_LINES = 30;
@@ -37,7 +30,7 @@ const SHOWN_LINES = 30;
 export async function startServerProcess(
   { command, folder, environment, logFile }: ServerCommand,
   { keeper }: { readonly keeper: Keeper },
-): Promise<ServerProcess> {
+) {
   const log = await openLog(logFile);
   const child = spawn(process.execPath, [keeper.file, "keep", command], {
     cwd: folder,
@@ -62,8 +55,9 @@ export async function startServerProcess(
   }
   return {
     pid: child.pid ?? 0,
+    /** Settles when the server has ended, for any reason. */
     ended,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       child.stdin.end();
       await ended;
     },

@@ -17,44 +17,10 @@ import { CONTENT_TYPE, inputOf, operationOf, regionOf } from "./protocol.ts";
 const MAX_BODY_BYTES = 64 * 1024;
 const TASK_ROLE = ["GenerateDataKey", "Decrypt"];
 
-export interface KmsServer {
-  /**
-   * `http://127.0.0.1:PORT`. Acts as every Region: the signature's scope says which one a call is
-   * for.
-   */
-  readonly endpoint: string;
-  /** Where keys are made. */
-  readonly region: typeof HOME_REGION;
-  readonly account: typeof ACCOUNT;
-  /**
-   * @returns the key's ARN. A multi-Region key is served under the same ARN with any other Region
-   *   in it as well.
-   */
-  createKey(options?: { readonly multiRegion?: boolean }): string;
-  /**
-   * @param name `alias/…`; again with another key: the alias is moved.
-   * @returns its ARN, in the Region of the key's
-   */
-  createAlias(name: string, keyArn: string): string;
-  /** New backing material; the ARN stays, and what was sealed before still opens. */
-  rotateKey(keyArn: string): void;
-  /** In the Region of this ARN. */
-  setKeyState(keyArn: string, state: KeyState): void;
-  /**
-   * From now on permits exactly these operations; any other is AccessDeniedException. At first
-   * GenerateDataKey and Decrypt.
-   */
-  permit(...operations: readonly string[]): void;
-  fault(fault: KmsFault | undefined): void;
-  /** A KMS that does not compare the encryption context when it opens. */
-  ignoreEncryptionContext(on: boolean): void;
-  /** Calls received so far by operation, including refused and failed ones. */
-  calls(): Readonly<Record<string, number>>;
-  close(): Promise<void>;
-}
+export type KmsServer = Awaited<ReturnType<typeof startKms>>;
 
 /** On a free port. */
-export async function startKms(): Promise<KmsServer> {
+export async function startKms() {
   const listening = await listen(0);
   const keys = createKeyRing();
   const faults = createFaultSwitch();
@@ -104,22 +70,43 @@ export async function startKms(): Promise<KmsServer> {
   });
 
   return {
+    /**
+     * `http://127.0.0.1:PORT`. Acts as every Region: the signature's scope says which one a call is
+     * for.
+     */
     endpoint: listening.url,
+    /** Where keys are made. */
     region: HOME_REGION,
     account: ACCOUNT,
-    createKey: ({ multiRegion = false } = {}) => keys.create(multiRegion),
-    createAlias: (name, keyArn) => keys.alias(name, keyArn),
-    rotateKey: (keyArn) => keys.rotate(keyArn),
-    setKeyState: (keyArn, state) => keys.setState(keyArn, state),
-    permit(...operations) {
+    /**
+     * @returns the key's ARN. A multi-Region key is served under the same ARN with any other Region
+     *   in it as well.
+     */
+    createKey: ({ multiRegion = false } = {}): string => keys.create(multiRegion),
+    /**
+     * @param name `alias/…`; again with another key: the alias is moved.
+     * @returns its ARN, in the Region of the key's
+     */
+    createAlias: (name: string, keyArn: string): string => keys.alias(name, keyArn),
+    /** New backing material; the ARN stays, and what was sealed before still opens. */
+    rotateKey: (keyArn: string): void => keys.rotate(keyArn),
+    /** In the Region of this ARN. */
+    setKeyState: (keyArn: string, state: KeyState): void => keys.setState(keyArn, state),
+    /**
+     * From now on permits exactly these operations; any other is AccessDeniedException. At first
+     * GenerateDataKey and Decrypt.
+     */
+    permit(...operations: readonly string[]): void {
       permitted = new Set(operations);
     },
-    fault: (fault) => faults.set(fault),
-    ignoreEncryptionContext(on) {
+    fault: (fault: KmsFault | undefined): void => faults.set(fault),
+    /** A KMS that does not compare the encryption context when it opens. */
+    ignoreEncryptionContext(on: boolean): void {
       ignoresEncryptionContext = on;
     },
-    calls: () => Object.fromEntries(calls),
-    close: () => listening.close(),
+    /** Calls received so far by operation, including refused and failed ones. */
+    calls: (): Readonly<Record<string, number>> => Object.fromEntries(calls),
+    close: (): Promise<void> => listening.close(),
   };
 }
 

@@ -15,32 +15,7 @@ import { forward } from "./forward.ts";
 
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 
-export interface FaultCounts {
-  /** Requests received, by operation. */
-  readonly calls: Readonly<Record<string, number>>;
-  /** Requests forwarded to the engine. */
-  readonly forwarded: number;
-  readonly throttled: number;
-  /** Answered with a 500. */
-  readonly failed: number;
-  /** Connections reset because it is down. */
-  readonly reset: number;
-  /** Requests held for `hangMs`. */
-  readonly hung: number;
-  /** Work done and its answer not passed on. */
-  readonly lost: number;
-}
-
-export interface FaultProxy {
-  /** `http://127.0.0.1:PORT`: the endpoint for the SDK */
-  readonly endpoint: string;
-  /** The faults from now on; `{}` means none. */
-  set(faults: Faults): void;
-  /** Since the start. */
-  counts(): FaultCounts;
-  /** Leaves the engine running. */
-  close(): Promise<void>;
-}
+export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
 /**
  * @param options.target the engine's endpoint
@@ -53,13 +28,25 @@ export async function startFaultProxy(options: {
   readonly onRequest?: (request: ProxiedRequest) => void;
   readonly rewrite?: (body: Buffer) => Buffer;
   readonly onAnswer?: (operation: string, body: Buffer) => void;
-}): Promise<FaultProxy> {
+}) {
   const listening = await listen(0);
   const { server } = listening;
   const engine = { url: options.target, agent: new Agent({ keepAlive: true }) };
   const decide = createFaultDecider();
   const calls = new Map<string, number>();
-  const counts = { forwarded: 0, throttled: 0, failed: 0, reset: 0, hung: 0, lost: 0 };
+  const counts = {
+    /** Requests forwarded to the engine. */
+    forwarded: 0,
+    throttled: 0,
+    /** Answered with a 500. */
+    failed: 0,
+    /** Connections reset because it is down. */
+    reset: 0,
+    /** Requests held for `hangMs`. */
+    hung: 0,
+    /** Work done and its answer not passed on. */
+    lost: 0,
+  };
   const sockets = new Set<Socket>();
   let faults: Faults = {};
 
@@ -120,13 +107,17 @@ export async function startFaultProxy(options: {
   });
 
   return {
+    /** `http://127.0.0.1:PORT`: the endpoint for the SDK */
     endpoint: listening.url,
-    set(next) {
+    /** The faults from now on; `{}` means none. */
+    set(next: Faults): void {
       faults = next;
       if (refusesConnections()) for (const socket of sockets) reset(socket);
     },
+    /** Since the start; `calls` are the requests received, by operation. */
     counts: () => ({ calls: Object.fromEntries(calls), ...counts }),
-    async close() {
+    /** Leaves the engine running. */
+    async close(): Promise<void> {
       await listening.close();
       engine.agent.destroy();
     },
