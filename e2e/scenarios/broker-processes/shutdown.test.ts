@@ -3,6 +3,7 @@
  * flight are finished, exit code 0.
  */
 import { startFakeVendor } from "@oauth-broker/simulators";
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
 import { brokerYaml, createSecrets, vendorEntry } from "../../support/broker/configuration.ts";
@@ -30,14 +31,6 @@ const readiness = (): Promise<number> =>
     () => 0,
   );
 
-async function until(status: number): Promise<void> {
-  for (let polls = 0; polls < 200; polls += 1) {
-    if ((await readiness()) === status) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`/readyz never answered ${status}`);
-}
-
 describe("SIGTERM while the vendor has not answered yet", () => {
   it("finishes that request, refuses new ones, and exits 0", async () => {
     const platform = createPlatform({ baseUrl, clientSecret: secrets.platform, vendor: "held" });
@@ -46,8 +39,8 @@ describe("SIGTERM while the vendor has not answered yet", () => {
     await held.received;
     expect(await readiness()).toBe(200);
     broker.signal("SIGTERM");
-    await until(503);
-    await until(0);
+    for (const status of [503, 0])
+      await expect.poll(readiness, { interval: 25, timeout: patience(5_000) }).toBe(status);
     held.release();
     const answer = await redeeming;
     expect(answer).toMatchObject({ status: 200, body: { access_token: "held-access-token" } });

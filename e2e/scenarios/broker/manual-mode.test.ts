@@ -3,9 +3,9 @@
  * provider that is not in the broker's configuration: what /v1/explain shows is registered there,
  * then a user connects and the tokens are refreshed and revoked.
  */
-import { type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
+import { startOpenIdProvider } from "@oauth-broker/simulators";
 import { expectError } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { basic, type Form, random, readTokens } from "../../support/broker/platform.ts";
 import { startHarness } from "../../support/broker/harness.ts";
@@ -16,36 +16,24 @@ import { shared } from "../../support/shared.ts";
 const SCOPE = "openid api:read";
 const OWN = { vendor_client_id: "the-platforms-own", vendor_client_secret: random("BYOC secret") };
 const harness = shared(() => startHarness());
-let vendor: OpenIdProvider;
-let endpoints: { readonly authorization_endpoint: string; readonly token_endpoint: string };
-let redirectUri: string;
-
-beforeAll(async () => {
+const vendor = shared(async () => {
   const issuer = `http://127.0.0.1:${await freePort()}`;
-  endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
+  const endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
   // An administrator's first steps: ask what to register, and register it.
   const { body } = await explain({ ...endpoints, ...OWN });
-  redirectUri = textMember(body, "redirect_uri");
-  vendor = await startOpenIdProvider({
-    port: Number(new URL(issuer).port),
-    clients: [
-      {
-        clientId: OWN.vendor_client_id,
-        clientSecret: OWN.vendor_client_secret,
-        redirectUris: [redirectUri],
-      },
-    ],
-  });
+  const redirectUri = textMember(body, "redirect_uri");
+  const client = { clientId: OWN.vendor_client_id, clientSecret: OWN.vendor_client_secret };
+  const port = Number(new URL(issuer).port);
+  const provider = await startOpenIdProvider({ port, clients: [{ ...client, redirectUris: [redirectUri] }] });
+  return { ...provider, endpoints, redirectUri };
 });
-afterAll(async () => {
-  plantVendorSecrets(vendor);
-  await vendor.close();
-});
+afterAll(() => plantVendorSecrets(vendor));
 
 const explain = (form: Form) => harness.platform.post("/v1/explain", form);
 const tokenCalls = () => vendor.requests().filter(({ path }) => path === "/token");
 
 it("bar#XA-4 both endpoints of an unknown vendor connect by a callback path of their own", async () => {
+  const { endpoints, redirectUri } = vendor;
   expect(redirectUri).toMatch(new RegExp(`^${harness.baseUrl}/v1/custom/[\\w-]{22}/callback$`));
   const tokens = await harness.platform.connect({ form: { vendor: undefined, scope: SCOPE, ...endpoints, ...OWN } });
   const { answer, flow } = tokens;
@@ -68,7 +56,7 @@ it("bar#XA-3 bar#XA-4 an issuer alone connects by its own path, and revokes by m
   const form = { vendor: undefined, scope: SCOPE, issuer: vendor.issuer, ...OWN };
   // Its endpoints and client are those registered above, and so is the path: an issuer is trusted
   // no further than they are.
-  expect((await explain(form)).body).toMatchObject({ tier: 3, redirect_uri: redirectUri });
+  expect((await explain(form)).body).toMatchObject({ tier: 3, redirect_uri: vendor.redirectUri });
   const tokens = await harness.platform.connect({ form });
   expect(tokens.answer.body).toMatchObject({ vendor: "custom", vendor_id_token: expect.any(String) });
   const ended = await harness.platform.revoke(tokens.accessToken, tokens, OWN);

@@ -10,36 +10,31 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { listen } from "@oauth-broker/oauth-core/testing";
 import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type InProcessSandbox, startInProcessSandbox } from "../../support/broker/sandbox.ts";
+import { expect, it } from "vitest";
+import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { freePort } from "../../support/free-port.ts";
 import { exampleFolder } from "../../support/packages/example-process.ts";
 import { findSecrets } from "../../support/secrets.ts";
+import { shared } from "../../support/shared.ts";
 
 const FOLDER = exampleFolder("ai-sdk-agent");
 const ENVIRONMENT = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
 const ANSWER = "You are sample-user, and the channel knows.";
 
-let broker: InProcessSandbox;
-let port: string;
-/** What the model was sent. */
-const asked: string[] = [];
-let model: Awaited<ReturnType<typeof listen>>;
-
-beforeAll(async () => {
-  port = String(await freePort());
+const broker = shared(async () => {
+  const port = String(await freePort());
   const redirectUris = [`http://127.0.0.1:${port}/oauth/callback`];
   const client = { id: "agent", secret: "a-secret-that-is-long-enough-for-the-sandbox", redirectUris };
-  broker = await startInProcessSandbox({ client });
+  return { ...(await startInProcessSandbox({ client })), port };
+});
+/** What the model was sent. */
+const asked: string[] = [];
+const model = shared(() => {
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     asked.push(await text(request));
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(replyTo(asked.length)));
   };
-  model = await listen(createServer((request, response) => void respond(request, response)));
-});
-afterAll(async () => {
-  await model.close();
-  await broker.stop();
+  return listen(createServer((request, response) => void respond(request, response)));
 });
 
 /** Both tools, one after the other, then the answer. */
@@ -73,7 +68,7 @@ it("acts at both vendors for its user, and the model sees no token", async () =>
     env: {
       ...ENVIRONMENT,
       ...broker.settings,
-      PORT: port,
+      PORT: broker.port,
       MODEL_URL: `http://127.0.0.1:${model.port}/v1`,
       MODEL: "m",
     },
@@ -88,7 +83,7 @@ it("acts at both vendors for its user, and the model sees no token", async () =>
     const callback = await driveConsent(start, {
       cookieJar: createCookieJar(),
       decision: "approve",
-      stopAt: (at) => at.port === port,
+      stopAt: (at) => at.port === broker.port,
     });
     const other = new URL(callback);
     other.searchParams.set("state", "of-someone-else");

@@ -15,7 +15,7 @@ import type { BrowserOutcome } from "../../support/mcp/browser-client-page.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import type { Era } from "../../support/mcp/client.ts";
-import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
+import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { openPage } from "../../support/pages/open-page.ts";
 import { shared } from "../../support/shared.ts";
 
@@ -58,7 +58,7 @@ async function openDirectly(allowedOrigins: string): Promise<Door> {
 async function openBehindIngress(allowedOrigins: string): Promise<Door> {
   const port = await freePort();
   let url = "";
-  const harness: ServerCallbackHarness = await startServerCallback((baseUrl) => {
+  const harness = await startServerCallback((baseUrl) => {
     url = baseUrl;
     return { ALLOWED_ORIGINS: allowedOrigins, OAUTH_DYNAMIC_REGISTRATION: "open", PORT: String(port) };
   });

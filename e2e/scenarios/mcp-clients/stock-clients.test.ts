@@ -7,12 +7,13 @@ import { createServer } from "node:https";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTestAuthority, listen } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { callTool, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { authorizeClient, type StockClient } from "../../support/mcp/client-oauth.ts";
 import { startMcpServer } from "../../support/mcp/process.ts";
-import { type ServerCallbackHarness, startServerCallback } from "../../support/mcp/server-callback.ts";
+import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
+import { shared } from "../../support/shared.ts";
 
 const CALLBACK = "http://127.0.0.1/oauth/callback";
 /** A native client learns its port when it starts. */
@@ -21,22 +22,17 @@ const WITH_PORT = "http://127.0.0.1:51000/oauth/callback";
 const ON_LOCALHOST = "http://localhost/callback";
 const DESK = { client_id: "desk", client_name: "Desk", redirect_uris: [CALLBACK] };
 
-let harness: ServerCallbackHarness;
-/** Where the client with a document publishes it. */
-let host: Awaited<ReturnType<typeof listen>>;
-let documentUrl: string;
-let localhostUrl: string;
+const authority = createTestAuthority();
 let documents = 0;
-
-beforeAll(async () => {
-  const authority = createTestAuthority();
+/** Where the client with a document publishes it. */
+const host = shared(async () => {
   const { key, cert } = authority.issue(["127.0.0.1"]);
   const server = createServer({ key, cert }, ({ url }, response) => {
     documents += 1;
-    const isOnLocalhost = localhostUrl.endsWith(url ?? "");
+    const isOnLocalhost = host.localhostUrl.endsWith(url ?? "");
     response.setHeader("content-type", "application/json").end(
       JSON.stringify({
-        client_id: isOnLocalhost ? localhostUrl : documentUrl,
+        client_id: isOnLocalhost ? host.localhostUrl : host.documentUrl,
         client_name: "Client with a document",
         redirect_uris: isOnLocalhost ? [ON_LOCALHOST] : [CALLBACK, "app.example:/callback"],
         grant_types: ["authorization_code", "refresh_token"],
@@ -44,25 +40,23 @@ beforeAll(async () => {
       }),
     );
   });
-  host = await listen(server);
-  const documentHost = `127.0.0.1:${host.port}`;
-  documentUrl = `https://${documentHost}/oauth/client.json`;
-  localhostUrl = `https://${documentHost}/oauth/client-metadata`;
+  const { port, close } = await listen(server);
+  const name = `127.0.0.1:${port}`;
+  const documentUrl = `https://${name}/oauth/client.json`;
+  return { name, documentUrl, localhostUrl: `https://${name}/oauth/client-metadata`, close };
+});
+const harness = shared(() => {
   const trusted = join(temporaryFolder(), "ca.pem");
   writeFileSync(trusted, authority.caPem);
   const environment = {
     NODE_EXTRA_CA_CERTS: trusted,
     OAUTH_CLIENTS: JSON.stringify([DESK]),
-    OAUTH_CLIENT_METADATA_HOSTS: documentHost,
+    OAUTH_CLIENT_METADATA_HOSTS: host.name,
     OAUTH_DYNAMIC_REGISTRATION: "open",
     OAUTH_DYNAMIC_REGISTRATION_HOSTS: "127.0.0.1",
   };
   // The authorities to trust are read when a process starts.
-  harness = await startServerCallback(() => environment, startMcpServer);
-});
-afterAll(async () => {
-  await harness.close();
-  await host.close();
+  return startServerCallback(() => environment, startMcpServer);
 });
 
 /** Credentials belong to one issuer. */
@@ -70,11 +64,11 @@ const listed = () => ({ registered: { client_id: "desk", issuer: harness.server.
 
 const WAYS: Readonly<Record<string, () => Pick<StockClient, "known" | "callback"> & { readonly clientId: unknown }>> = {
   "is on the operator's list": () => ({ known: listed(), clientId: "desk" }),
-  "describes itself": () => ({ known: { clientMetadataUrl: documentUrl }, clientId: documentUrl }),
+  "describes itself": () => ({ known: { clientMetadataUrl: host.documentUrl }, clientId: host.documentUrl }),
   "describes itself, on localhost": () => ({
-    known: { clientMetadataUrl: localhostUrl },
+    known: { clientMetadataUrl: host.localhostUrl },
     callback: "http://localhost:51823/callback",
-    clientId: localhostUrl,
+    clientId: host.localhostUrl,
   }),
   registers: () => ({ clientId: expect.stringMatching(/^dcr_/) }),
 };

@@ -17,27 +17,25 @@ import {
   runMcpCommand,
   startMcpServer,
 } from "../../support/mcp/process.ts";
-import { type GitHubVendor, plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { findSecrets, plantedCount, plantSecret } from "../../support/secrets.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
+import { shared } from "../../support/shared.ts";
 
-let vendor: GitHubVendor;
+const folder = temporaryFolder();
+const vendor = shared(startGitHubVendor);
 let env: Environment;
-let folder: string;
 let server: McpServer;
 let platform: McpPlatform;
 
 beforeAll(async () => {
-  vendor = await startGitHubVendor();
   env = { ...(await hostedEnvironment()), ...vendor.env };
-  folder = temporaryFolder();
   server = await startMcpServer(env, folder);
   platform = await createMcpPlatform(server.url);
 });
 afterAll(async () => {
   plantAll("live vendor token", vendor.github.liveTokens());
   await server.stop();
-  await vendor.close();
 });
 
 const statusOf = async ({ accessToken }: PlatformTokens): Promise<number> =>

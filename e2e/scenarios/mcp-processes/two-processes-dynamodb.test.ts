@@ -5,20 +5,21 @@
  * under each outage: mcp-auth. The table and the key service under each fault: token-store.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
+import { startAws } from "../../support/aws/aws.ts";
 import { freePort } from "../../support/free-port.ts";
 import { postWhoami, postWhoamiAt } from "../../support/mcp/client.ts";
 import { createMcpPlatform, type McpPlatform, type PlatformTokens } from "../../support/mcp/platform.ts";
 import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
-import { type GitHubVendor, plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
+import { shared } from "../../support/shared.ts";
 
 /** Longer than the lifetime of GitHub's tokens. */
 const NINE_HOURS = 9 * 3600;
 const CALLS = 12;
 const CALLS_OF_ONE_USER = 6;
 
-let aws: AwsHarness;
-let vendor: GitHubVendor;
+const aws = shared(() => startAws());
+const vendor = shared(() => startGitHubVendor({ expiringTokens: true }));
 let env: Environment;
 let first: McpServer;
 let second: McpServer;
@@ -28,8 +29,6 @@ let user: PlatformTokens;
 let operator: PlatformTokens;
 
 beforeAll(async () => {
-  aws = await startAws();
-  vendor = await startGitHubVendor({ expiringTokens: true });
   env = { ...(await hostedEnvironment()), ...vendor.env, ...aws.tableEnv };
   secondPort = String(await freePort());
   // At the same moment, on an empty table: one of them creates the server key.
@@ -41,8 +40,6 @@ afterAll(async () => {
   await second.stop();
   const { found, items } = await aws.scan();
   expect([found, items > 5]).toEqual([[], true]);
-  await vendor.close();
-  await aws.close();
 });
 beforeEach(async () => {
   [user, operator] = [await platform.connect("user"), await platform.connect("operator")];

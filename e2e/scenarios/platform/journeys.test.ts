@@ -4,7 +4,7 @@
  * vendors: ../delivery/tour.test.ts.
  */
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -21,34 +21,32 @@ const PRE_REGISTERED = "name: notes\nmode: pre-registered";
 // The journey starts several processes, one after the other.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
-let platformUrl: string;
-let vendor: GitHubVendor;
-
 describe.skipIf(CHROMIUM === undefined)("in Chromium", () => {
   const browser = shared(connectChromium);
-
-  beforeAll(async () => {
-    platformUrl = `http://127.0.0.1:${await freePort()}`;
-    vendor = await startGitHubVendor({ redirectUris: [`${platformUrl}/oauth/callback`] });
-  });
-  afterAll(async () => {
-    await vendor.close();
+  const vendor = shared(async () => {
+    const platformUrl = `http://127.0.0.1:${await freePort()}`;
+    return { ...(await startGitHubVendor({ redirectUris: [`${platformUrl}/oauth/callback`] })), platformUrl };
   });
 
   const openAs = async (name: "Administrator" | "First user"): Promise<Actor> => {
-    const actor = await openActor(browser, platformUrl);
+    const actor = await openActor(browser, vendor.platformUrl);
     await actor.signIn(name);
     return actor;
   };
   const shot = async ({ page }: Actor, name: string): Promise<void> => takeScreenshot(page, `journeys/${name}`);
 
   it("a vendor through the broker, with the customer's own client, cancelled, revoked", async () => {
-    const broker = await startBroker();
+    const broker = await startBroker(vendor);
     // The broker has the vendor's client: the server has none, and validates tokens by requesting
     // the account.
     const { VENDOR_CLIENT_ID: _, VENDOR_CLIENT_SECRET: byocSecret = "", ...rest } = vendor.env;
     const { VENDOR_INTROSPECTION_URL: __, ...env } = rest;
-    const project = serverProject({ yaml: PRE_REGISTERED, env, platformUrl, platformEnv: broker.access });
+    const project = serverProject({
+      yaml: PRE_REGISTERED,
+      env,
+      platformUrl: vendor.platformUrl,
+      platformEnv: broker.access,
+    });
     await project.init();
     const pages = await project.serve();
     const administrator = await openAs("Administrator");
@@ -113,7 +111,7 @@ const BYOC_CLIENT = "byoc-at-the-vendor";
  * Two organizations use it, and its client at the vendor; the customer's own client there has only
  * its own redirect URI.
  */
-async function startBroker() {
+async function startBroker(vendor: GitHubVendor & { readonly platformUrl: string }) {
   const url = `http://127.0.0.1:${await freePort()}`;
   const secret = `platform-at-the-broker-${randomBytes(16).toString("hex")}`;
   plantSecret("platform's secret at the broker", secret);
@@ -129,7 +127,7 @@ clients:
     name: The Platform
     owner: acme
     client_secret: env:PLATFORM_SECRET
-    redirect_uris: [${platformUrl}/oauth/callback]
+    redirect_uris: [${vendor.platformUrl}/oauth/callback]
   - { client_id: other, owner: globex, client_secret: ${randomBytes(32).toString("hex")}, redirect_uris: [https://other.example/back] }
 vendors:
   github:

@@ -7,7 +7,6 @@ import { serveTemplate } from "./in-process.ts";
 import type { Environment } from "./process.ts";
 import { startOpenIdVendor } from "./vendor.ts";
 
-export type ServerCallbackHarness = Awaited<ReturnType<typeof startServerCallback>>;
 /**
  * @param env gets the server's base URL; sets which clients may connect
  * @param start `startMcpServer` for a test about the process
