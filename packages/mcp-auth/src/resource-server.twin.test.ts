@@ -3,15 +3,14 @@
  * succeeds.
  */
 import * as server from "@oauth-broker/oauth-core/server";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
+import { weaken } from "@oauth-broker/oauth-core/testing";
 import * as service from "@oauth-broker/service/http";
 import { describe, expect, it } from "vitest";
 import * as bearer from "./mcp/admission/bearer.ts";
 import * as hosts from "./mcp/admission/known-host.ts";
-import { createAuthenticate } from "./pre-registered/authenticate.ts";
 import { HOSTED, PRE_REGISTERED } from "./testing/environments.ts";
 import { openTestApp } from "./testing/test-app.ts";
+import { validatingVendor } from "./testing/vendors/validating-vendor.ts";
 
 describe("with a defence off", () => {
   it("a page of another name reaches the server in the user's browser (twin of bar#RS-7)", async () => {
@@ -37,12 +36,7 @@ describe("with a defence off", () => {
 
   it("one user is answered as another where validations are not kept by token (twin of bar#RS-8)", async () => {
     weaken(server, () => ({ hashOf: () => "one for all" }));
-    const authenticate = createAuthenticate({
-      settings: { credentials: undefined },
-      vendor: async () => ({ id: "example" }) as ResolvedVendor,
-      vendorClient: { validateAccessToken: async (_, token) => ({ active: true, user: `user of ${token}` }) },
-      now: fixedClock(1_700_000_000),
-    });
+    const { authenticate } = validatingVendor((token) => ({ active: true, user: `user of ${token}` }));
     await authenticate("alice's");
     expect(await authenticate("bob's")).toMatchObject({ user: "user of alice's" });
   });

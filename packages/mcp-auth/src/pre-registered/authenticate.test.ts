@@ -1,31 +1,10 @@
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
-import type { AccessTokenValidation } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, vi } from "vitest";
-import { createAuthenticate, validationWarning, REFUSED_SECONDS, VALIDATION_SECONDS } from "./authenticate.ts";
+import { validationWarning, REFUSED_SECONDS, VALIDATION_SECONDS } from "./authenticate.ts";
+import { NOW } from "../testing/test-sessions.ts";
+import { validatingVendor } from "../testing/vendors/validating-vendor.ts";
 
-const NOW = 1_700_000_000;
-const vendor = async () => ({ id: "example" }) as ResolvedVendor;
-
-function fixture(validate: (token: string) => object | Error | Promise<object>) {
-  const now = fixedClock(NOW);
-  const asked: string[] = [];
-  const authenticate = createAuthenticate({
-    settings: { credentials: undefined },
-    vendor,
-    now,
-    vendorClient: {
-      validateAccessToken: async (_, token) => {
-        asked.push(token);
-        const validation = await validate(token);
-        if (validation instanceof Error) throw validation;
-        return validation as AccessTokenValidation;
-      },
-    },
-  });
-  return { authenticate, now, asked };
-}
 const good = (user = "u1") => ({ active: true, user });
 
 describe("the warning of a vendor that cannot be asked", () => {
@@ -48,11 +27,14 @@ describe("the warning of a vendor that cannot be asked", () => {
 });
 
 describe("the bearer check of pre-registered mode", () => {
-  it("asks the vendor once for a burst of calls, and again after ten seconds, as the README says", async () => {
-    const { authenticate, now, asked } = fixture(() => good());
+  it.each([
+    ["good: again after ten seconds, as the README says", good(), 10, "u1"],
+    ["refused: again after a minute", { active: false, reason: "refused" }, REFUSED_SECONDS, undefined],
+  ])("asks the vendor once for a burst of calls with a token that is %s", async (_, validation, seconds, user) => {
+    const { authenticate, now, asked } = validatingVendor(() => validation);
     const callers = await Promise.all(Array.from({ length: 50 }, () => authenticate("t")));
-    expect(new Set(callers.map((caller) => caller?.user))).toEqual(new Set(["u1"]));
-    now.advance(9);
+    expect(new Set(callers.map((caller) => caller?.user))).toEqual(new Set([user]));
+    now.advance(seconds - 1);
     await authenticate("t");
     expect(asked).toEqual(["t"]);
     now.advance(1);
@@ -61,12 +43,12 @@ describe("the bearer check of pre-registered mode", () => {
   });
 
   it("bar#RS-2 accepts no token that the vendor does not confirm", async () => {
-    const { authenticate } = fixture(() => ({ active: false, reason: "unknown" }));
+    const { authenticate } = validatingVendor(() => ({ active: false, reason: "unknown" }));
     expect(await authenticate("t")).toBeUndefined();
   });
 
   it("passes the same token on, and cannot refresh it", async () => {
-    const { authenticate } = fixture(() => good());
+    const { authenticate } = validatingVendor(() => good());
     const caller = await authenticate("t");
     const token = await caller?.vendorToken();
     expect(token?.accessToken.reveal()).toBe("t");
@@ -74,7 +56,7 @@ describe("the bearer check of pre-registered mode", () => {
   });
 
   it("accepts no token that the vendor's API refused, although its validation was good", async () => {
-    const { authenticate, now, asked } = fixture(() => good());
+    const { authenticate, now, asked } = validatingVendor(() => good());
     const caller = await authenticate("t");
     const token = await caller?.vendorToken();
     if (token !== undefined) await caller?.refused(token);
@@ -86,7 +68,7 @@ describe("the bearer check of pre-registered mode", () => {
 
   it("keeps what the vendor's API said over a check that began before it and ends after it", async () => {
     const checks: PromiseWithResolvers<object>[] = [];
-    const { authenticate, now, asked } = fixture(() => {
+    const { authenticate, now, asked } = validatingVendor(() => {
       const check = Promise.withResolvers<object>();
       checks.push(check);
       return check.promise;
@@ -108,7 +90,7 @@ describe("the bearer check of pre-registered mode", () => {
   });
 
   it("caches no validation longer than the token lives", async () => {
-    const { authenticate, now } = fixture(() => ({ ...good(), expiresAt: NOW + 3 }));
+    const { authenticate, now } = validatingVendor(() => ({ ...good(), expiresAt: NOW + 3 }));
     expect((await authenticate("t"))?.expiresAt).toBe(NOW + 3);
     now.advance(3);
     expect(await authenticate("t")).toBeUndefined();
@@ -116,7 +98,7 @@ describe("the bearer check of pre-registered mode", () => {
 
   it("caches no outage: the next call asks again", async () => {
     let isDown = true;
-    const { authenticate, asked } = fixture(() =>
+    const { authenticate, asked } = validatingVendor(() =>
       isDown ? new OAuthError("temporarily_unavailable", "Down") : good(),
     );
     await expect(authenticate("t")).rejects.toMatchObject({ code: "temporarily_unavailable" });
@@ -128,32 +110,21 @@ describe("the bearer check of pre-registered mode", () => {
   it("caches no 403 of the account: the token may be good by the next call", async () => {
     const forbidden = new OAuthError("vendor_response_invalid", "Forbidden", { reason: "account_forbidden" });
     let isForbidden = true;
-    const { authenticate } = fixture(() => (isForbidden ? forbidden : good()));
+    const { authenticate } = validatingVendor(() => (isForbidden ? forbidden : good()));
     await expect(authenticate("t")).rejects.toBe(forbidden);
     isForbidden = false;
     expect(await authenticate("t")).toBeDefined();
   });
 
   it("bar#RS-8 mixes up no users under 2,000 parallel calls of 40 users", async () => {
-    const { authenticate } = fixture((token) => good(`user of ${token}`));
+    const { authenticate } = validatingVendor((token) => good(`user of ${token}`));
     const calls = Array.from({ length: 2_000 }, (_, index) => `t${index % 40}`);
     const users = await Promise.all(calls.map(async (token) => (await authenticate(token))?.user));
     expect(users).toEqual(calls.map((token) => `user of ${token}`));
   });
 
-  it("checks a refused token once in a minute", async () => {
-    const { authenticate, now, asked } = fixture(() => ({ active: false, reason: "refused" }));
-    await Promise.all(Array.from({ length: 50 }, () => authenticate("t")));
-    now.advance(REFUSED_SECONDS - 1);
-    await authenticate("t");
-    expect(asked).toEqual(["t"]);
-    now.advance(1);
-    await authenticate("t");
-    expect(asked).toEqual(["t", "t"]);
-  });
-
   it("evicts no valid token for 20,000 refused ones (#11)", async () => {
-    const { authenticate, asked } = fixture((token) =>
+    const { authenticate, asked } = validatingVendor((token) =>
       token === "good" ? good() : { active: false, reason: "refused" },
     );
     await authenticate("good");
@@ -163,7 +134,7 @@ describe("the bearer check of pre-registered mode", () => {
   });
 
   it("holds a bounded number of validations", async () => {
-    const { authenticate, asked } = fixture(() => good());
+    const { authenticate, asked } = validatingVendor(() => good());
     for (let index = 0; index < 10_001; index += 1) await authenticate(`t${index}`);
     await authenticate("t10000");
     expect(asked).toHaveLength(10_001);

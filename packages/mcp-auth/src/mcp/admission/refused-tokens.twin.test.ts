@@ -3,12 +3,11 @@
  * the attack succeeds.
  */
 import * as core from "@oauth-broker/oauth-core";
-import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import * as service from "@oauth-broker/service/http";
 import { fixedClock, weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { createAuthenticate } from "../../pre-registered/authenticate.ts";
 import { openRefusingVendor } from "../../testing/vendors/refusing-vendor.ts";
+import { validatingVendor } from "../../testing/vendors/validating-vendor.ts";
 
 describe("with a defence off", () => {
   it("every token that is tried out is a call at the vendor (twin of bar#ST-8)", async () => {
@@ -22,18 +21,9 @@ describe("with a defence off", () => {
   it("tokens that are tried out evict the result of a valid one, where both are in one map", async () => {
     const one = core.createExpiringMap<never>(10_000, fixedClock(1_700_000_000));
     weaken(core, () => ({ createExpiringMap: () => one }));
-    const asked: string[] = [];
-    const authenticate = createAuthenticate({
-      settings: { credentials: undefined },
-      vendor: async () => ({ id: "example" }) as ResolvedVendor,
-      vendorClient: {
-        validateAccessToken: async (_, token) => {
-          asked.push(token);
-          return token === "good" ? { active: true, user: "u1" } : { active: false, reason: "refused" };
-        },
-      },
-      now: fixedClock(1_700_000_000),
-    });
+    const { authenticate, asked } = validatingVendor((token) =>
+      token === "good" ? { active: true, user: "u1" } : { active: false, reason: "refused" },
+    );
     await authenticate("good");
     for (let index = 0; index < 10_000; index += 1) await authenticate(`junk-${index}`);
     await authenticate("good");

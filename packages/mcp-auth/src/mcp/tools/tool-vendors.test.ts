@@ -8,6 +8,7 @@ import { loadSettings } from "../../config.ts";
 import type { ServerDefinition } from "../../server.ts";
 import type { HostedVendorSettings, Settings } from "../../settings.ts";
 import { PRE_REGISTERED, refusalOf, SERVER } from "../../testing/environments.ts";
+import { linkingSettings } from "../../testing/hosted-settings.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../../tool.ts";
 import { requireKnownVendors, scopeMeanings, toolWarnings, vendorsOf } from "./tool-vendors.ts";
 import { severalVendors } from "../../hosted/link-policy/link-policy.ts";
@@ -25,18 +26,10 @@ const vendor = (
 });
 const plain = loadSettings(PRE_REGISTERED);
 const hosted = loadSettings(SERVER);
-const LINKING = {
-  signIn: "github",
-  elicitationWaitSeconds: 25,
-  sessionMaxSeconds: 86_400,
-  endLinksWithLastSession: false,
-  adoptSignIn: false,
-} as const;
-const severalOf = (...vendors: readonly HostedVendorSettings[]): Settings =>
-  ({
-    ...hosted,
-    links: severalVendors({ ...LINKING, vendors: new Map(vendors.map((one) => [one.vendor.id, one])) }),
-  }) as Settings;
+const severalOf = (...given: readonly HostedVendorSettings[]): Settings => {
+  const vendors = new Map(given.map((one) => [one.vendor.id, one]));
+  return { ...hosted, links: severalVendors(linkingSettings({ signIn: "github", vendors })) } as Settings;
+};
 const several = severalOf(vendor("github", ["repo"]), vendor("my-crm", ["read", "write"]));
 
 /** The problems of the tools, in order. */
