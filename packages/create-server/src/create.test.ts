@@ -93,22 +93,14 @@ describe("a vendor of the author's own", () => {
     expect(code).toBe(0);
     expect(printed).toMatch(/service\.yaml needs more:\n +VENDOR is not a vendor of the registry.*needs VENDOR_ISSUER/);
     const { environment } = parse(written("x/service.yaml")) as { environment: Record<string, string> };
-    expect(environment).toEqual({
-      OAUTH_MODE: "hosted",
-      VENDOR: "my-vendor",
-      VENDOR_SCOPES: "openid",
-      VENDOR_ISSUER: "",
-    });
+    const own = { VENDOR: "my-vendor", VENDOR_SCOPES: "openid", VENDOR_ISSUER: "" };
+    expect(environment).toEqual({ OAUTH_MODE: "hosted", ...own });
     expect(written("x/service.yaml")).toContain("yours to fill in below");
   });
 
   it("needs nothing but its issuer", async () => {
-    const environment = environmentOf({
-      name: "x",
-      mode: "hosted",
-      callback: "server",
-      vendors: [{ id: "my-vendor", scopes: ["openid"] }],
-    });
+    const vendors = [{ id: "my-vendor", scopes: ["openid"] }] as const;
+    const environment = environmentOf({ name: "x", mode: "hosted", callback: "server", vendors });
     const { warnings } = loadSettings({
       ...environment,
       VENDOR_ISSUER: "https://vendor.example.com",

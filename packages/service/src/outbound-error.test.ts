@@ -33,12 +33,8 @@ async function redeemAt(tokenEndpoint: string) {
   onTestFinished(() => egress.close());
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
-  const vendorClient = createVendorClient({
-    fetch: egress.fetch,
-    timer: systemTimer,
-    now: () => NOW,
-    allowLoopback: true,
-  });
+  const { fetch } = egress;
+  const vendorClient = createVendorClient({ fetch, timer: systemTimer, now: () => NOW, allowLoopback: true });
   const client = watchedVendorClient(vendorClient, { log });
   const entry = { id: "v", name: "V", authorizationEndpoint: "https://v.example/a", tokenEndpoint };
   const vendor = await client.resolve(defineVendor(entry));

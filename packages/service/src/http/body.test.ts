@@ -29,12 +29,7 @@ describe.each<[string, (init: RequestInit) => Response | Promise<Response>]>([
 ])("a form from %s", (_name, send) => {
   const post = async (type: string, body: NonNullable<RequestInit["body"]>) => {
     // `duplex` is what fetch requires beside a stream.
-    const answer = await send({
-      method: "POST",
-      headers: { "content-type": type },
-      body,
-      duplex: "half",
-    });
+    const answer = await send({ method: "POST", headers: { "content-type": type }, body, duplex: "half" });
     return [answer.status, await answer.json()];
   };
 

@@ -1,6 +1,6 @@
 /** Raw sockets that send a body in chunks of one byte, against a real server. */
 import { once } from "node:events";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { Hono } from "hono";
 import { beforeEach, expect, it } from "vitest";
 import { readFormText } from "../http/body.ts";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   pieces = 0;
   const app = new Hono();
   app.post("/form", async (c) => {
-    const { incoming } = c.env as { readonly incoming: import("node:http").IncomingMessage };
+    const { incoming } = c.env as { readonly incoming: IncomingMessage };
     incoming.on("data", () => (pieces += 1));
     read.push(
       await readFormText(c, { bodyBytes: 1_000_000 }).then(
@@ -71,16 +71,11 @@ it("makes no buffer of what it has read already, and takes the next body of that
 });
 
 it("reads an honest body in the pieces that slow networks make of it", async () => {
-  const asked = request({
-    port: server.port,
-    host: "127.0.0.1",
-    method: "POST",
-    path: "/form",
-    headers: { "content-type": FORM },
-  });
+  const headers = { "content-type": FORM };
+  const asked = request(`http://127.0.0.1:${server.port}/form`, { method: "POST", headers });
   for (let sent = 0; sent < 250; sent += 1) asked.write("a");
   for (let sent = 0; sent < 1_000; sent += 1) asked.write("a".repeat(536));
-  const [answer] = (await once(asked.end(), "response")) as [import("node:http").IncomingMessage];
+  const [answer] = (await once(asked.end(), "response")) as [IncomingMessage];
   answer.resume();
   expect([answer.statusCode, read]).toEqual([200, [250 + 536_000]]);
 });
