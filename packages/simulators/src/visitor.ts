@@ -19,13 +19,7 @@ export async function sendWithCookies<Answer extends { readonly headers: Headers
   return answer;
 }
 
-export interface Visitor {
-  readonly jar: CookieJar;
-  get(path: string): Promise<Response>;
-  post(path: string, fields: Readonly<Record<string, string>>): Promise<Response>;
-  /** Opens the page, reads the token of the form from it, and sends the form. */
-  submit(page: string, path: string, fields?: Readonly<Record<string, string>>): Promise<Response>;
-}
+export type Visitor = ReturnType<typeof createVisitor>;
 
 export interface VisitorOptions {
   /** The cookies of a browser that visits other sites too; a fresh one by default. */
@@ -35,16 +29,17 @@ export interface VisitorOptions {
 }
 
 /** @param site its origin: paths are relative to it */
-export function createVisitor(site: string, { jar = createCookieJar(), send = fetch }: VisitorOptions = {}): Visitor {
+export function createVisitor(site: string, { jar = createCookieJar(), send = fetch }: VisitorOptions = {}) {
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     sendWithCookies(send, jar, new URL(path, site), init);
-  const post: Visitor["post"] = (path, fields) =>
+  const post = (path: string, fields: Readonly<Record<string, string>>): Promise<Response> =>
     request(path, { method: "POST", body: new URLSearchParams({ ...fields }) });
   return {
     jar,
-    get: (path) => request(path),
+    get: (path: string): Promise<Response> => request(path),
     post,
-    submit: async (page, path, fields = {}) => {
+    /** Opens the page, reads the token of the form from it, and sends the form. */
+    submit: async (page: string, path: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> => {
       const html = await (await request(page)).text();
       const token = new RegExp(`action="${path}">\\s*<input type="hidden" name="csrf" value="([^"]+)"`).exec(html)?.[1];
       return post(path, { csrf: token ?? "", ...fields });

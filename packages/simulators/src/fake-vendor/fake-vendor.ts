@@ -53,35 +53,7 @@ export interface FakeVendorOptions {
   readonly keepsRequests?: boolean;
 }
 
-export interface FakeVendor {
-  readonly origin: string;
-  /**
-   * Where the vendor sends the browser of `user`.
-   * @throws Error when it would show a separate page instead
-   */
-  authorize(url: URL, user: string): URL;
-  /** Answers every request: metadata, tokens, whose account a token is of. */
-  answer(request: ScriptedRequest): Promise<ScriptedAnswer>;
-  /** What reached the token endpoint, oldest first. */
-  readonly tokenRequests: readonly ScriptedRequest[];
-  /** Every code it issued. */
-  readonly codes: readonly string[];
-  /** Every token it issued. */
-  readonly tokens: readonly string[];
-  /** How many requests a path has had. */
-  requests(path: string): number;
-  counts(): FakeVendorCounts;
-  /** Makes every answer an outage (503 with Retry-After), or none. */
-  outage(isDown: boolean): void;
-}
-
-export interface FakeVendorCounts {
-  readonly refreshes: number;
-  /** Refreshes beyond `refreshesPerSecond`: answered 429, and nothing was spent. */
-  readonly throttled: number;
-  /** Refresh tokens presented a second time: each ended its grant. */
-  readonly replays: number;
-}
+export type FakeVendor = ReturnType<typeof createFakeVendor>;
 
 interface Grant {
   readonly user: string;
@@ -94,7 +66,7 @@ interface Grant {
 const HOUR_SECONDS = 3600;
 const OUTAGE: ScriptedAnswer = { status: 503, headers: { "Retry-After": "1" } };
 
-export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
+export function createFakeVendor(options: FakeVendorOptions) {
   const { origin, codes: accepted = "issued", sendsIss = accepted !== "any", keepsRequests = true } = options;
   const { lifetimeSeconds = HOUR_SECONDS, firstLifetimeSeconds = lifetimeSeconds } = options;
   const isWithinLimit = createLimit(options.refreshesPerSecond ?? Infinity);
@@ -104,7 +76,13 @@ export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
   const users = new Map<string, string>();
   const requests = new Map<string, number>();
   const [tokenRequests, codes, tokens]: [ScriptedRequest[], string[], string[]] = [[], [], []];
-  const counts = { refreshes: 0, throttled: 0, replays: 0 };
+  const counts = {
+    refreshes: 0,
+    /** Refreshes beyond `refreshesPerSecond`: answered 429, and nothing was spent. */
+    throttled: 0,
+    /** Refresh tokens presented a second time: each ended its grant. */
+    replays: 0,
+  };
   let isDown = false;
 
   const authorize = (url: URL, user: string): URL => {
@@ -187,17 +165,28 @@ export function createFakeVendor(options: FakeVendorOptions): FakeVendor {
   };
   return {
     origin,
-    authorize: (url, user) => (options.authorize ?? ((_url, _user, all) => all(url, user)))(url, user, authorize),
-    answer: async (request) => {
+    /**
+     * Where the vendor sends the browser of `user`.
+     * @throws Error when it would show a separate page instead
+     */
+    authorize: (url: URL, user: string): URL =>
+      (options.authorize ?? ((_url, _user, all) => all(url, user)))(url, user, authorize),
+    /** Answers every request: metadata, tokens, whose account a token is of. */
+    answer: async (request: ScriptedRequest): Promise<ScriptedAnswer> => {
       requests.set(request.path, (requests.get(request.path) ?? 0) + 1);
       return isDown ? OUTAGE : ((await paths[request.path]?.(request)) ?? { status: 404, body: {} });
     },
+    /** What reached the token endpoint, oldest first. */
     tokenRequests,
+    /** Every code it issued. */
     codes,
+    /** Every token it issued. */
     tokens,
-    requests: (path) => requests.get(path) ?? 0,
+    /** How many requests a path has had. */
+    requests: (path: string): number => requests.get(path) ?? 0,
     counts: () => ({ ...counts }),
-    outage: (down) => void (isDown = down),
+    /** Makes every answer an outage (503 with Retry-After), or none. */
+    outage: (down: boolean): void => void (isDown = down),
   };
 }
 
