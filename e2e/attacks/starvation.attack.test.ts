@@ -12,7 +12,7 @@ import { startScriptedVendor } from "@oauth-broker/simulators";
 import * as shareModule from "../../packages/oauth-core/src/egress/share.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { without } from "./support/outcomes.ts";
-import { type Answer, createBackend, type Form } from "./support/actors.ts";
+import { type Answer, type Backend, createBackend, type Form } from "./support/actors.ts";
 import { createFixture } from "./support/fixture.ts";
 
 /** More than a client's share of an origin's connections. */
@@ -89,26 +89,37 @@ async function race(
 const refresh = (token: string): Form => ({ grant_type: "refresh_token", vendor: "shared", refresh_token: token });
 const explain = (issuer: string): Form => ({ issuer, vendor_client_id: "mine" });
 
-describe("bar#ST-8 slow calls of one client at a vendor that another uses", () => {
-  async function refreshBeside() {
+type Send = (by: Backend, host: Host, name: string) => Promise<Answer>;
+const SLOW: readonly (readonly [string, Send])[] = [
+  ["calls of one client at a vendor that another uses", (by, _, name) => by.post("/v1/token", refresh(name))],
+  [
+    "look-ups of one client at a host of its choice",
+    (by, { origin }, name) => by.post("/v1/explain", explain(`${origin}/${name}`)),
+  ],
+];
+
+describe.each(SLOW)("bar#ST-8 slow %s", (_, send) => {
+  async function beside() {
     const host = await startHost();
     const { attacker, victim } = await setUp(host);
     return race(
       [host],
-      (at) => attacker.post("/v1/token", refresh(`slow-${at}`)),
-      () => victim.post("/v1/token", refresh("quick")),
+      (at) => send(attacker, host, `slow-${at}`),
+      () => send(victim, host, "quick"),
     );
   }
 
-  it("do not hold up the other's", async () => {
-    expect(await refreshBeside()).toBe(200);
+  it("do not hold up another's there", async () => {
+    expect(await beside()).toBe(200);
   });
 
   it("twin: hold it up where all calls are one caller's", async () => {
     without(shareModule, () => ({ callerName: () => "" }));
-    expect(await refreshBeside()).toBe(HELD_UP);
+    expect(await beside()).toBe(HELD_UP);
   });
+});
 
+describe("bar#ST-8 slow calls and look-ups of one client", () => {
   it("do not hold up the vendor's metadata, although that client was the first to need it", async () => {
     const host = await startHost();
     const { attacker, victim, now } = await setUp(host, { name: "Shared", issuer: host.origin });
@@ -122,27 +133,6 @@ describe("bar#ST-8 slow calls of one client at a vendor that another uses", () =
     };
     expect(await race([host], (at) => attacker.post("/v1/token", refresh(`slow-${at}`)), theirs)).toBe(200);
     await Promise.all(pending);
-  });
-});
-
-describe("bar#ST-8 slow look-ups of one client, at hosts of its choice", () => {
-  async function explainBeside() {
-    const host = await startHost();
-    const { attacker, victim } = await setUp(host);
-    return race(
-      [host],
-      (at) => attacker.post("/v1/explain", explain(`${host.origin}/slow-${at}`)),
-      () => victim.post("/v1/explain", explain(`${host.origin}/quick`)),
-    );
-  }
-
-  it("do not hold up another's at the same host", async () => {
-    expect(await explainBeside()).toBe(200);
-  });
-
-  it("twin: hold it up where all calls are one caller's", async () => {
-    without(shareModule, () => ({ callerName: () => "" }));
-    expect(await explainBeside()).toBe(HELD_UP);
   });
 
   it("do not hold up another's elsewhere", async () => {
