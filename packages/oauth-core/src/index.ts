@@ -23,7 +23,7 @@ export type {
 
 export { type BodyFault, type ByteCollector, createByteCollector, isChopped } from "./mechanics/byte-collector.ts";
 export { defined } from "./mechanics/defined.ts";
-export { createExpiringMap, type ExpiringMap, oncePerObject } from "./mechanics/expiring-map.ts";
+export { createExpiringMap, type ExpiringMap } from "./mechanics/expiring-map.ts";
 export { makeFolder } from "./mechanics/make-folder.ts";
 export { nearest } from "./mechanics/nearest.ts";
 export { matching, type PatternCheck } from "./mechanics/pattern-check.ts";

@@ -2,7 +2,8 @@
  * The names of vendors: the vendor that an id or another name means, wherever one is taken from a
  * request or the file, and the name that a mistyped one is nearest to.
  */
-import { nearest, oncePerObject } from "@oauth-broker/oauth-core";
+import { nearest } from "@oauth-broker/oauth-core";
+import { oncePerObject } from "@oauth-broker/oauth-core/registry";
 import type { VendorConfig } from "../config-types.ts";
 
 type Vendors = ReadonlyMap<string, VendorConfig>;

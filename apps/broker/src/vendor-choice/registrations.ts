@@ -8,9 +8,9 @@
  * for the flows, config/warnings.ts for the warnings at start.
  */
 import { hash } from "node:crypto";
-import { OAuthError, oncePerObject } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { isSameText } from "@oauth-broker/oauth-core/protocol";
-import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import { oncePerObject, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config-types.ts";
 
 /** The broker's registration at one vendor, under one of its client ids there. */

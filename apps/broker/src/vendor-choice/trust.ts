@@ -3,10 +3,11 @@
  * entry hold at endpoints that the caller names, and whose client the flow uses there. Performs
  * discovery.
  */
-import { defined, OAuthError, oncePerObject } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import {
+  oncePerObject,
   type ResolvedVendor,
   type Vendor,
   type VendorCredentials,

@@ -8,6 +8,8 @@ export {
   type VendorSetup,
   type Verification,
 } from "./entry/registry-entry.ts";
+/** For what is made of an entry, once. */
+export { oncePerObject } from "../mechanics/expiring-map.ts";
 export { REGISTRY } from "./registry.ts";
 export type { ScopeRefusal } from "./account.ts";
 export { type ClientsOf, tenantPlaceholders, usualClientsOf } from "./entry/clients-of.ts";
