@@ -54,7 +54,7 @@ describe("the simulator", { timeout: LIMIT_MS }, () => {
   });
 
   it.each([
-    ["brokers", withoutLeases, /sent twice at a time|was lost/, 2],
+    ["brokers", withoutLeases, /sent twice at a time|was lost/, 4],
     ["servers", withoutConditions, /cannot sign in|was used twice/, 3],
   ] as const)(
     "reduces a red seed of %s to one actor, who breaks the same promise",
