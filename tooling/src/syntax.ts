@@ -124,7 +124,7 @@ export function readSyntax(path: string, text: string): Syntax {
   };
 }
 
-/** @returns what a text cites, `rfc7636#4.6`: each on a line of its own, after `//=` */
+/** @returns what a text cites, such as `rfc7636#4.6`: one on a line, after `//=` */
 export function citationsIn(text: string): Located[] {
   return text.split("\n").flatMap((line, index) => {
     const cited = /^\s*\/\/=\s*(.*?)\s*$/.exec(line)?.[1];

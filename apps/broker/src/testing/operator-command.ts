@@ -30,7 +30,7 @@ export async function runOn(load: () => Config, command: OperatorCommand): Promi
   }
 }
 
-/** A store in a folder of its own, with the keys that a broker has made. */
+/** A store in a new folder, with the keys that a broker has made. */
 export async function storeWithKeys() {
   const folder = folderOf();
   const path = join(folder, "broker.sqlite");

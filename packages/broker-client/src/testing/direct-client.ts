@@ -1,4 +1,4 @@
-/** A vendor with endpoints of its own, and a client there whose answers a test scripts. */
+/** A vendor that a test describes, and a client there whose answers the test scripts. */
 import { defineVendor, type ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { direct, type DirectClient, type DirectOptions } from "../direct/index.ts";

@@ -46,7 +46,7 @@ export async function overwriteRow(
   await putBack(table, { ...row, data: change(row.data), ...to });
 }
 
-/** @throws Error when there is none */
+/** @throws Error if the table has no row of this key */
 export async function rowOf(table: RecordStore, key: RecordKey): Promise<StoredRecord> {
   return (await table.get(key)) ?? Promise.reject(new Error("there is no row"));
 }

@@ -63,7 +63,7 @@ function written({ status, headers, body }: Answer): string {
   return `HTTP/1.1 ${status} ${PHRASES[status]}\r\n${lines.join("")}\r\n${text}`;
 }
 
-/** For a request that is not one we serve, whatever its path. */
+/** Refuses a request before any route sees it. */
 export function refuse(description: string, request: IncomingMessage, response: ServerResponse, status = 400): void {
   end(jsonAnswer(status, { error: "invalid_request", error_description: description }), request, response);
 }

@@ -69,7 +69,7 @@ export const PLATFORM_DEFENCES: Defences = {
   },
   "oauth/hosted-server/protected-resource.ts": {
     "hosted-server/discover: Codes and tokens of a hosted server's users are sent to its own origin only":
-      'if (url === origin || url.startsWith([-`${origin}/`-]{+""+})) return;',
+      'if (href.startsWith([-`${origin}/`-]{+""+})) return;',
   },
   "oauth/recipient.ts": {
     "oauth/redirect-uri: Tokens granted under one redirect URI of a hosted server are not used under another (the recipient names it)":

@@ -192,6 +192,11 @@ describe("a server that answers otherwise", () => {
       ],
     ),
     ["found", "has null for what it lacks", () => (answers[METADATA] = metadata({ revocation_endpoint: null }))],
+    [
+      "found",
+      "spells its own host in another way",
+      () => (answers[METADATA] = metadata({ token_endpoint: `${origin.replace("http", "HTTP")}/token` })),
+    ],
     ["no_pkce", "has no PKCE", () => (answers[METADATA] = metadata({ code_challenge_methods_supported: undefined }))],
     ["server_down", "is down", () => (answers["/mcp"] = { status: 503 })],
   ])("%s where it %s", async (expected, _what, change) => {

@@ -62,8 +62,9 @@ export function requireTypes<Document extends object>(document: Document): Docum
 
 /** @throws OAuthError vendor_response_invalid, reason `foreign_endpoint` */
 export function requireOwn(url: string, origin: string): void {
-  // As text: a `blob:` URL has the origin of the one within it, and user information hides the host.
-  if (url === origin || url.startsWith(`${origin}/`)) return;
+  const { href = "" } = URL.parse(url) ?? {};
+  // The start of the text: a `blob:` URL has the origin of the one within it, and user information hides the host.
+  if (href.startsWith(`${origin}/`)) return;
   throw broken("foreign_endpoint", "leads to a host other than its own");
 }
 

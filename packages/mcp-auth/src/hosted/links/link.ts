@@ -158,8 +158,8 @@ export function outlasts(
 }
 
 /**
- * Whether tokens with this scope permit less than the link. A dead one has nothing to lose, and a scope
- * that is no longer configured is not lost either.
+ * Whether tokens with this scope permit less than the link. A dead link has nothing to lose, and a
+ * scope that is no longer configured does not count as lost.
  */
 export function losesScope(
   present: StoredTokens,

@@ -80,7 +80,7 @@ describe.each(TELLING)("a token validated by %s", (_title, way) => {
     await expect(validate(way())).rejects.toMatchObject({ extras: { reason: "identity_missing" } });
   });
 
-  // What else is no answer: check.test.ts.
+  // Other responses that say nothing: check.test.ts.
   it("is not valid by a response that says nothing", async () => {
     lab.vendor.answers.set("/token-info", { body: {} });
     await expect(validate(way())).rejects.toMatchObject({ code: "vendor_response_invalid" });
