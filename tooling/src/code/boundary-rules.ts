@@ -6,188 +6,89 @@
  */
 
 const CORE = "packages/oauth-core/src";
+const SERVICE = "packages/service/src";
 const CORE_ENTRIES = ["index", "protocol/index", "registry/index", "vendor-client/index", "authorization-server/index"];
 
-const SERVICE = [
-  "service",
-  "service page",
-  "service http",
-  "service tracing",
-  "service events",
-  "configuration",
-  "metrics",
-];
-
+const OF_SERVICE = "service service-page service-http service-tracing service-events configuration metrics";
 /** What an app may take of oauth-core, and the frame it runs in. */
-const CORE_AND_SERVICE = [
-  "core index",
-  "command line",
-  "protocol",
-  "registry",
-  "vendor-client",
-  "authorization-server",
-  "brokered-code",
-  "http",
-  "egress",
-  ...SERVICE,
-];
+const CORE_AND_SERVICE = `core-index command-line protocol registry vendor-client authorization-server brokered-code http egress ${OF_SERVICE}`;
 
 /**
- * Zones, most specific first, and what product code of each may import. Its own zone is always
- * allowed; tests and testing/ may import anything.
+ * Zones, most specific first: how the paths of its files begin, and what product code of it may
+ * import. Its own zone is always allowed; tests and testing/ may import anything.
  */
+const TABLE: readonly (readonly [zone: string, begin: string, mayImport: string])[] = [
+  ["ports", `${CORE}/ports.ts`, ""],
+  // Nothing about OAuth: small additions to libraries and the language, with our Clock and our
+  // limits.
+  ["command-line", `${CORE}/mechanics/command-line.ts`, "mechanics"],
+  ["mechanics", `${CORE}/mechanics/`, "ports"],
+  ["protocol", `${CORE}/protocol/`, "ports mechanics"],
+  ["registry", `${CORE}/registry/`, "ports mechanics protocol"],
+  // The only folder that opens connections: see EGRESS.
+  ["egress", `${CORE}/egress/`, "ports mechanics protocol"],
+  ["vendor-client", `${CORE}/vendor-client/`, "ports mechanics protocol registry egress"],
+  ["authorization-server", `${CORE}/authorization-server/`, "ports mechanics protocol registry vendor-client"],
+  ["http", `${CORE}/http/`, "ports mechanics protocol registry vendor-client authorization-server"],
+  // The engine of both apps.
+  [
+    "brokered-code",
+    `${CORE}/brokered-code/`,
+    "ports mechanics protocol registry vendor-client authorization-server http",
+  ],
+  ["core-index", `${CORE}/[^/]+$`, "ports mechanics protocol"],
+  // The configuration of a service or a command: plain values in, values or problems out.
+  ["configuration", `${SERVICE}/configuration/`, "core-index"],
+  // The OpenTelemetry SDK: see ON_DEMAND.
+  ["span-exporter", `${SERVICE}/tracing/exporter.ts`, "configuration service"],
+  // It watches the calls of a vendor client that an app has made.
+  ["service-tracing", `${SERVICE}/tracing/`, "core-index vendor-client configuration service span-exporter"],
+  // What it sends leaves by an egress.
+  ["service-events", `${SERVICE}/events/`, "core-index egress configuration service"],
+  ["service-http", `${SERVICE}/http/`, "core-index protocol http configuration service service-page service-tracing"],
+  // Only types of the others.
+  ["metrics", `${SERVICE}/metrics/`, "service-http service-tracing"],
+  ["service-page", `${SERVICE}/page.ts`, ""],
+  // The process, its log and the listening socket.
+  ["service", "packages/service/", "core-index http configuration service-page"],
+  // Ports, errors, secrets and mechanics: nothing in it is about OAuth.
+  ["token-store", "packages/token-store/", "core-index command-line"],
+  // `npm run dev` and `npm run build` of a server; nothing else loads the simulators, which are a
+  // dev dependency.
+  [
+    "dev",
+    "packages/mcp-auth/src/dev/",
+    `mcp-auth core-index command-line protocol registry vendor-client egress simulators ${OF_SERVICE}`,
+  ],
+  ["mcp-auth", "packages/mcp-auth/", `token-store ${CORE_AND_SERVICE}`],
+  // The registry and the checks of the settings; they are written into projects and never loaded
+  // with a server.
+  ["create-server", "packages/create-server/", "mcp-auth core-index command-line protocol registry configuration"],
+  ["broker-client", "packages/broker-client/", "core-index protocol registry vendor-client brokered-code egress"],
+  // Records the vendors' answers to the vendor client; the simulators themselves are independent of
+  // our code.
+  ["fixtures", "packages/simulators/src/fixtures/", "core-index protocol registry vendor-client brokered-code"],
+  // Reads the registry's data as text: with the registry's own code it would share its mistakes.
+  ["entry-vendor", "packages/simulators/src/entry-vendor/", "simulators"],
+  ["simulators", "packages/simulators/", ""],
+  // The reference platform: the broker's other side, which imports nothing of the broker.
+  ["platform-simulators", "apps/platform/src/sandbox.ts", "platform simulators"],
+  ["platform", "apps/platform/", `platform-simulators broker-client token-store ${CORE_AND_SERVICE}`],
+  ["sandbox", "apps/[^/]+/src/sandbox.ts", `app simulators platform mcp-auth token-store ${CORE_AND_SERVICE}`],
+  // Programs as others write them: what is published, and no other folder of this repository.
+  ["examples", "examples/", "broker-client mcp-auth"],
+  ["app", "apps/", `sandbox mcp-auth broker-client token-store ${CORE_AND_SERVICE}`],
+];
+
 export const ZONES: readonly {
   readonly zone: string;
   readonly files: RegExp;
   readonly mayImport: readonly string[];
-}[] = [
-  { zone: "ports", files: /^packages\/oauth-core\/src\/ports\.ts$/, mayImport: [] },
-  // Nothing about OAuth: small additions to libraries and the language, with our Clock and our
-  // limits.
-  {
-    zone: "command line",
-    files: /^packages\/oauth-core\/src\/mechanics\/command-line\.ts$/,
-    mayImport: ["mechanics"],
-  },
-  { zone: "mechanics", files: /^packages\/oauth-core\/src\/mechanics\//, mayImport: ["ports"] },
-  { zone: "protocol", files: /^packages\/oauth-core\/src\/protocol\//, mayImport: ["ports", "mechanics"] },
-  { zone: "registry", files: /^packages\/oauth-core\/src\/registry\//, mayImport: ["ports", "mechanics", "protocol"] },
-  // The only folder that opens connections: see EGRESS.
-  { zone: "egress", files: /^packages\/oauth-core\/src\/egress\//, mayImport: ["ports", "mechanics", "protocol"] },
-  {
-    zone: "vendor-client",
-    files: /^packages\/oauth-core\/src\/vendor-client\//,
-    mayImport: ["ports", "mechanics", "protocol", "registry", "egress"],
-  },
-  {
-    zone: "authorization-server",
-    files: /^packages\/oauth-core\/src\/authorization-server\//,
-    mayImport: ["ports", "mechanics", "protocol", "registry", "vendor-client"],
-  },
-  {
-    zone: "http",
-    files: /^packages\/oauth-core\/src\/http\//,
-    mayImport: ["ports", "mechanics", "protocol", "registry", "vendor-client", "authorization-server"],
-  },
-  // The engine of both apps.
-  {
-    zone: "brokered-code",
-    files: /^packages\/oauth-core\/src\/brokered-code\//,
-    mayImport: ["ports", "mechanics", "protocol", "registry", "vendor-client", "authorization-server", "http"],
-  },
-  {
-    zone: "core index",
-    files: /^packages\/oauth-core\/src\/[^/]+$/,
-    mayImport: ["ports", "mechanics", "protocol"],
-  },
-  // The configuration of a service or a command: plain values in, values or problems out.
-  { zone: "configuration", files: /^packages\/service\/src\/configuration\//, mayImport: ["core index"] },
-  // The OpenTelemetry SDK: see ON_DEMAND.
-  {
-    zone: "span exporter",
-    files: /^packages\/service\/src\/tracing\/exporter\.ts$/,
-    mayImport: ["configuration", "service"],
-  },
-  // It watches the calls of a vendor client that an app has made.
-  {
-    zone: "service tracing",
-    files: /^packages\/service\/src\/tracing\//,
-    mayImport: ["core index", "vendor-client", "configuration", "service", "span exporter"],
-  },
-  // What it sends leaves by an egress.
-  {
-    zone: "service events",
-    files: /^packages\/service\/src\/events\//,
-    mayImport: ["core index", "egress", "configuration", "service"],
-  },
-  {
-    zone: "service http",
-    files: /^packages\/service\/src\/http\//,
-    mayImport: ["core index", "protocol", "http", "configuration", "service", "service page", "service tracing"],
-  },
-  // Only types of the others.
-  {
-    zone: "metrics",
-    files: /^packages\/service\/src\/metrics\//,
-    mayImport: ["service http", "service tracing"],
-  },
-  { zone: "service page", files: /^packages\/service\/src\/page\.ts$/, mayImport: [] },
-  // The process, its log and the listening socket.
-  {
-    zone: "service",
-    files: /^packages\/service\//,
-    mayImport: ["core index", "http", "configuration", "service page"],
-  },
-  // Ports, errors, secrets and mechanics: nothing in it is about OAuth.
-  { zone: "token-store", files: /^packages\/token-store\//, mayImport: ["core index", "command line"] },
-  // `npm run dev` and `npm run build` of a server; nothing else loads the simulators, which are a
-  // dev dependency.
-  {
-    zone: "dev",
-    files: /^packages\/mcp-auth\/src\/dev\//,
-    mayImport: [
-      "mcp-auth",
-      "core index",
-      "command line",
-      "protocol",
-      "registry",
-      "vendor-client",
-      "egress",
-      ...SERVICE,
-      "simulators",
-    ],
-  },
-  {
-    zone: "mcp-auth",
-    files: /^packages\/mcp-auth\//,
-    mayImport: ["token-store", ...CORE_AND_SERVICE],
-  },
-  // The registry and the checks of the settings; they are written into projects and never loaded
-  // with a server.
-  {
-    zone: "create-server",
-    files: /^packages\/create-server\//,
-    mayImport: ["mcp-auth", "core index", "command line", "protocol", "registry", "configuration"],
-  },
-  {
-    zone: "broker-client",
-    files: /^packages\/broker-client\//,
-    mayImport: ["core index", "protocol", "registry", "vendor-client", "brokered-code", "egress"],
-  },
-  // Records the vendors' answers to the vendor client; the simulators themselves are independent of
-  // our code.
-  {
-    zone: "fixtures",
-    files: /^packages\/simulators\/src\/fixtures\//,
-    mayImport: ["core index", "protocol", "registry", "vendor-client", "brokered-code"],
-  },
-  // Reads the registry's data as text: with the registry's own code it would share its mistakes.
-  { zone: "entry vendor", files: /^packages\/simulators\/src\/entry-vendor\//, mayImport: ["simulators"] },
-  { zone: "simulators", files: /^packages\/simulators\//, mayImport: [] },
-  // The reference platform: the broker's other side, which imports nothing of the broker.
-  {
-    zone: "platform's simulators",
-    files: /^apps\/platform\/src\/sandbox\.ts$/,
-    mayImport: ["platform", "simulators"],
-  },
-  {
-    zone: "platform",
-    files: /^apps\/platform\//,
-    mayImport: ["platform's simulators", "broker-client", "token-store", ...CORE_AND_SERVICE],
-  },
-  {
-    zone: "sandbox",
-    files: /^apps\/[^/]+\/src\/sandbox\.ts$/,
-    mayImport: ["app", "simulators", "platform", "mcp-auth", "token-store", ...CORE_AND_SERVICE],
-  },
-  // Programs as others write them: what is published, and no other folder of this repository.
-  { zone: "examples", files: /^examples\//, mayImport: ["broker-client", "mcp-auth"] },
-  {
-    zone: "app",
-    files: /^apps\//,
-    mayImport: ["sandbox", "mcp-auth", "broker-client", "token-store", ...CORE_AND_SERVICE],
-  },
-];
+}[] = TABLE.map(([zone, begin, mayImport]) => ({
+  zone,
+  files: new RegExp(`^${begin}`),
+  mayImport: mayImport.split(" "),
+}));
 
 /**
  * Zones that load only on demand: `import()` of them is fine, a static import of values from
@@ -195,10 +96,10 @@ export const ZONES: readonly {
  */
 export const ON_DEMAND: readonly string[] = [
   "simulators",
-  "entry vendor",
+  "entry-vendor",
   "platform",
-  "platform's simulators",
-  "span exporter",
+  "platform-simulators",
+  "span-exporter",
 ];
 
 /** What the root entries of packages must not reach, over any number of imports. */
