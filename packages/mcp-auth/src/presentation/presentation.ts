@@ -8,9 +8,8 @@ import { html, type Markup, page, type PageFrame, STYLE_HASH } from "@oauth-brok
 import type { ServerDefinition } from "../server.ts";
 import type { Language, OperatorSettings } from "../settings.ts";
 import { shownText } from "./shown-text.ts";
-import { ENGLISH } from "./texts/english.ts";
+import { ENGLISH, type PageTexts } from "./texts/english.ts";
 import { GERMAN } from "./texts/german.ts";
-import type { PageTexts } from "./texts/page-texts.ts";
 
 /** What a scope means, in a sentence. */
 export interface ScopeMeaning {

@@ -6,7 +6,7 @@ import type { Answer } from "@oauth-broker/oauth-core/http";
 import { askFirst, fact, hidden, html, type Markup } from "@oauth-broker/service/page";
 import type { ServerClient } from "../clients/client.ts";
 import type { Presentation } from "../../presentation/presentation.ts";
-import type { ConnectionsError, DisconnectedKind } from "../../presentation/texts/page-texts.ts";
+import type { ConnectionsError, DisconnectedKind } from "../../presentation/texts/english.ts";
 import { PATHS } from "../../resource/paths.ts";
 import { shownText } from "../../presentation/shown-text.ts";
 import { applicationName, askingName, knownByOf } from "../server-callback/consent-page.ts";

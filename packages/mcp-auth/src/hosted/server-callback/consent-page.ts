@@ -9,7 +9,7 @@ import type { Answer } from "@oauth-broker/oauth-core/http";
 import { fact, hidden, html, type Markup } from "@oauth-broker/service/page";
 import { shownText } from "../../presentation/shown-text.ts";
 import type { Presentation } from "../../presentation/presentation.ts";
-import type { PageTexts } from "../../presentation/texts/page-texts.ts";
+import type { PageTexts } from "../../presentation/texts/english.ts";
 import type { ServerClient } from "../clients/client.ts";
 import { UNNAMED } from "../clients/client-metadata.ts";
 

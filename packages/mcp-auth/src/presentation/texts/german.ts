@@ -1,7 +1,7 @@
 /** The pages in German. What a vendor's entry or an error says to clients stays English, and is marked so. */
 import type { ErrorTexts } from "@oauth-broker/service/http";
 import { html } from "@oauth-broker/service/page";
-import type { PageTexts } from "./page-texts.ts";
+import type { PageTexts } from "./english.ts";
 
 const ADD_AGAIN =
   "Ein neuer Versuch allein hilft nicht. Wenn Sie diesen Server in der Anwendung hinzugefügt haben, entfernen Sie ihn dort und fügen Sie ihn erneut hinzu, damit sich die Anwendung neu anmeldet. Sonst wenden Sie sich an die Betreiber der Anwendung.";
@@ -90,9 +90,7 @@ export const GERMAN: PageTexts = {
       html`<p>Eine Anwendung bei <strong>${documentHost}</strong> fragt; die Antwort geht an <strong>${redirectHost}</strong>.</p>`,
     onlyIf: "Fahren Sie nur fort, wenn Sie von dieser Anwendung kommen und das möchten.",
     onThisComputer: (choseItsName) =>
-      choseItsName
-        ? "Die Antwort geht an ein Programm auf diesem Computer. Es hat diesen Namen selbst gewählt. Fahren Sie nur fort, wenn Sie gerade eines gestartet haben."
-        : "Die Antwort geht an ein Programm auf diesem Computer. Fahren Sie nur fort, wenn Sie gerade eines gestartet haben.",
+      `Die Antwort geht an ein Programm auf diesem Computer.${choseItsName ? " Es hat diesen Namen selbst gewählt." : ""} Fahren Sie nur fort, wenn Sie gerade eines gestartet haben.`,
     choseItsName:
       "Die Anwendung hat diesen Namen selbst gewählt. Fahren Sie nur fort, wenn Sie von der Adresse kommen, zu der sie zurückführt, und das möchten.",
     identityOnly: "wer Sie sind",
