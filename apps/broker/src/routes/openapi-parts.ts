@@ -1,22 +1,17 @@
 /** What the operations of openapi.ts share: bodies, answers, parameters, redirects, examples. */
-import { type Schema, SCHEMAS, shape, text } from "./openapi-schemas.ts";
+import { type Members, type Schema, SCHEMAS, shape, text } from "./openapi-schemas.ts";
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 const answer = (name: string): Schema => ({ $ref: `#/components/responses/${name}` });
 
 /** @param example a whole body, as a caller would send it */
 export const form = (
-  properties: Record<string, Schema>,
+  members: Members,
   required: readonly string[],
   examples: Record<string, Record<string, string>> = {},
 ): Schema => ({
   required: true,
-  content: {
-    "application/x-www-form-urlencoded": {
-      schema: shape(required, properties),
-      ...examplesOf(examples),
-    },
-  },
+  content: { "application/x-www-form-urlencoded": { schema: shape(required, members), ...examplesOf(examples) } },
 });
 
 export const json = (description: string, schema: Schema, example?: unknown): Schema => ({
@@ -27,6 +22,8 @@ export const json = (description: string, schema: Schema, example?: unknown): Sc
 const header = (name: string, type: string, description: string) => ({
   headers: { [name]: { description, schema: { type } } },
 });
+/** Whose members another document has. */
+export const OBJECT: Schema = { type: "object" };
 /** A page, for readers. */
 export const page = (description: string): Schema => ({
   description,
@@ -37,40 +34,16 @@ function examplesOf(examples: Record<string, unknown>): Schema {
   return entries.length === 0 ? {} : { examples: Object.fromEntries(entries) };
 }
 
-/** Of every operation with a body that authenticates a client. */
-export const ERRORS: Record<string, Schema> = {
-  "400": answer("Error"),
-  "401": answer("NotAuthenticated"),
-  "413": answer("Error"),
-  "415": answer("Error"),
-  "429": answer("RepeatLater"),
-  "500": answer("Error"),
-  "502": answer("Error"),
-  "503": answer("RepeatLater"),
-};
-/** Of every operation, also of those that read nothing of the request. */
-export const TOO_LARGE: Record<string, Schema> = { "431": answer("HeadersTooLarge") };
-/** For routes with optional credentials: wrong credentials are refused. */
-export const REFUSED: Record<string, Schema> = {
-  "400": answer("Error"),
-  "401": answer("NotAuthenticated"),
-  "500": answer("Error"),
-  "503": answer("RepeatLater"),
-};
-export const NOT_FOUND: Schema = answer("Error");
-export const NOT_READY: Schema = answer("RepeatLater");
-const PAGE: Schema = answer("Page");
-/** The refusals of a page that a browser asks for. */
-export const SHOWN: Record<string, Schema> = { "400": PAGE, "403": PAGE, ...TOO_LARGE, "500": PAGE, "503": PAGE };
-/** The refusals of a form that a browser posts. */
-export const POSTED: Record<string, Schema> = {
-  "400": PAGE,
-  "413": PAGE,
-  "415": PAGE,
-  ...TOO_LARGE,
-  "500": PAGE,
-  "503": PAGE,
-};
+/** A refusal of each status, and of headers that are too large: of every operation, also of one that reads nothing. */
+const refusals = (nameOf: (status: number) => string, statuses: readonly number[]): Record<string, Schema> => ({
+  ...Object.fromEntries(statuses.map((status) => [status, answer(nameOf(status))])),
+  "431": answer("HeadersTooLarge"),
+});
+const ERRORS: Readonly<Record<number, string>> = { 401: "NotAuthenticated", 429: "RepeatLater", 503: "RepeatLater" };
+export const errors = (...statuses: readonly number[]): Record<string, Schema> =>
+  refusals((status) => ERRORS[status] ?? "Error", statuses);
+/** Shown to a browser. */
+export const pages = (...statuses: readonly number[]): Record<string, Schema> => refusals(() => "Page", statuses);
 
 const redirect = (description: string, location: string, format: "uri" | "uri-reference", example: string) => ({
   description,
@@ -102,59 +75,53 @@ const RESPONSES: Record<string, Schema> = {
 };
 
 /** The caller's own credentials at the vendor, and its own endpoints. */
-const OWN: Record<string, Schema> = {
+const OWN: Members = {
   vendor_client_id: text("The caller's own client at the vendor (BYOC). Without a secret it is a public one.", {
     maxLength: 2048,
   }),
   vendor_client_secret: text("The secret of that client. It travels with each call that needs it, and is never kept.", {
     maxLength: 2048,
   }),
-  placeholders: text(
+  placeholders:
     "A JSON object of strings. They fill the {placeholders} of the vendor's endpoints, or of those given here.",
-  ),
-  issuer: text("The vendor's issuer (manual mode). The endpoints then come from its metadata alone."),
-  authorization_endpoint: text("The vendor's authorization endpoint (manual mode). Empty means the entry's own."),
-  token_endpoint: text("The vendor's token endpoint (manual mode). Empty means the entry's own."),
+  issuer: "The vendor's issuer (manual mode). The endpoints then come from its metadata alone.",
+  authorization_endpoint: "The vendor's authorization endpoint (manual mode). Empty means the entry's own.",
+  token_endpoint: "The vendor's token endpoint (manual mode). Empty means the entry's own.",
 };
 
-export const PUSHED: Record<string, Schema> = {
+export const PUSHED: Members = {
   response_type: text("Always code.", { enum: ["code"] }),
-  vendor: text(
-    "A vendor's id of /v1/vendors. It may be left out, or be custom, if issuer or both endpoints are given.",
-  ),
-  redirect_uri: text("One of the client's registered URIs, character for character."),
+  vendor: "A vendor's id of /v1/vendors. It may be left out, or be custom, if issuer or both endpoints are given.",
+  redirect_uri: "One of the client's registered URIs, character for character.",
   code_challenge: text("The challenge of PKCE #1, BASE64URL(SHA-256(code_verifier)).", {
     minLength: 43,
     maxLength: 43,
   }),
   code_challenge_method: text("Always S256.", { enum: ["S256"] }),
   state: text("The client's state, which the broker returns byte for byte.", { maxLength: 4096 }),
-  scope: text("Scopes are separated by spaces. Without them the vendor's default scopes are requested."),
-  login_hint: text("Sent to the vendor unchanged."),
-  prompt: text("Sent to the vendor unchanged."),
-  resource: text("An absolute URI without a fragment (RFC 8707)."),
-  vendor_params: text(
+  scope: "Scopes are separated by spaces. Without them the vendor's default scopes are requested.",
+  login_hint: "Sent to the vendor unchanged.",
+  prompt: "Sent to the vendor unchanged.",
+  resource: "An absolute URI without a fragment (RFC 8707).",
+  vendor_params:
     "A JSON object of strings with further authorization parameters. Names that OAuth reserves are refused.",
-  ),
   ...OWN,
 };
 
-export const AUTHENTICATION: Record<string, Schema> = {
-  client_id: text("The client that authenticates."),
-  client_secret: text("The client's secret, for client_secret_post."),
-  client_assertion_type: text("This is urn:ietf:params:oauth:client-assertion-type:jwt-bearer, for private_key_jwt."),
-  client_assertion: text(
+export const AUTHENTICATION: Members = {
+  client_id: "The client that authenticates.",
+  client_secret: "The client's secret, for client_secret_post.",
+  client_assertion_type: "This is urn:ietf:params:oauth:client-assertion-type:jwt-bearer, for private_key_jwt.",
+  client_assertion:
     "The client's signed JWT, for private_key_jwt. Its aud is the issuer, it lives 60 s at most, and its jti works once.",
-  ),
 };
 
-export const CONNECTION: Schema = text(
-  "The connection as it came with the token. It names what issued the token. A sealed refresh token may be sent instead. It is required if clients of several owners share the vendor client.",
-);
+export const CONNECTION =
+  "The connection as it came with the token. It names what issued the token. A sealed refresh token may be sent instead. It is required if clients of several owners share the vendor client.";
 
-export const WHAT_MINTED: Record<string, Schema> = {
+export const WHAT_MINTED: Members = {
   connection: CONNECTION,
-  vendor: text("The vendor, instead of connection, with the parameters below as the flow had them."),
+  vendor: "The vendor, instead of connection, with the parameters below as the flow had them.",
   ...OWN,
 };
 
@@ -226,15 +193,15 @@ export const callback = (operationId: string, summary: string): Schema => ({
       query("error", "The vendor's error, if it sends no code."),
       query("error_description", "The vendor's description of the error."),
     ],
-    responses: { "303": TO_CLIENT, ...SHOWN },
+    responses: { "303": TO_CLIENT, ...pages(400, 403, 500, 503) },
   },
   post: {
     operationId: `${operationId}FormPost`,
     summary: `${summary}, by form_post`,
     ...OPEN,
-    requestBody: form({ code: text("The vendor's code."), state: text("The broker's state.") }, [], {
+    requestBody: form({ code: "The vendor's code.", state: "The broker's state." }, [], {
       code: { code: "…", state: "…" },
     }),
-    responses: { "303": TO_GET, ...POSTED },
+    responses: { "303": TO_GET, ...pages(400, 413, 415, 500, 503) },
   },
 });

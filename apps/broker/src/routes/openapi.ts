@@ -9,32 +9,28 @@ import {
   callback,
   COMPONENTS,
   CONNECTION,
-  ERRORS,
+  errors,
   form,
   inPath,
   json,
-  NOT_FOUND,
-  NOT_READY,
+  OBJECT,
   OPEN,
   page,
-  POSTED,
+  pages,
   PUSHED,
   query,
   ref,
-  REFUSED,
-  SHOWN,
   TO_VENDOR,
-  TOO_LARGE,
   WHAT_MINTED,
 } from "./openapi-parts.ts";
-import { type Schema, shape, text } from "./openapi-schemas.ts";
+import { type Members, type Schema, shape, text } from "./openapi-schemas.ts";
 
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:q5Yz0mJ2Wb8sVtKfN1xR4A";
 
 interface Api {
-  readonly fields: Record<string, Schema>;
+  readonly fields: Members;
   readonly required?: readonly string[];
   /** Whole bodies, by name. */
   readonly examples: Record<string, Record<string, string>>;
@@ -53,18 +49,16 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       // In the header, or in the form (the second entry).
       security: [{ clientBasic: [] }, {}],
       requestBody: form({ ...fields, ...AUTHENTICATION }, required, examples),
-      responses: { [status]: ok, ...ERRORS, ...TOO_LARGE },
+      responses: { [status]: ok, ...errors(400, 401, 413, 415, 429, 500, 502, 503) },
     },
   });
-  /** To which credentials add something. */
-  const vendors = (operationId: string, summary: string, ok: Schema, more: Record<string, Schema> = {}): Schema => ({
-    operationId,
-    summary,
-    security: [{}, { clientBasic: [] }],
-    responses: { "200": ok, ...REFUSED, ...more, ...TOO_LARGE },
+  const open = (operationId: string, summary: string, ok: Schema, { status = 200, refused = errors() } = {}) => ({
+    get: { operationId, summary, ...OPEN, responses: { [status]: ok, ...refused } },
   });
-  const open = (operationId: string, summary: string, ok: Record<string, Schema>): Schema => ({
-    get: { operationId, summary, ...OPEN, responses: { ...ok, ...TOO_LARGE } },
+  /** To which credentials add something. */
+  const vendors = (operationId: string, summary: string, ok: Schema, ...more: number[]): Schema => ({
+    ...open(operationId, summary, ok, { refused: errors(400, 401, 500, 503, ...more) }).get,
+    security: [{}, { clientBasic: [] }],
   });
   return {
     openapi: "3.1.0",
@@ -77,18 +71,16 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
     },
     servers: [{ url: issuer }],
     paths: {
-      "/.well-known/oauth-authorization-server": open("getMetadata", "The metadata of RFC 8414", {
-        "200": json(
-          "The broker's endpoints and what they take.",
-          { type: "object" },
-          {
-            issuer,
-            authorization_endpoint: `${issuer}/v1/authorize`,
-            pushed_authorization_request_endpoint: `${issuer}/v1/par`,
-            token_endpoint: `${issuer}/v1/token`,
-          },
-        ),
-      }),
+      "/.well-known/oauth-authorization-server": open(
+        "getMetadata",
+        "The metadata of RFC 8414",
+        json("The broker's endpoints and what they take.", OBJECT, {
+          issuer,
+          authorization_endpoint: `${issuer}/v1/authorize`,
+          pushed_authorization_request_endpoint: `${issuer}/v1/par`,
+          token_endpoint: `${issuer}/v1/token`,
+        }),
+      ),
       "/v1/par": api("pushRequest", "Start a flow (RFC 9126)", {
         fields: PUSHED,
         required: ["client_id", "response_type", "redirect_uri", "code_challenge", "code_challenge_method"],
@@ -108,7 +100,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         ok: json(
           "The user's browser is sent to /v1/authorize with this request_uri.",
           shape(["request_uri", "expires_in"], {
-            request_uri: text("The request URI, which works once."),
+            request_uri: "The request URI, which works once.",
             expires_in: { type: "integer", description: "Seconds until the request URI ends." },
           }),
           { request_uri: REQUEST_URI, expires_in: 300 },
@@ -128,7 +120,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
               "If clients of several owners share the vendor's credentials, a page names client and owner first.",
             ),
             "303": TO_VENDOR,
-            ...SHOWN,
+            ...pages(400, 403, 500, 503),
           },
         },
         post: {
@@ -137,15 +129,15 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           ...OPEN,
           requestBody: form(
             {
-              client_id: text("The same as in the query."),
-              request_uri: text("The same as in the query. It is spent here."),
+              client_id: "The same as in the query.",
+              request_uri: "The same as in the query. It is spent here.",
               decision: text("The button that was pressed.", { enum: ["approve", "deny"] }),
-              csrf: text("The token of the page that this browser was shown."),
+              csrf: "The token of the page that this browser was shown.",
             },
             ["client_id", "request_uri", "decision", "csrf"],
             { approve: { client_id: "platform", request_uri: REQUEST_URI, decision: "approve", csrf: "…" } },
           ),
-          responses: { "303": TO_VENDOR, ...POSTED, ...SHOWN },
+          responses: { "303": TO_VENDOR, ...pages(400, 403, 413, 415, 500, 503) },
         },
       },
       "/v1/callback": callback("callback", "The vendor sends the browser back"),
@@ -156,11 +148,11 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       "/v1/token": api("redeemOrRefresh", "Redeem the broker's code, or refresh", {
         fields: {
           grant_type: text("The grant.", { enum: ["authorization_code", "refresh_token"] }),
-          code: text("The broker's code."),
-          redirect_uri: text("The redirect URI that was pushed."),
+          code: "The broker's code.",
+          redirect_uri: "The redirect URI that was pushed.",
           code_verifier: text("The verifier of PKCE #1.", { minLength: 43, maxLength: 128 }),
-          refresh_token: text("The refresh token. A sealed one needs neither connection nor vendor beside it."),
-          scope: text("A refresh may ask for a narrower scope."),
+          refresh_token: "The refresh token. A sealed one needs neither connection nor vendor beside it.",
+          scope: "A refresh may ask for a narrower scope.",
           ...WHAT_MINTED,
         },
         required: ["grant_type"],
@@ -189,8 +181,8 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       }),
       "/v1/revoke": api("revoke", "Revoke at the vendor (RFC 7009)", {
         fields: {
-          token: text("The token to revoke."),
-          token_type_hint: text("Either access_token or refresh_token."),
+          token: "The token to revoke.",
+          token_type_hint: "Either access_token or refresh_token.",
           ...WHAT_MINTED,
         },
         required: ["token"],
@@ -203,12 +195,12 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
       }),
       "/v1/check": api("check", "Is this connection still good?", {
         fields: {
-          access_token: text("The token. It is sent only to hosts that the connection pins."),
+          access_token: "The token. It is sent only to hosts that the connection pins.",
           connection: CONNECTION,
-          refresh_token: text("A sealed refresh token may be sent instead of connection."),
-          scope: text("The scopes that the caller needs, separated by spaces."),
-          vendor_client_id: text("The client id that the connection names (BYOC)."),
-          vendor_client_secret: text("The secret of vendor_client_id, which is never kept (BYOC)."),
+          refresh_token: "A sealed refresh token may be sent instead of connection.",
+          scope: "The scopes that the caller needs, separated by spaces.",
+          vendor_client_id: "The client id that the connection names (BYOC).",
+          vendor_client_secret: "The secret of vendor_client_id, which is never kept (BYOC).",
         },
         required: ["access_token"],
         examples: { connection: { access_token: "…", connection: "…", scope: "read" } },
@@ -224,28 +216,26 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
         examples: { flow: { client_id: "platform", vendor: "my-vendor" } },
         ok: json(
           "The tier, the endpoints, the redirect URI to register, and each value with its source. Nothing is stored.",
-          { type: "object" },
+          OBJECT,
           { vendor: "my-vendor", tier: 1, redirect_uri: `${issuer}/v1/callback` },
         ),
       }),
       "/v1/vendors": {
-        get: {
-          ...vendors(
-            "listVendors",
-            "All vendors, or those that a search finds",
-            json(
-              "The vendors. A client that authenticates also sees which have approved it.",
-              shape(["vendors"], {
-                vendors: { type: "array", items: ref("Vendor") },
-                did_you_mean: text("The nearest name, if a search finds none."),
-              }),
-              { vendors: [], did_you_mean: "my-vendor" },
-            ),
+        parameters: [
+          query("q", "A part of an id, a name or an alias. The best matches come first.", { maxLength: 64 }, "my"),
+        ],
+        get: vendors(
+          "listVendors",
+          "All vendors, or those that a search finds",
+          json(
+            "The vendors. A client that authenticates also sees which have approved it.",
+            shape(["vendors"], {
+              vendors: { type: "array", items: ref("Vendor") },
+              did_you_mean: "The nearest name, if a search finds none.",
+            }),
+            { vendors: [], did_you_mean: "my-vendor" },
           ),
-          parameters: [
-            query("q", "A part of an id, a name or an alias. The best matches come first.", { maxLength: 64 }, "my"),
-          ],
-        },
+        ),
       },
       "/v1/vendors/{id}": {
         parameters: [inPath("id", "A vendor's id, or one of its other names.", "my-vendor")],
@@ -253,9 +243,7 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
           "getVendor",
           "One vendor",
           json("The vendor, with the sources of its entry.", ref("VendorDetails")),
-          {
-            "404": NOT_FOUND,
-          },
+          404,
         ),
       },
       "/register": {
@@ -268,10 +256,9 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
             content: {
               "application/json": {
                 schema: shape(["vendor"], {
-                  vendor: text("A vendor's id of /v1/vendors."),
-                  initial_access_token: text(
+                  vendor: "A vendor's id of /v1/vendors.",
+                  initial_access_token:
                     "Some vendors require an initial access token. Without one the broker sends the owner's of the configuration, else the vendor's.",
-                  ),
                 }),
                 example: { vendor: "my-vendor" },
               },
@@ -288,30 +275,24 @@ export function openApiDocument(issuer: string): Record<string, unknown> {
                 "The vendor's own answer, with its status and Content-Type, or our refusal, which has the members of Error.",
               content: { "*/*": {} },
             },
-            ...TOO_LARGE,
+            ...errors(),
           },
         },
       },
-      "/healthz": open("getLiveness", "Liveness", {
-        "200": json("The process runs.", { type: "object" }, { status: "ok" }),
-      }),
-      "/readyz": open("getReadiness", "Readiness", {
-        "200": json("Store, keys and audit stream work.", { type: "object" }, { status: "ready" }),
-        "503": NOT_READY,
-      }),
+      "/healthz": open("getLiveness", "Liveness", json("The process runs.", OBJECT, { status: "ok" })),
+      "/readyz": open(
+        "getReadiness",
+        "Readiness",
+        json("Store, keys and audit stream work.", OBJECT, { status: "ready" }),
+        { refused: errors(503) },
+      ),
       "/metrics": open("getMetrics", "Prometheus text", {
-        "200": {
-          description: "The metrics of this process.",
-          content: { "text/plain": { schema: { type: "string" } } },
-        },
+        description: "The metrics of this process.",
+        content: { "text/plain": { schema: { type: "string" } } },
       }),
-      "/openapi.json": open("getOpenApi", "This document", {
-        "200": json("The document in OpenAPI 3.1.", { type: "object" }),
-      }),
-      "/favicon.ico": open("getIcon", "No icon", { "204": { description: "The broker has no icon." } }),
-      "/": open("getHomePage", "A page for people", {
-        "200": page("A page that says what the broker is and lists the vendors."),
-      }),
+      "/openapi.json": open("getOpenApi", "This document", json("The document in OpenAPI 3.1.", OBJECT)),
+      "/favicon.ico": open("getIcon", "No icon", { description: "The broker has no icon." }, { status: 204 }),
+      "/": open("getHomePage", "A page for people", page("A page that says what the broker is and lists the vendors.")),
     },
     components: COMPONENTS,
   };
