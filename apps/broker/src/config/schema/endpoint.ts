@@ -2,7 +2,7 @@
 import { placeholderNames } from "@oauth-broker/oauth-core/protocol";
 import { checkEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { problemOfThrown } from "@oauth-broker/service/configuration";
-import { type FieldMeta, text } from "./fields.ts";
+import { type Row, text } from "./fields.ts";
 
 /** What the egress section of the same file permits. */
 export interface UrlRules {
@@ -29,10 +29,10 @@ const KEYWORDS = { pattern: String.raw`^[Hh][Tt][Tt][Pp][Ss]?://[\x21-\x7e]+$`, 
 
 /** An endpoint that the egress rules permit. */
 //= bar#EG-7
-export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
-  return text({ type: TYPE, keywords: { ...KEYWORDS, not: { pattern: "[#{}]" } }, ...meta }, (value) =>
-    /[{}]/.test(value) ? "has braces, and no {placeholders} here: write the whole address" : problemOf(value, rules),
-  );
+export function endpoint(rules: UrlRules, row: Row) {
+  const check = (value: string): string | undefined =>
+    /[{}]/.test(value) ? "has braces, and no {placeholders} here: write the whole address" : problemOf(value, rules);
+  return text({ type: TYPE, keywords: { ...KEYWORDS, not: { pattern: "[#{}]" } }, check, ...row });
 }
 
 /**
@@ -40,11 +40,12 @@ export function endpoint(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
  * complete URL is checked when a flow fills it.
  */
 //= bar#EG-7
-export function endpointTemplate(rules: UrlRules, meta: Omit<FieldMeta, "type">) {
-  return text({ type: TYPE, keywords: KEYWORDS, ...meta }, (value) => {
+export function endpointTemplate(rules: UrlRules, row: Row) {
+  const check = (value: string): string | undefined => {
     const problem = problemOfThrown(() => void placeholderNames(value));
     return problem?.replace(/^a URL template /, "") ?? problemOf(sampleOf(value), rules);
-  });
+  };
+  return text({ type: TYPE, keywords: KEYWORDS, check, ...row });
 }
 
 function problemOf(url: string, rules: UrlRules): string | undefined {

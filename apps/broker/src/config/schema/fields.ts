@@ -2,7 +2,7 @@
  * The building blocks of the schema. Every field states in one place how it is checked and how it
  * is described: docs/configuration.md and the message about a bad value use the same text.
  */
-import { checkCidr, checkVendorId, patternOf, readSecret } from "@oauth-broker/service/configuration";
+import { checkCidr, checkVendorId, type Parsed, patternOf, readSecret } from "@oauth-broker/service/configuration";
 import { Secret } from "@oauth-broker/oauth-core";
 import { z } from "zod";
 
@@ -20,8 +20,8 @@ export interface FieldMeta {
   readonly alone?: "entry" | z.core.JSONSchema.BaseSchema;
 }
 
-/** A description whose type the kind of field implies if it names none. */
-type Meta = Omit<FieldMeta, "type"> & { readonly type?: string };
+/** A row of the schema: a description, whose type the kind of field implies if it names none, and the rules of the kind. */
+export type Row<Rules = unknown> = Omit<FieldMeta, "type"> & { readonly type?: string } & Rules;
 
 /**
  * Describes what is wrong with a value as the end of a sentence (`must be …`); undefined for a
@@ -45,13 +45,17 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape, keywords: z.c
   return z.strictObject(shape).register(sectionKeywords, keywords);
 }
 
-export function text(meta: Meta, check?: Check<string>) {
+interface Checked {
+  readonly check?: Check<string> | undefined;
+}
+
+export function text({ check, ...meta }: Row<Checked>) {
   const schema = check === undefined ? z.string().min(1) : z.string().min(1).superRefine(problemFrom(check));
   return schema.register(fieldMeta, withPattern({ type: "text", ...meta }, check));
 }
 
 /** Text that is converted; `parse` returns the value or what is wrong. */
-export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value: T } | { problem: string }) {
+export function parsedText<T>({ parse, ...meta }: FieldMeta & { parse: (value: string) => Parsed<T> }) {
   const schema = z
     .string()
     .min(1)
@@ -65,21 +69,24 @@ export function parsedText<T>(meta: FieldMeta, parse: (value: string) => { value
 }
 
 /** A secret or an id issued by others, by the rule of every source. */
-export function secretText(meta: Meta, check?: Check<string>) {
-  return parsedText({ type: "text", ...meta }, (written) => readSecret(written, check));
+export function secretText({ check, ...meta }: Row<Checked>) {
+  return parsedText({ type: "text", ...meta, parse: (written) => readSecret(written, check) });
 }
 
 /** A secret that is kept as one. */
-export function secret(meta: Meta, check?: Check<string>) {
-  return secretText({ type: "secret", ...meta }, check).transform((value) => new Secret(value));
+export function secret(row: Row<Checked>) {
+  return secretText({ type: "secret", ...row }).transform((value) => new Secret(value));
 }
 
-/**
- * A number. Digits in a string are accepted too, because env:NAME yields a string.
- *
- * @param whyMost printed when the value is too large
- */
-export function integer({ type = "whole number", ...meta }: Meta, least: number, most: number, whyMost?: string) {
+interface Bounds {
+  readonly least: number;
+  readonly most: number;
+  /** Printed when the value is too large. */
+  readonly whyMost?: string;
+}
+
+/** A number. Digits in a string are accepted too, because env:NAME yields a string. */
+export function integer({ type = "whole number", least, most, whyMost, ...meta }: Row<Bounds>) {
   const tooMuch = `must be at most ${most}${whyMost === undefined ? "" : `: ${whyMost}`}`;
   const number = z
     .int()
@@ -93,71 +100,76 @@ export function integer({ type = "whole number", ...meta }: Meta, least: number,
   return schema.register(fieldMeta, { ...meta, type: `${type}, ${least} to ${most}`, keywords });
 }
 
-export function flag(meta: Omit<FieldMeta, "type">) {
+export function flag(meta: Row) {
   const schema = z.preprocess((value) => (value === "true" ? true : value === "false" ? false : value), z.boolean());
   return schema.register(fieldMeta, { type: "true or false", ...meta });
 }
 
-export function choice<const Values extends readonly [string, ...string[]]>(
-  meta: Omit<FieldMeta, "type">,
-  values: Values,
-) {
+export function choice<const Values extends readonly [string, ...string[]]>({
+  values,
+  ...meta
+}: Row<{ values: Values }>) {
   return z.enum(values).register(fieldMeta, {
     type: values.map((value) => (/^[\w-]+$/.test(value) ? value : JSON.stringify(value))).join(" | "),
     ...meta,
   });
 }
 
-/** @param least how many entries it must have */
-export function listOf<Item extends z.ZodType>(item: Item, meta: FieldMeta, least = 0) {
-  return z.array(item).min(least).register(fieldMeta, meta);
+/** With at least so many entries. */
+export function listOf<Item extends z.ZodType>({ of, least = 0, ...meta }: FieldMeta & { of: Item; least?: number }) {
+  return z.array(of).min(least).register(fieldMeta, meta);
+}
+
+export function vendorId(row: Row) {
+  return text({ type: "vendor id", check: checkVendorId, ...row });
 }
 
 /** @param each of one of them */
 export function vendorIds(description: string, each: string) {
-  const item = text({ type: "vendor id", description: each, example: "google-workspace" }, checkVendorId);
-  return listOf(item, { type: "list of vendor ids", description });
+  const of = vendorId({ description: each, example: "google-workspace" });
+  return listOf({ type: "list of vendor ids", description, of });
 }
 
 /** @param each of one of them */
 export function networks(description: string, each: string) {
   const [example, keywords] = ["10.20.0.0/16", { pattern: String.raw`^[0-9A-Fa-f:.]+/\d{1,3}$` }];
-  const item = text({ type: "network in CIDR notation", description: each, example, keywords }, checkCidr);
-  return listOf(item, { type: "list of networks", description, example: `[${example}]` });
+  const of = text({ type: "network in CIDR notation", description: each, example, keywords, check: checkCidr });
+  return listOf({ type: "list of networks", description, example: `[${example}]`, of });
 }
 
-/**
- * A list. One value without brackets is a list of one.
- *
- * @param prepare of such a value
- */
-export function oneOrList<Item extends z.ZodType>(
-  item: Item,
-  meta: FieldMeta,
-  check?: Check<readonly z.infer<Item>[]>,
-  prepare: (value: unknown) => unknown = (value) => value,
-) {
-  const list = check === undefined ? z.array(item).min(1) : z.array(item).min(1).superRefine(problemFrom(check));
+interface OneOrList<Item extends z.ZodType> extends FieldMeta {
+  readonly of: Item;
+  readonly check?: Check<readonly z.infer<Item>[]>;
+  /** Of a value without brackets. */
+  readonly prepare?: (value: unknown) => unknown;
+}
+
+/** A list. One value without brackets is a list of one. */
+export function oneOrList<Item extends z.ZodType>({ of, check, prepare = asIs, ...meta }: OneOrList<Item>) {
+  const list = check === undefined ? z.array(of).min(1) : z.array(of).min(1).superRefine(problemFrom(check));
   return z
     .preprocess((value) => (value === undefined || Array.isArray(value) ? value : [prepare(value)]), list)
     .register(fieldMeta, { alone: "entry", ...meta });
 }
 
-export function mapOf<Value extends z.ZodType>(meta: FieldMeta, checkKey: Check<string>, value: Value) {
-  const pattern = patternOf(checkKey);
+export function mapOf<Value extends z.ZodType>({ name, of, ...meta }: FieldMeta & { name: Check<string>; of: Value }) {
+  const pattern = patternOf(name);
   const keywords = pattern === undefined ? {} : { propertyNames: { pattern } };
-  return z.record(z.string().superRefine(problemFrom(checkKey)), value).register(fieldMeta, { ...meta, keywords });
+  return z.record(z.string().superRefine(problemFrom(name)), of).register(fieldMeta, { ...meta, keywords });
+}
+
+interface Structure extends FieldMeta {
+  readonly check: Check<unknown>;
+  readonly prepare?: (value: unknown) => unknown;
 }
 
 /** Any structure; `check` validates it as a whole. */
-export function structure<T>(
-  meta: FieldMeta,
-  check: Check<unknown>,
-  prepare: (value: unknown) => unknown = (value) => value,
-) {
+export function structure<T>({ check, prepare = asIs, ...meta }: Structure) {
   const checked = z.custom<T>().superRefine(problemFrom(check));
   return z.preprocess(prepare, checked).register(fieldMeta, meta);
 }
+
+const asIs = (value: unknown): unknown => value;
 
 function problemFrom<T>(check: Check<T>) {
   return (value: T, context: { addIssue: (issue: { code: "custom"; message: string }) => void }): void => {

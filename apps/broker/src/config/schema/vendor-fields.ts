@@ -73,15 +73,19 @@ function schemaOf(shape: Shape, rules: UrlRules): z.ZodType {
       return shape.operatorsPlaceholders === false ? endpoint(rules, untyped) : endpointTemplate(rules, untyped);
     case "text":
       if (shape.as === "parameter") return z.string().max(2048);
-      return text({ ...meta, ...(shape.except && { keywords: { not: { enum: [...shape.except] } } }) }, shape.check);
+      return text({
+        ...meta,
+        ...(shape.except && { keywords: { not: { enum: [...shape.except] } } }),
+        check: shape.check,
+      });
     case "choice":
-      return choice(untyped, shape.values);
+      return choice({ ...untyped, values: shape.values });
     case "number":
-      return integer(meta, shape.least, shape.most);
+      return integer({ ...meta, least: shape.least, most: shape.most });
     case "flag":
       return flag(untyped);
     case "json":
-      return structure(meta, checkObject);
+      return structure({ ...meta, check: checkObject });
     case "map":
       return mapSchema(shape, meta, rules);
     case "list":
@@ -97,14 +101,16 @@ function schemaOf(shape: Shape, rules: UrlRules): z.ZodType {
 
 function listSchema({ of, short, mayBeEmpty }: ListShape, meta: FieldMeta, rules: UrlRules): z.ZodType {
   const item = schemaOf(of, rules);
-  if (short === undefined) return listOf(item, meta, mayBeEmpty === true ? 0 : 1);
+  if (short === undefined) return listOf({ ...meta, of: item, least: mayBeEmpty === true ? 0 : 1 });
   const member = of.is === "object" ? of.members[short] : undefined;
   const alone = member?.is === "choice" ? { enum: [...member.values] } : {};
-  return oneOrList(item, { ...meta, alone }, undefined, (one) => (typeof one === "string" ? { [short]: one } : one));
+  const prepare = (one: unknown): unknown => (typeof one === "string" ? { [short]: one } : one);
+  return oneOrList({ ...meta, alone, of: item, prepare });
 }
 
 function mapSchema(shape: MapShape, meta: FieldMeta, rules: UrlRules): z.ZodType {
-  const map = mapOf(meta, shape.operatorsName ?? shape.name ?? (() => undefined), schemaOf(shape.of, rules));
+  const name = shape.operatorsName ?? shape.name ?? (() => undefined);
+  const map = mapOf({ ...meta, name, of: schemaOf(shape.of, rules) });
   if (shape.names === undefined) return map;
   return map.transform((written) =>
     Object.fromEntries(Object.entries(written).map(([name, value]) => [name.toLowerCase(), value])),
