@@ -74,9 +74,9 @@ locals {
 
 resource "aws_dynamodb_table" "table" {
   name                        = var.table_name
-  billing_mode                = "PAY_PER_REQUEST"
   hash_key                    = "pk"
   range_key                   = "sk"
+  billing_mode                = "PAY_PER_REQUEST"
   deletion_protection_enabled = true
 
   attribute {
@@ -361,10 +361,14 @@ resource "aws_cloudwatch_metric_alarm" "table_fails" {
 }
 
 resource "aws_cloudwatch_metric_alarm" "table_slow" {
-  alarm_name          = "${var.table_name}-TableSlow"
-  alarm_description   = "The slowest hundredth of writes to the table takes more than 100 ms."
-  namespace           = "AWS/DynamoDB"
-  metric_name         = "SuccessfulRequestLatency"
+  alarm_name        = "${var.table_name}-TableSlow"
+  alarm_description = "The slowest hundredth of writes to the table takes more than 100 ms."
+  namespace         = "AWS/DynamoDB"
+  metric_name       = "SuccessfulRequestLatency"
+  dimensions = {
+    TableName = aws_dynamodb_table.table.name
+    Operation = "UpdateItem"
+  }
   extended_statistic  = "p99"
   period              = 60
   comparison_operator = "GreaterThanThreshold"
@@ -374,10 +378,6 @@ resource "aws_cloudwatch_metric_alarm" "table_slow" {
   treat_missing_data  = "notBreaching"
   alarm_actions       = local.has_alarm_topic ? [var.alarm_topic_arn] : null
   ok_actions          = local.has_alarm_topic ? [var.alarm_topic_arn] : null
-  dimensions = {
-    TableName = aws_dynamodb_table.table.name
-    Operation = "UpdateItem"
-  }
 }
 
 resource "aws_cloudwatch_metric_alarm" "counter_not_ready" {

@@ -21,13 +21,14 @@ const PSEUDO: Readonly<Record<string, string>> = {
   "AWS::NoValue": "null",
 };
 
+const ALARM = "aws_cloudwatch_metric_alarm";
 const TYPES: Readonly<Record<string, string>> = {
   "AWS::DynamoDB::Table": "aws_dynamodb_table",
   "AWS::KMS::Key": "aws_kms_key",
   "AWS::KMS::Alias": "aws_kms_alias",
   "AWS::IAM::Role": "aws_iam_role",
   "AWS::IAM::ManagedPolicy": "aws_iam_policy",
-  "AWS::CloudWatch::Alarm": "aws_cloudwatch_metric_alarm",
+  "AWS::CloudWatch::Alarm": ALARM,
 };
 
 /** What `Ref` of a resource is at AWS. */
@@ -169,134 +170,77 @@ function resourceBlocks(
   translate: Translate,
 ): Block[] {
   const type = TYPES[String(Type)];
-  const make = MAKERS[type ?? ""];
-  if (type === undefined || make === undefined)
-    throw new Error(`${id}: ${String(Type)} has no translation for Terraform`);
-  const properties = Properties as Json;
-  const { attributes, blocks = [], beside = [] } = make(properties, translate, id);
+  if (type === undefined) throw new Error(`${id}: ${String(Type)} has no translation for Terraform`);
+  const { Roles = [], ...properties } = Properties as Json;
+  const { attributes, blocks } = contentOf(properties, translate);
   return [
     {
       type: "resource",
       labels: [type, snake(id)],
       attributes: {
         count: typeof Condition === "string" ? expression(`local.${snake(Condition)} ? 1 : 0`) : undefined,
+        // CloudFormation makes a name.
+        alarm_name: type === ALARM ? expression(`"\${var.table_name}-${id}"`) : undefined,
         ...attributes,
       },
       blocks: [...blocks, ...(DeletionPolicy === "Retain" ? [KEPT] : [])],
     },
-    ...beside,
-  ];
-}
-
-interface Made {
-  readonly attributes: Readonly<Record<string, Value | undefined>>;
-  readonly blocks?: readonly Block[];
-  readonly beside?: readonly Block[];
-}
-
-const json = (value: Value): Value => expression((indent) => `jsonencode(${renderValue(value, indent)})`);
-const named = (list: unknown): readonly Json[] => (list ?? []) as readonly Json[];
-
-/** What has the same name in both, but for its spelling. */
-const inSnake = (properties: Json, translate: Translate): Readonly<Record<string, Value>> =>
-  Object.fromEntries(Object.entries(properties).map(([name, value]) => [snake(name), translate(value)]));
-
-const MAKERS: Readonly<Record<string, (properties: Json, translate: Translate, id: string) => Made>> = {
-  aws_dynamodb_table: ({ TableName, BillingMode, KeySchema, AttributeDefinitions, ...rest }, translate) => {
-    const keyOf = (type: string): string =>
-      String(named(KeySchema).find(({ KeyType }) => KeyType === type)?.["AttributeName"]);
-    const { TimeToLiveSpecification, PointInTimeRecoverySpecification, SSESpecification } = rest as Record<
-      string,
-      Json
-    >;
-    const kms = SSESpecification?.["KMSMasterKeyId"];
-    return {
-      attributes: {
-        name: translate(TableName),
-        billing_mode: translate(BillingMode),
-        hash_key: keyOf("HASH"),
-        range_key: keyOf("RANGE"),
-        deletion_protection_enabled: translate(rest["DeletionProtectionEnabled"]),
-      },
-      blocks: [
-        ...named(AttributeDefinitions).map(({ AttributeName, AttributeType }) => ({
-          type: "attribute",
-          attributes: { name: String(AttributeName), type: String(AttributeType) },
-        })),
-        {
-          type: "ttl",
-          attributes: {
-            attribute_name: String(TimeToLiveSpecification?.["AttributeName"]),
-            enabled: TimeToLiveSpecification?.["Enabled"] === true,
-          },
-        },
-        {
-          type: "point_in_time_recovery",
-          attributes: { enabled: PointInTimeRecoverySpecification?.["PointInTimeRecoveryEnabled"] === true },
-        },
-        {
-          type: "server_side_encryption",
-          attributes: {
-            enabled: SSESpecification?.["SSEEnabled"] === true,
-            kms_key_arn: kms === undefined ? undefined : translate(kms),
-          },
-        },
-      ],
-    };
-  },
-  aws_kms_key: ({ PendingWindowInDays, KeyPolicy, ...properties }, translate) => ({
-    attributes: {
-      ...inSnake(properties, translate),
-      deletion_window_in_days: translate(PendingWindowInDays),
-      policy: json(translate(KeyPolicy)),
-    },
-  }),
-  aws_kms_alias: ({ AliasName, ...properties }, translate) => ({
-    attributes: { name: translate(AliasName), ...inSnake(properties, translate) },
-  }),
-  aws_iam_role: ({ Description, AssumeRolePolicyDocument }, translate) => ({
-    attributes: {
-      description: translate(Description),
-      assume_role_policy: json(translate(AssumeRolePolicyDocument)),
-    },
-  }),
-  aws_iam_policy: ({ Description, PolicyDocument, Roles }, translate, id) => ({
-    attributes: { description: translate(Description), policy: json(translate(PolicyDocument)) },
-    beside: named(Roles).map((role) => ({
+    ...(Roles as readonly Json[]).map((role) => ({
       type: "resource",
       labels: ["aws_iam_role_policy_attachment", snake(id)],
       attributes: { role: translate(role), policy_arn: translate({ Ref: id }) },
     })),
+  ];
+}
+
+/** What the provider has by another name, or in another form: still spelt as CloudFormation does. */
+const REWRITTEN: Readonly<Record<string, (value: never) => Json>> = {
+  TableName: (Name) => ({ Name }),
+  AliasName: (Name) => ({ Name }),
+  KeySchema: (keys: readonly Json[]) =>
+    Object.fromEntries(keys.map(({ AttributeName, KeyType }) => [`${String(KeyType)}_KEY`, AttributeName])),
+  AttributeDefinitions: (all: readonly Json[]) => ({
+    Attribute: all.map(({ AttributeName: Name, AttributeType: Type }) => ({ Name, Type })),
   }),
-  aws_cloudwatch_metric_alarm: ({ Metrics, Dimensions, ...properties }, translate, id) => ({
-    attributes: {
-      alarm_name: expression(`"\${var.table_name}-${id}"`),
-      ...inSnake(properties, translate),
-      dimensions: Dimensions === undefined ? undefined : dimensionsOf(Dimensions, translate),
-    },
-    blocks: named(Metrics).map(({ Id, Expression, ReturnData, MetricStat }) => {
-      const { Metric, Stat, Period } = (MetricStat ?? {}) as Json;
-      const { Namespace, MetricName, Dimensions: dimensions } = (Metric ?? {}) as Json;
-      const metric = {
-        namespace: translate(Namespace),
-        metric_name: translate(MetricName),
-        dimensions: dimensionsOf(dimensions, translate),
-        stat: translate(Stat),
-        period: translate(Period),
-      };
-      return {
-        type: "metric_query",
-        attributes: {
-          id: String(Id),
-          expression: typeof Expression === "string" ? Expression : undefined,
-          // True where CloudFormation says nothing, false where the provider says nothing.
-          return_data: ReturnData !== false,
-        },
-        blocks: MetricStat === undefined ? [] : [{ type: "metric", attributes: metric }],
-      };
-    }),
+  TimeToLiveSpecification: (Ttl) => ({ Ttl }),
+  PointInTimeRecoverySpecification: ({ PointInTimeRecoveryEnabled: Enabled }: Json) => ({
+    PointInTimeRecovery: { Enabled },
+  }),
+  SSESpecification: ({ SSEEnabled: Enabled, KMSMasterKeyId: KmsKeyArn }: Json) => ({
+    ServerSideEncryption: { Enabled, KmsKeyArn },
+  }),
+  PendingWindowInDays: (DeletionWindowInDays) => ({ DeletionWindowInDays }),
+  KeyPolicy: (Policy) => ({ Policy }),
+  PolicyDocument: (Policy) => ({ Policy }),
+  AssumeRolePolicyDocument: (AssumeRolePolicy) => ({ AssumeRolePolicy }),
+  Metrics: (all: readonly Json[]) => ({
+    // True where CloudFormation says nothing, false where the provider says nothing.
+    MetricQuery: all.map((one) => ({ ...one, ReturnData: one["ReturnData"] !== false })),
+  }),
+  MetricStat: ({ Metric, ...rest }: { readonly Metric: Json }) => ({ Metric: { ...Metric, ...rest } }),
+  Dimensions: (all: readonly Json[]) => ({
+    Dimensions: Object.fromEntries(all.map(({ Name, Value }) => [String(Name), Value])),
   }),
 };
+const BLOCKS: ReadonlySet<string> = new Set(
+  "Attribute Ttl PointInTimeRecovery ServerSideEncryption MetricQuery Metric".split(" "),
+);
+const DOCUMENTS: ReadonlySet<string> = new Set(["Policy", "AssumeRolePolicy"]);
 
-const dimensionsOf = (list: unknown, translate: Translate): Value =>
-  Object.fromEntries(named(list).map(({ Name, Value }) => [String(Name), translate(Value)]));
+/** What has the same name in both, but for its spelling, goes over as it is. */
+function contentOf(properties: Json, translate: Translate): Required<Pick<Block, "attributes" | "blocks">> {
+  const given = Object.entries(properties)
+    .flatMap(([name, value]) => Object.entries(REWRITTEN[name]?.(value as never) ?? { [name]: value }))
+    .filter(([, value]) => value !== undefined);
+  const [blocks = [], attributes = []] = [true, false].map((is) => given.filter(([name]) => BLOCKS.has(name) === is));
+  return {
+    attributes: Object.fromEntries(
+      attributes.map(([name, value]) => [snake(name), DOCUMENTS.has(name) ? json(translate(value)) : translate(value)]),
+    ),
+    blocks: blocks.flatMap(([name, value]) =>
+      [value].flat().map((one) => ({ type: snake(name), ...contentOf(one as Json, translate) })),
+    ),
+  };
+}
+
+const json = (value: Value): Value => expression((indent) => `jsonencode(${renderValue(value, indent)})`);
