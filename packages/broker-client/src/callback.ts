@@ -8,16 +8,11 @@ import { BrokerClientError } from "./error.ts";
  */
 //= rfc9700#4.4.2.2
 export function queryOfCallback(callbackUrl: string | URL, redirectUri: string): string {
-  const asked = new URL(redirectUri);
-  let url: URL;
-  try {
-    url = new URL(callbackUrl, redirectUri);
-  } catch {
-    throw invalidCallback("malformed", "The callback is not a URL");
-  }
+  if (!URL.canParse(callbackUrl, redirectUri)) throw invalidCallback("malformed", "The callback is not a URL");
+  const url = new URL(callbackUrl, redirectUri);
   // Behind a proxy that ends TLS, scheme and host are the proxy's; the path is ours.
   //= rfc9700#4.4.2.2
-  if (url.pathname !== asked.pathname) {
+  if (url.pathname !== new URL(redirectUri).pathname) {
     throw invalidCallback("wrong_path", "The callback is not at the redirect URI of this client");
   }
   return url.search.slice(1);

@@ -66,9 +66,9 @@ describe("used sessions", () => {
 
   it("bar#XA-8 finish once, whatever the outcome, except an outage that spent nothing", async () => {
     const outage = fail("temporarily_unavailable");
-    const spent = createSpentSessions({ now });
+    const once = createSpentSessions(now, asIs);
     const finish = (error?: BrokerClientError) =>
-      spent.once(session, async () => (error === undefined ? "tokens" : Promise.reject(error)), asIs);
+      once(session, async () => (error === undefined ? "tokens" : Promise.reject(error)));
     await expect(finish(outage)).rejects.toBe(outage);
     const lost = fail("temporarily_unavailable", { retry: "restart" });
     await expect(finish(lost)).rejects.toBe(lost);
@@ -77,8 +77,8 @@ describe("used sessions", () => {
 
   it("are remembered while they could be used, and no longer", async () => {
     const clock = fixedClock(1_700_000_000);
-    const spent = createSpentSessions({ now: clock });
-    const finish = (state: string) => spent.once({ ...session, state }, async () => state, asIs);
+    const once = createSpentSessions(clock, asIs);
+    const finish = (state: string) => once({ ...session, state }, async () => state);
     expect(await finish("one")).toBe("one");
     await expect(finish("one")).rejects.toMatchObject({ details: { reason: "used" } });
     clock.advance(SESSION_SECONDS);

@@ -7,32 +7,25 @@ import type { Clock } from "./ports.ts";
 import { type BrokerClientError, isOutage } from "./error.ts";
 import { refused, type Session } from "./session.ts";
 
-export interface SpentSessions {
-  /**
-   * Runs `finish` unless the session was used. After an outage that spent nothing it may be used
-   * again.
-   *
-   * @param translate turns what `finish` throws into our error
-   * @throws BrokerClientError invalid_session, reason `used`
-   */
-  once<T>(session: Session, finish: () => Promise<T>, translate: (error: unknown) => BrokerClientError): Promise<T>;
-}
-
-export function createSpentSessions({ now }: { readonly now: Clock }): SpentSessions {
+/**
+ * @param translate turns what `finish` throws into our error
+ * @returns a function that runs `finish` unless the session was used. After an outage that spent
+ *   nothing it may be used again
+ */
+export function createSpentSessions(now: Clock, translate: (error: unknown) => BrokerClientError) {
   const spent = new Map<string, number>();
-  return {
-    once: async ({ state, expiresAt }, finish, translate) => {
-      forgetExpired(spent, now());
-      if (spent.has(state)) throw refused("used", "The callback was used before: start again");
-      spent.set(state, expiresAt);
-      try {
-        return await finish();
-      } catch (error) {
-        const known = translate(error);
-        if (isOutage(known)) spent.delete(state);
-        throw known;
-      }
-    },
+  /** @throws BrokerClientError invalid_session, reason `used` */
+  return async <T>({ state, expiresAt }: Session, finish: () => Promise<T>): Promise<T> => {
+    forgetExpired(spent, now());
+    if (spent.has(state)) throw refused("used", "The callback was used before: start again");
+    spent.set(state, expiresAt);
+    try {
+      return await finish();
+    } catch (error) {
+      const known = translate(error);
+      if (isOutage(known)) spent.delete(state);
+      throw known;
+    }
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { base64url } from "jose";
 import type { Clock, EpochSeconds } from "./ports.ts";
-import type { Refreshed } from "./types.ts";
+import type { Refreshed, RefreshRequest } from "./types.ts";
 
 type Later = Extract<Refreshed, { readonly outcome: "retry_later" }>;
 
@@ -12,34 +12,23 @@ type Later = Extract<Refreshed, { readonly outcome: "retry_later" }>;
 const MOST = 10_000;
 
 /** What a refresh is of. `connection` alone may be the same for two users. */
-export interface RefreshedGrant {
-  readonly refreshToken: string | undefined;
-  readonly connection?: string;
-  readonly vendor?: string;
-}
+type RefreshedGrant = Pick<RefreshRequest, "refreshToken" | "connection" | "vendor">;
 
-export interface Waits {
-  run(grant: RefreshedGrant, refresh: () => Promise<Refreshed>): Promise<Refreshed>;
-}
-
-export function createWaits({ now }: { readonly now: Clock }): Waits {
+/** @returns a function that refreshes, unless the vendor must be left alone */
+export function createWaits(now: Clock) {
   const waiting = new Map<string, { readonly until: EpochSeconds; readonly later: Later }>();
-  return {
-    run: async (grant, refresh) => {
-      const key = await keyOf(grant);
-      const known = waiting.get(key);
-      const left = known === undefined ? 0 : known.until - now();
-      if (known !== undefined && left > 0) return { ...known.later, retryAfterSeconds: left };
-      waiting.delete(key);
-      const refreshed = await refresh();
-      if (refreshed.outcome !== "retry_later" || refreshed.error.details.reason !== "vendor") return refreshed;
-      for (const [oldest] of waiting) {
-        if (waiting.size < MOST) break;
-        waiting.delete(oldest);
-      }
-      waiting.set(key, { until: now() + refreshed.retryAfterSeconds, later: refreshed });
-      return refreshed;
-    },
+  return async (grant: RefreshedGrant, refresh: () => Promise<Refreshed>): Promise<Refreshed> => {
+    const key = await keyOf(grant);
+    const known = waiting.get(key);
+    const left = known === undefined ? 0 : known.until - now();
+    if (known !== undefined && left > 0) return { ...known.later, retryAfterSeconds: left };
+    waiting.delete(key);
+    const refreshed = await refresh();
+    if (refreshed.outcome !== "retry_later" || refreshed.error.details.reason !== "vendor") return refreshed;
+    const [oldest = ""] = waiting.keys();
+    if (waiting.size >= MOST) waiting.delete(oldest);
+    waiting.set(key, { until: now() + refreshed.retryAfterSeconds, later: refreshed });
+    return refreshed;
   };
 }
 

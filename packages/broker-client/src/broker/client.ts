@@ -79,8 +79,8 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
   const authenticate = clientAuthentication(options);
   const fetch = brokerFetch(options.fetch);
   const metadata = createMetadata(issuer, { fetch, now });
-  const spent = createSpentSessions({ now });
-  const waits = createWaits({ now });
+  const once = createSpentSessions(now, (error) => withRestart(translate(error)));
+  const unlessWaiting = createWaits(now);
   const http = { [customFetch]: fetch, [allowInsecureRequests]: isInsecure(issuer) };
   const answered = { client, encryption, now };
   const extras = { issuer, client, authenticate, metadata, fetch };
@@ -124,20 +124,16 @@ export function createBrokerClient(options: BrokerClientOptions): BrokerClient {
         const parameters = readBrokerCallback(callbackUrl, session, { server, client });
         const { codeVerifier } = session;
         if (codeVerifier === undefined) throw refused("malformed", "The session has no code verifier");
-        return spent.once(
-          session,
-          async () => {
-            const grant = [server, client, authenticate, parameters, redirectUri, codeVerifier, http] as const;
-            return readTokens(await authorizationCodeGrantRequest(...grant), "code", { ...answered, server });
-          },
-          (error) => withRestart(translate(error)),
-        );
+        return once(session, async () => {
+          const grant = [server, client, authenticate, parameters, redirectUri, codeVerifier, http] as const;
+          return readTokens(await authorizationCodeGrantRequest(...grant), "code", { ...answered, server });
+        });
       }),
 
     refresh: async ({ refreshToken: given, ...request }) => {
       const refreshToken = given ?? "";
       if (refreshToken === "") return NOTHING_TO_REFRESH;
-      return waits.run({ ...request, refreshToken }, async () => {
+      return unlessWaiting({ ...request, refreshToken }, async () => {
         try {
           const server = await metadata();
           const additionalParameters = { ...grantForm(request), ...present({ scope: request.scope }) };

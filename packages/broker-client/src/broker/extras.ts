@@ -68,9 +68,7 @@ export async function check(
 ): Promise<Checked> {
   const at = deps.now();
   const form = { ...grantForm(target), ...present({ access_token: accessToken, scope }) };
-  const checked = readChecked(await post("/v1/check", form, deps), at);
-  if (checked !== undefined) return checked;
-  throw invalidResponse("malformed", "The broker does not say whether the token is good");
+  return readChecked(await post("/v1/check", form, deps), at);
 }
 
 async function post(
@@ -89,8 +87,8 @@ async function post(
 
 const WAYS: readonly Checked["checkedBy"][] = ["introspection", "userinfo", "account", "none"];
 
-/** @returns undefined for an answer that breaks its contract */
-function readChecked(members: JsonObject, at: number): Checked | undefined {
+/** @throws BrokerClientError invalid_response for an answer that breaks its contract */
+function readChecked(members: JsonObject, at: number): Checked {
   const { active, scope, missing_scope: missingScope, expires_in: expiresIn, account } = members;
   const checkedBy = WAYS.find((way) => way === members["checked_by"]);
   const isSound =
@@ -98,9 +96,10 @@ function readChecked(members: JsonObject, at: number): Checked | undefined {
     (checkedBy === "none" ? active === null : typeof active === "boolean") &&
     [scope, missingScope].every((text) => text === undefined || typeof text === "string") &&
     (expiresIn === undefined || (typeof expiresIn === "number" && expiresIn > 0));
-  if (!isSound) return undefined;
   const owner = readAccount(account);
-  if (account !== undefined && owner === undefined) return undefined;
+  if (!isSound || (account !== undefined && owner === undefined)) {
+    throw invalidResponse("malformed", "The broker does not say whether the token is good");
+  }
   return {
     active: active === null ? null : active === true,
     checkedBy,

@@ -19,16 +19,14 @@ export interface BrokerMetadata extends AuthorizationServer {
   readonly authorization_endpoint: string;
 }
 
-export interface MetadataDeps {
-  readonly fetch: Fetch;
-  readonly now: Clock;
-}
-
 /**
  * @returns a function that returns the metadata; concurrent callers share one request, and a
  *   failure is not cached
  */
-export function createMetadata(issuer: string, { fetch, now }: MetadataDeps): () => Promise<BrokerMetadata> {
+export function createMetadata(
+  issuer: string,
+  { fetch, now }: { readonly fetch: Fetch; readonly now: Clock },
+): () => Promise<BrokerMetadata> {
   let known: { readonly metadata: Promise<BrokerMetadata>; readonly until: EpochSeconds } | undefined;
   return async () => {
     if (known !== undefined && known.until > now()) return known.metadata;
@@ -51,7 +49,9 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
     [customFetch]: (from, { method, headers }) => fetch(from, { method, headers }),
     [allowInsecureRequests]: isInsecure(issuer),
   });
-  const metadata = await readMetadata(url, await requireSuccess(answer).catch(requireOwnFault));
+  const metadata = await processDiscoveryResponse(url, await requireSuccess(answer).catch(requireOwnFault)).catch(
+    notABroker,
+  );
   const { authorization_endpoint: authorizationEndpoint } = metadata;
   const endpoints = [
     authorizationEndpoint,
@@ -69,26 +69,19 @@ async function discover(issuer: string, fetch: Fetch): Promise<BrokerMetadata> {
     metadata.require_pushed_authorization_requests === true &&
     [metadata.code_challenge_methods_supported].flat().includes("S256") &&
     metadata.authorization_response_iss_parameter_supported === true;
-  if (metadata.issuer !== issuer || authorizationEndpoint === undefined || !areOwn || !isBroker) throw notABroker();
+  if (metadata.issuer !== issuer || authorizationEndpoint === undefined || !areOwn || !isBroker) return notABroker();
   return { ...metadata, authorization_endpoint: authorizationEndpoint };
-}
-
-async function readMetadata(issuer: URL, answer: Response): Promise<AuthorizationServer> {
-  try {
-    return await processDiscoveryResponse(issuer, answer);
-  } catch {
-    throw notABroker();
-  }
 }
 
 /** That a token is dead, or a code spent, is not said by a response that had neither in its request. */
 function requireOwnFault(error: BrokerClientError): never {
-  throw isOutage(error) || error.code === "server_error" ? error : notABroker();
+  if (isOutage(error) || error.code === "server_error") throw error;
+  return notABroker();
 }
 
-function notABroker(): BrokerClientError {
+function notABroker(): never {
   const description = "The metadata at the issuer is not that of a broker with this base_url, byte for byte";
-  return invalidResponse("not_a_broker", description);
+  throw invalidResponse("not_a_broker", description);
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

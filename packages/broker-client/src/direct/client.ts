@@ -57,7 +57,8 @@ const TIMEOUT_MS = 10_000;
  */
 export function direct(options: DirectOptions): DirectClient {
   const { redirectUri, now = systemClock } = options;
-  requireOwner({ clientId: options.credentials.clientId, redirectUri });
+  const owner = { clientId: options.credentials.clientId, redirectUri };
+  requireOwner(owner);
   const { vendor: entry, credentials } = directVendor(options);
   const { clientId } = credentials;
   const { allowLoopback = false, allowCidrs = [] } = options.egress ?? {};
@@ -68,9 +69,8 @@ export function direct(options: DirectOptions): DirectClient {
   const { fetch, close } =
     options.fetch === undefined ? createEgress(given) : { fetch: options.fetch, close: async () => undefined };
   const vendorClient = createVendorClient({ fetch, timer: systemTimer, now, allowLoopback, allowCidrs, operatorUrls });
-  const spent = createSpentSessions({ now });
-  const waits = createWaits({ now });
-  const owner = { clientId, redirectUri };
+  const once = createSpentSessions(now, problem);
+  const unlessWaiting = createWaits(now);
   const resolve = async (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const contextOf = (vendor: ResolvedVendor): string =>
     flowContextHash({ vendor, clientId, credentialsId: credentials.id, platformClientId: "", redirectUri });
@@ -100,23 +100,17 @@ export function direct(options: DirectOptions): DirectClient {
           scope: scope === undefined ? [] : parseScope(scope),
           ...defined({ codeVerifier, nonce, resource }),
         };
-        return spent.once(
-          session,
-          async () => {
-            const at = now();
-            const tokens = await vendorClient.redeemCode(vendor, credentials, redeem);
-            const connection = connectionOf(vendor, clientId, tokens.idToken, callbackData);
-            return tokensOf(
-              { ...tokens, vendorData: { ...callbackData, ...tokens.vendorData } },
-              { vendor, connection, at },
-            );
-          },
-          problem,
-        );
+        return once(session, async () => {
+          const at = now();
+          const tokens = await vendorClient.redeemCode(vendor, credentials, redeem);
+          const connection = connectionOf(vendor, clientId, tokens.idToken, callbackData);
+          const vendorData = { ...callbackData, ...tokens.vendorData };
+          return tokensOf({ ...tokens, vendorData }, { vendor, connection, at });
+        });
       }),
 
     refresh: (request) =>
-      waits.run(request, async () => {
+      unlessWaiting(request, async () => {
         try {
           const { refreshToken = "", connection, scope } = requireTarget(request, entry.id);
           if (refreshToken === "") return NOTHING_TO_REFRESH;
