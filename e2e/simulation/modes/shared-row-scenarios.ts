@@ -54,7 +54,7 @@ export const SHARED_ROW_SCENARIOS: Readonly<Record<string, Scenario>> = {
       const isLinked = linked !== "conflict";
       if (isLinked === (ended !== "conflict")) promises.broke("a link and a disconnect over one version are not one");
       // Then, as in a server, what is stored nowhere is revoked.
-      if (!isLinked) await discardTokens(newer, { user: USER, account: undefined }, linking);
+      if (!isLinked) await discardTokens(newer, USER, linking);
       if (typeof ended === "object") await revokeAtVendor(ended.tokens, ending);
       // Until what came too late is, too.
       await scheduler.wait(2_000);

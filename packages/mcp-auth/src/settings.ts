@@ -7,6 +7,7 @@ import type { TracingSettings } from "@oauth-broker/service/configuration";
 import type { EventSettings } from "@oauth-broker/service/events";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ListenOptions } from "@oauth-broker/service";
+import type { SignIn } from "@oauth-broker/token-store";
 
 export interface CommonSettings {
   readonly listen: ListenOptions;
@@ -153,8 +154,8 @@ export interface LinkPolicy extends SessionPolicy, Omit<LinkingSettings, "sessio
   signInScope(sessionScope: readonly string[]): readonly string[];
   /** @returns the session's scope if the flow has to keep it beside the vendor's */
   consentedScope(scope: readonly string[]): readonly string[] | undefined;
-  /** @returns the sign-in in the key of a link: undefined if it is the link's own vendor */
-  signInOfKey<Source>(signIn: Source): Source | undefined;
+  /** @returns the sign-in in the keys of links: undefined if each is at the sign-in vendor itself */
+  signInOfKeys(): SignIn | undefined;
 }
 
 export interface PreRegisteredSettings extends CommonSettings {

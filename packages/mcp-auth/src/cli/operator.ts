@@ -46,7 +46,7 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   const deps = { tokens, vendorClient, now: systemClock, settings };
   return {
     vendor: describeVendor(settings.vendor),
-    list: (user) => tokens.links(user, links.signInOfKey(source)),
+    list: (user) => tokens.links(user, links.signInOfKeys()),
     endSessions: (user) => sessions.endAll(user),
     ...(links.kind === "one" ? {} : severalParts(links, signIns)),
     endLink: (user, id) => endLink(user, id === undefined ? deps : atVendor(id, deps)),

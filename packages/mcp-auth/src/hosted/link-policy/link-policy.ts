@@ -3,6 +3,7 @@
  * and one of several, whose users link each vendor when a tool needs it.
  */
 import type { HostedVendorSettings, LinkingSettings, LinkPolicy, SessionPolicy } from "../../settings.ts";
+import { identitySource } from "../records/identity-source.ts";
 import { grantedSessionScope, identityScopes, prefixScopes, scopesOfVendor, withOwed } from "./scope.ts";
 
 /** Sessions of the only vendor: their scopes are the vendor's own, and a refresh prolongs them without end. */
@@ -46,13 +47,18 @@ export function oneVendor(only: HostedVendorSettings): LinkPolicy {
     requestedScope: (requested) => withOwed(requested, only),
     signInScope: (sessionScope) => sessionScope,
     consentedScope: () => undefined,
-    signInOfKey: () => undefined,
+    signInOfKeys: () => undefined,
   };
 }
 
 /** `VENDORS`, of which `SIGN_IN` identifies users. */
 export function severalVendors(linking: LinkingSettings): LinkPolicy {
   const { vendors, signIn } = linking;
+  const signInVendor = (): HostedVendorSettings => {
+    const vendor = vendors.get(signIn);
+    if (vendor === undefined) throw new TypeError("the sign-in vendor is one of those that are listed");
+    return vendor;
+  };
   return {
     ...linking,
     ...sessionsOfSeveral(linking),
@@ -62,12 +68,11 @@ export function severalVendors(linking: LinkingSettings): LinkPolicy {
     scopesAt: scopesOfVendor,
     requestedScope: (requested) => requested,
     signInScope: (sessionScope) => {
-      const vendor = vendors.get(signIn);
-      if (vendor === undefined) throw new TypeError("the sign-in vendor is one of those that are listed");
+      const vendor = signInVendor();
       const requested = [...identityScopes(vendor), ...scopesOfVendor(sessionScope, signIn)];
       return withOwed([...new Set(requested)], vendor);
     },
     consentedScope: (scope) => scope,
-    signInOfKey: (source) => source,
+    signInOfKeys: () => identitySource({ vendor: signInVendor() }),
   };
 }

@@ -36,7 +36,11 @@ export interface NewLink {
   readonly vendor: ResolvedVendor;
   /** As granted. */
   readonly scope: readonly string[];
-  readonly startedAtMilliseconds: number;
+  /**
+   * When the user approved the flow, the first millisecond that it can have been. Absent: an end of
+   * the link counts as later.
+   */
+  readonly startedAtMilliseconds?: number;
 }
 
 /** Another writer may change the link between a read and the write over it, but not every time. */
@@ -56,8 +60,7 @@ export async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string
     const key = linkKey(user, deps);
     await endForeignLink(user, deps);
     if (key.signIn === undefined) {
-      const present = await readable(key, deps);
-      if (!isKept(present, scope, deps)) await deps.tokens.put(key, set);
+      if (!outlasts(await readable(key, deps), scope, deps)) await deps.tokens.put(key, set);
     } else {
       await storeOverVersion(key, granted, set, deps);
     }
@@ -76,19 +79,11 @@ export async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string
  */
 async function endUnstored(set: TokenSet, user: string | undefined, deps: LinkDeps): Promise<void> {
   try {
-    if (user !== undefined) return await discardTokens(set, { user, account: undefined }, deps);
+    if (user !== undefined) return await discardTokens(set, user, deps);
   } catch {
     // The store that did not take the tokens did not say what it has.
   }
   await revokeAtVendor(set, deps);
-}
-
-/**
- * A link that permits more is kept, and the new tokens are dropped. They are not revoked: at many
- * vendors that ends the whole grant.
- */
-function isKept(present: StoredTokens | undefined, scope: readonly string[], deps: LinkDeps): boolean {
-  return present !== undefined && outlasts(present, scope, deps);
 }
 
 /**
@@ -101,32 +96,32 @@ async function storeOverVersion(key: TokenKey, granted: NewLink, set: TokenSet, 
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { linkVersion, stored, endedAtMilliseconds } = await deps.tokens.readLink(key);
     //= bar#LK-9
-    if (endedAtMilliseconds !== undefined && endedAtMilliseconds >= granted.startedAtMilliseconds) {
-      await discardTokens(set, { user, account: undefined }, deps);
+    if (endedAtMilliseconds !== undefined && endedAtMilliseconds >= (granted.startedAtMilliseconds ?? 0)) {
+      await discardTokens(set, user, deps);
       return;
     }
     const present = typeof stored === "object" ? stored : undefined;
-    if (isKept(present, granted.scope, deps)) return;
-    const link = await newLink(user, granted, present, deps);
+    if (outlasts(present, granted.scope, deps)) return;
+    const link = await describeNew(granted, user, present?.tokens.link, deps);
     if ((await deps.tokens.link(key, { ...set, link }, linkVersion)) !== "conflict") return;
   }
   throw new OAuthError("temporarily_unavailable", "The link cannot be stored now", { reason: "record_in_use" });
 }
 
 /**
- * What the MCP sign-in stores about the link it makes; a scope that was refused before stays
- * refused.
+ * What is stored about a link that is made now.
+ *
+ * @param before what was refused: it stays refused unless it is granted now
  */
-async function newLink(
-  user: string,
-  { tokens, vendor, scope }: NewLink,
-  present: StoredTokens | undefined,
+export async function describeNew(
+  { tokens, vendor, scope }: Pick<NewLink, "tokens" | "vendor" | "scope">,
+  account: string | undefined,
+  { notGranted = [], lacked = {} }: Partial<Pick<LinkDetails, "notGranted" | "lacked">> = {},
   deps: LinkDeps,
 ): Promise<LinkDetails> {
-  const { notGranted = [], lacked = {} } = present?.tokens.link ?? {};
-  const label = await accountLabel(vendor, tokens, deps);
-  const refused = notGranted.filter((token) => !scope.includes(token));
-  return { account: user, ...defined({ label: Secret.of(label) }), linkedAt: deps.now(), notGranted: refused, lacked };
+  const label = Secret.of(await accountLabel(vendor, tokens, deps));
+  const refused = new Set(notGranted.filter((token) => !scope.includes(token)));
+  return { ...defined({ account, label }), linkedAt: deps.now(), notGranted: [...refused], lacked };
 }
 
 /** A link that cannot be read counts as absent: the new tokens replace it. */

@@ -9,24 +9,19 @@ import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/regi
 import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";
 import type { HostedSettings } from "../../settings.ts";
 import type { HostedDeps } from "../deps.ts";
-import { type IdentitySource, identitySource } from "../records/identity-source.ts";
+import { identitySource } from "../records/identity-source.ts";
 
-export type LinkDeps = Pick<HostedDeps, "tokens" | "vendorClient" | "now" | "events"> & LinkPlace;
-
-/** The vendor of a link. */
-export interface LinkPlace {
+/** `vendor` of the settings is that of the link. */
+export interface LinkDeps extends Pick<HostedDeps, "tokens" | "vendorClient" | "now" | "events"> {
   readonly settings: Pick<HostedSettings, "vendor" | "links">;
-  /** The vendor that signs users in. Absent: the vendor of the settings. */
-  readonly signInSource?: IdentitySource;
 }
 
 /**
  * The key of a user's tokens, bound to the source of the identity. With one vendor that is
  * the vendor itself, and the row does not name it.
  */
-export function linkKey(user: string, { settings, signInSource }: LinkPlace): TokenKey {
-  const own = identitySource(settings);
-  return { user, ...own, ...defined({ signIn: settings.links.signInOfKey(signInSource ?? own) }) };
+export function linkKey(user: string, { settings }: Pick<LinkDeps, "settings">): TokenKey {
+  return { user, ...identitySource(settings), ...defined({ signIn: settings.links.signInOfKeys() }) };
 }
 
 /**
@@ -35,14 +30,14 @@ export function linkKey(user: string, { settings, signInSource }: LinkPlace): To
  * @param id as `VENDORS` lists it
  * @throws TypeError for any other
  */
-export function atVendor<Deps extends Pick<LinkPlace, "settings">>(
+export function atVendor<Deps extends Pick<LinkDeps, "settings">>(
   id: string,
   deps: Deps,
-): Omit<Deps, "settings"> & Required<LinkPlace> {
+): Omit<Deps, "settings"> & Pick<LinkDeps, "settings"> {
   const { links } = deps.settings;
   const vendor = links.vendors.get(id);
   if (vendor === undefined) throw new TypeError("a link is at one of the vendors that are listed");
-  return { ...deps, settings: { vendor, links }, signInSource: identitySource(deps.settings) };
+  return { ...deps, settings: { vendor, links } };
 }
 
 /**
@@ -109,7 +104,7 @@ export async function freshTokens(
     return tokenSetOf(await vendorClient.refreshTokens(vendor, credentials, request), deps);
   };
   // Tokens that came too late for a link that has ended in the meantime.
-  const discard = (late: TokenSet): Promise<void> => discardTokens(late, { user, account: late.link?.account }, deps);
+  const discard = (late: TokenSet): Promise<void> => discardTokens(late, user, deps);
   try {
     return await tokens.withRefreshLease(linkKey(user, deps), refresh, { ...options, discard });
   } catch (error) {
@@ -135,23 +130,25 @@ async function noteDead(user: string, deps: LinkDeps): Promise<void> {
 }
 
 /** The user has authorized again. */
-export function noteRestored(user: string, { events, ...place }: LinkPlace & Pick<LinkDeps, "events">): void {
-  events?.note({ type: "link.restored", user, vendor: linkKey(user, place).vendor });
+export function noteRestored(user: string, { events, settings }: Pick<LinkDeps, "events" | "settings">): void {
+  events?.note({ type: "link.restored", user, vendor: settings.vendor.vendor.id });
 }
 
 /**
  * Whether a link is kept when its user signs in again. All sessions of a user share one link, and a
- * vendor token with fewer scopes would take from the others what they were granted.
+ * vendor token with fewer scopes would take from the others what they were granted. The new tokens
+ * are then dropped, and not revoked: at many vendors that ends the whole grant.
  *
- * @param present the current link
+ * @param present the current link, if there is one that can be read
  * @param granted the scope of the new tokens
  * @returns whether the new tokens permit less, and nothing that the present ones do not
  */
 export function outlasts(
-  present: StoredTokens,
+  present: StoredTokens | undefined,
   granted: readonly string[],
   deps: Pick<LinkDeps, "settings" | "now">,
 ): boolean {
+  if (present === undefined) return false;
   const scope = linkScope(present) ?? [];
   const isWithin = granted.every((token) => scope.includes(token));
   return isWithin && losesScope(present, granted, deps) && isOwnClient(present.tokens.clientId, deps);
@@ -259,23 +256,16 @@ export async function revokeAtVendor(
   }
 }
 
-/** Whose tokens are dropped. */
-export interface DroppedTokens {
-  readonly user: string;
-  /** At the vendor; undefined: not known. */
-  readonly account: string | undefined;
-}
-
 /**
  * Revokes tokens that are stored nowhere. If the user has a link that may be of the same account
  * it is done only at a vendor whose entry says that a revocation ends one token: RFC 7009 §2.1 lets
  * it end the whole grant, and with it the link. The tokens then expire.
  */
-export async function discardTokens(tokens: TokenSet, { user, account }: DroppedTokens, deps: LinkDeps): Promise<void> {
+export async function discardTokens(tokens: TokenSet, user: string, deps: LinkDeps): Promise<void> {
   if (deps.settings.vendor.vendor.revocation?.ends !== "token") {
     const { stored } = await deps.tokens.readLink(linkKey(user, deps));
     const linked = typeof stored === "object" ? stored : undefined;
-    const present = linked?.tokens.link?.account;
+    const [account, present] = [tokens.link?.account, linked?.tokens.link?.account];
     const isAnother = account !== undefined && present !== undefined && present !== account;
     if (linked !== undefined && !isAnother) return;
   }

@@ -64,7 +64,7 @@ export async function decideTicket(
   if (decision === "deny") return redirectAnswer(connectionsUrl({ error: "access_denied" }));
   // 4. the ticket ends with its flow
   try {
-    return await startLink({ user, listed, scopes, linkVersion, isReconnect: false, ticketId: id }, deps, trace);
+    return await startLink({ user, listed, scopes, linkVersion, ticketId: id }, deps, trace);
   } catch (error) {
     // Best effort: the ticket expires, and the user sees the first error.
     await deps.tickets.settle(id, "ended").catch(() => undefined);

@@ -212,7 +212,7 @@ async function connect(
   const again = [...(linked ?? []), ...(typeof stored === "object" ? (stored.tokens.link?.notGranted ?? []) : [])];
   const wanted = all.filter((scope) => again.includes(scope));
   const scopes = isReconnect && linked !== undefined && wanted.length > 0 ? wanted : all;
-  return startLink({ user, listed, scopes, linkVersion, isReconnect: true }, deps, trace);
+  return startLink({ user, listed, scopes, linkVersion }, deps, trace);
 }
 
 async function disconnect(

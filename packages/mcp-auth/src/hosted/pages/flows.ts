@@ -29,7 +29,7 @@ import { type IdentitySource, identitySource, isSameSource } from "../records/id
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 import type { PagesDeps } from "./deps.ts";
 import { isOfUser } from "./sign-ins.ts";
-import { type BroughtTokens, type Outcome, takeTokens } from "./store-link.ts";
+import { type Outcome, takeTokens, type WantedLink } from "./store-link.ts";
 
 /** Begins the flow id, and so the `state`, of these flows: `/callback` has those of clients too. */
 const FLOW_PREFIX = "link";
@@ -47,7 +47,6 @@ interface LinkingFlow extends FlowRecord {
   /** In a link: whose. */
   readonly user?: string;
   readonly linkVersion?: number;
-  readonly isReconnect?: boolean;
   readonly ticketId?: string;
 }
 
@@ -97,18 +96,11 @@ function promptFor({ choosesAccount }: Pick<Vendor, "choosesAccount">): string {
   return choosesAccount === true ? "select_account" : "login";
 }
 
-export interface LinkStart {
-  readonly user: string;
-  readonly listed: string;
-  readonly scopes: readonly string[];
-  /** As the page showed it. */
-  readonly linkVersion: number;
-  readonly isReconnect: boolean;
-  readonly ticketId?: string;
-}
-
-export async function startLink(request: LinkStart, deps: PagesDeps, trace: Trace): Promise<Answer> {
-  const { scopes, ...link } = request;
+export async function startLink(
+  { scopes, ...link }: WantedLink & { readonly scopes: readonly string[] },
+  deps: PagesDeps,
+  trace: Trace,
+): Promise<Answer> {
   const vendor = await vendorAt(link.listed, deps);
   const flow: LinkingFlow = {
     ...flowAt("link", link.listed, deps),
@@ -314,15 +306,14 @@ async function finishLink(
 ): Promise<Answer> {
   // 1. the user is still the one who began
   const signedIn = await deps.signIns.read(visit.cookieHeader);
-  const { user = "", linkVersion = 0, isReconnect = false, scope: requestedScope } = flow;
+  const { user = "", linkVersion = 0, scope: requestedScope } = flow;
   if (!isOfUser(user, signedIn)) {
-    const dropped = { user, account: undefined };
     //= bar#LK-9
     const at = atVendor(flow.listed, deps);
-    await discardTokens(tokenSetOf(tokens, at), dropped, at).catch(() => undefined);
+    await discardTokens(tokenSetOf(tokens, at), user, at).catch(() => undefined);
     throw new OAuthError("access_denied", "The user has signed out");
   }
-  const brought = { ...flow, user, linkVersion, isReconnect, requestedScope, vendor: vendor.vendor, tokens };
+  const brought = { ...flow, user, linkVersion, requestedScope, vendor: vendor.vendor, tokens };
   // 2. stored, held back for a yes, or revoked
   const outcome = await takeTokens(brought, signedIn.cookie.hash, deps);
   if (outcome === "asked") return redirectAnswer(PATHS.connections);
@@ -334,7 +325,7 @@ async function finishLink(
 /** The call that waits for the ticket learns what the page says. */
 export async function answerOutcome(
   outcome: Outcome,
-  { listed, ticketId }: Pick<BroughtTokens, "listed" | "ticketId">,
+  { listed, ticketId }: Pick<WantedLink, "listed" | "ticketId">,
   { tickets }: Pick<PagesDeps, "tickets">,
 ): Promise<Answer> {
   if (ticketId !== undefined) await tickets.settle(ticketId, outcome === "linked" ? "linked" : "ended");

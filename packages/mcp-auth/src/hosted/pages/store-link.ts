@@ -3,13 +3,12 @@
  * showed, held back for a yes, or revoked. A refusal never leaves tokens behind that belong to no
  * link.
  */
-import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError } from "@oauth-broker/oauth-core";
 import { canIdentify } from "@oauth-broker/oauth-core/client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { errorFields } from "@oauth-broker/service";
-import type { LinkDetails, StoredTokens, TokenSet } from "@oauth-broker/token-store";
+import type { StoredTokens, TokenSet } from "@oauth-broker/token-store";
 import {
-  accountLabel,
   atVendor,
   discardTokens,
   endForeignLink,
@@ -20,23 +19,26 @@ import {
   revokeAtVendor,
   tokenSetOf,
 } from "../links/link.ts";
-import { grantedScope, toStorageError } from "../links/link-user.ts";
+import { describeNew, grantedScope, toStorageError } from "../links/link-user.ts";
 import type { Pages, PagesDeps } from "./deps.ts";
 import type { DueLink, PendingLink, WaitingLink } from "./pending-tokens.ts";
 
-/** The tokens of one link flow. */
-export interface BroughtTokens {
+/** The link that a flow is to make. */
+export interface WantedLink {
   readonly user: string;
   /** The vendor as `VENDORS` lists it. */
   readonly listed: string;
+  /** As the page showed it. */
+  readonly linkVersion: number;
+  /** Absent: the user began on the page of connections. */
+  readonly ticketId?: string;
+}
+
+/** The tokens of one link flow. */
+export interface BroughtTokens extends WantedLink {
   readonly vendor: ResolvedVendor;
   readonly tokens: VendorTokens;
   readonly requestedScope: readonly string[];
-  /** As the page showed it. */
-  readonly linkVersion: number;
-  /** The user asked for it: what was refused before is asked again. */
-  readonly isReconnect: boolean;
-  readonly ticketId?: string;
 }
 
 export type Outcome = "linked" | "asked" | "other_account" | "link_changed";
@@ -46,9 +48,9 @@ export type Outcome = "linked" | "asked" | "other_account" | "link_changed";
  * @throws OAuthError; the tokens are then revoked
  */
 export async function takeTokens(brought: BroughtTokens, cookieHash: string, deps: PagesDeps): Promise<Outcome> {
-  const { user, listed, linkVersion, ticketId } = brought;
+  const { user, listed, linkVersion, ticketId, requestedScope } = brought;
   const at = atVendor(listed, deps);
-  const scope = grantedScope(brought.tokens, brought.requestedScope);
+  const scope = grantedScope(brought.tokens, requestedScope);
   const bare = tokenSetOf({ ...brought.tokens, scope }, at);
   try {
     // 1. whose they are
@@ -59,8 +61,12 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
       return "other_account";
     }
     const { stored, linkVersion: present } = await at.tokens.readLink(linkKey(user, at));
-    const details = await describe(brought, { account, scope, stored }, at);
-    const tokens: TokenSet = { ...bare, link: details };
+    const before = typeof stored === "object" ? stored.tokens.link : undefined;
+    // On the page of connections the user asks again for what was refused.
+    const isKnown = ticketId !== undefined && isSameAccount(account, before?.account);
+    const { notGranted = [], lacked } = (isKnown ? before : undefined) ?? {};
+    const refused = { notGranted: [...requestedScope, ...notGranted], ...defined({ lacked }) };
+    const tokens: TokenSet = { ...bare, link: await describeNew({ ...brought, scope }, account, refused, at) };
     const pending = { user, vendor: listed, linkVersion, tokens, ...defined({ ticketId }) };
     // 3. not over a disconnect
     if (present !== linkVersion) return await discardLate(pending, at);
@@ -75,7 +81,7 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     // 5. instead of the same account's
     return await store(pending, undefined, at);
   } catch (thrown) {
-    await discardTokens(bare, { user, account: undefined }, at);
+    await discardTokens(bare, user, at);
     throw toStorageError(thrown);
   }
 }
@@ -91,7 +97,7 @@ export async function replaceLink(pending: WaitingLink, deps: PagesDeps): Promis
 export async function dropPending(pending: WaitingLink, why: "denied" | "ended", deps: Pages): Promise<void> {
   const { user, vendor, tokens, isOther, ticketId } = pending;
   const at = atVendor(vendor, deps);
-  await discardTokens(tokens, { user, account: tokens.link?.account }, at);
+  await discardTokens(tokens, user, at);
   const refused = tokens.link?.notGranted ?? [];
   // The link that stays has not been granted this either, and its tools need not ask again.
   if (!isOther) {
@@ -149,7 +155,7 @@ async function store(
 
 /** Linked or disconnected since the page was shown: stored nowhere, and revoked. */
 async function discardLate({ user, tokens }: Pick<PendingLink, "user" | "tokens">, at: LinkDeps): Promise<Outcome> {
-  await discardTokens(tokens, { user, account: tokens.link?.account }, at);
+  await discardTokens(tokens, user, at);
   return "link_changed";
 }
 
@@ -171,29 +177,4 @@ function accountIn(
 /** Two accounts of which one is not known may be two. */
 function isSameAccount(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && one === other;
-}
-
-async function describe(
-  { vendor, tokens, requestedScope, isReconnect }: BroughtTokens,
-  {
-    account,
-    scope,
-    stored,
-  }: {
-    readonly account: string | undefined;
-    readonly scope: readonly string[];
-    readonly stored: StoredTokens | "missing" | "unreadable";
-  },
-  at: LinkDeps,
-): Promise<LinkDetails> {
-  const label = await accountLabel(vendor, tokens, at);
-  const before = typeof stored === "object" ? stored.tokens.link : undefined;
-  const isKnown = !isReconnect && before !== undefined && isSameAccount(account, before.account);
-  const refused = [...requestedScope, ...(isKnown ? before.notGranted : [])].filter((token) => !scope.includes(token));
-  return {
-    ...defined({ account, label: Secret.of(label) }),
-    linkedAt: at.now(),
-    notGranted: [...new Set(refused)],
-    lacked: isKnown ? before.lacked : {},
-  };
 }

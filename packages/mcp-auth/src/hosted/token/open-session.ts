@@ -4,33 +4,25 @@
  * the flow again.
  */
 import { defined, toOAuthError, withRestart } from "@oauth-broker/oauth-core";
-import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import { grantedScope, linkUser } from "../links/link-user.ts";
+import { grantedScope, linkUser, type NewLink } from "../links/link-user.ts";
 
-export interface Redeemed {
-  readonly tokens: VendorTokens;
-  readonly vendor: ResolvedVendor;
+export interface Redeemed extends Omit<NewLink, "scope"> {
   /** The scope that was requested. */
   readonly requestedScope: readonly string[];
   /** With `VENDORS`: the session's scope, as the consent page showed it. */
   readonly consented?: readonly string[];
-  /**
-   * When the user approved the flow, the first millisecond that it can have been. Absent: an end of
-   * the link counts as later.
-   */
-  readonly startedAtMilliseconds?: number;
 }
 
 /** @throws OAuthError as linkUser; temporarily_unavailable with `retry: "restart"` */
 export async function openSession(
-  { tokens, vendor, requestedScope, consented, startedAtMilliseconds = 0 }: Redeemed,
+  { requestedScope, consented, ...redeemed }: Redeemed,
   { clientId }: Pick<HostedClient, "clientId">,
   deps: HostedDeps,
 ): ReturnType<HostedDeps["sessions"]["start"]> {
-  const scope = grantedScope(tokens, requestedScope);
-  const user = await linkUser({ tokens, vendor, scope, startedAtMilliseconds }, deps);
+  const scope = grantedScope(redeemed.tokens, requestedScope);
+  const user = await linkUser({ ...redeemed, scope }, deps);
   return deps.sessions.start({ user, clientId, scope, ...defined({ consented }) }).catch((thrown: unknown) => {
     // The link is stored, but the code is spent: only a new flow can produce a session.
     throw withRestart(toOAuthError(thrown));
