@@ -7,15 +7,19 @@ import { strip } from "./cli/strip.ts";
 import { memoryTokenRows } from "./storage/memory/token-rows.ts";
 import type { TokenRows } from "./storage/token-rows.ts";
 import { AUDIT, cliFixture, ISSUER, MIGRATE, NOW, STRIP, VENDOR } from "./testing/cli-fixture.ts";
-import { CHAT, DETAILS, linksFixture, listOf, OTHER_SIGN_IN, SIGN_IN, tokensOf } from "./testing/rows/links-fixture.ts";
+import {
+  CHAT,
+  DETAILS,
+  endedToken,
+  linksFixture,
+  listOf,
+  OTHER_SIGN_IN,
+  SIGN_IN,
+  tokensOf,
+} from "./testing/rows/links-fixture.ts";
 import { UNREADABLE } from "./testing/rows/records-fixture.ts";
-import { createTokenStore, type TokenStore } from "./token-store.ts";
+import { createTokenStore } from "./token-store.ts";
 import { rowKeyOf } from "./tokens/token-attributes.ts";
-
-async function endedToken(ended: ReturnType<TokenStore["endLink"]>): Promise<string | undefined> {
-  const stored = await ended;
-  return typeof stored === "object" ? stored.tokens.accessToken.reveal() : stored;
-}
 
 const MODES = [
   ["bridge", "keys"],
@@ -188,7 +192,6 @@ describe("a row made under another sign-in", () => {
     expect(await store.link(CHAT, tokensOf("mine"), 1)).toBe("conflict");
     await expect(store.put(CHAT, tokensOf("mine"))).rejects.toThrow(OAuthError);
     expect(await store.endLink(CHAT)).toBeUndefined();
-    expect(await store.revoke(CHAT)).toBeUndefined();
     expect(await store.describeLink(CHAT, () => DETAILS)).toBe(false);
     expect((await store.get(theirs))?.tokens.accessToken.reveal()).toBe("at-theirs");
     const [link] = await listOf(store.links(undefined, SIGN_IN));

@@ -59,14 +59,6 @@ export interface LinkReading {
 
 /** What a store does with users' links, and with what ends a record. */
 export interface Links {
-  /**
-   * Ends the record here at once: it reads as absent, and a refresh under way cannot commit. The
-   * caller then revokes the tokens at the vendor, and calls `deleteRevoked`.
-   *
-   * @returns the tokens to revoke at the vendor
-   */
-  //= bar#RV-1
-  revoke(key: TokenKey): Promise<StoredTokens | undefined>;
   /** Without a refresh. */
   readLink(key: TokenKey): Promise<LinkReading>;
   /**
@@ -88,15 +80,19 @@ export interface Links {
     change: (link: LinkDetails | undefined, linkVersion: number) => LinkDetails | undefined,
   ): Promise<boolean>;
   /**
-   * Ends a user's link here, as `revoke`: from now on nothing that began before stores tokens, not
-   * even if no link existed. The caller then revokes the tokens at the vendor, and calls
-   * `forgetLink`.
+   * Ends a user's link here at once: it reads as absent, and a refresh under way cannot commit. With
+   * a sign-in in its key nothing that began before stores tokens from now on, not even if no link
+   * existed. The caller then revokes the tokens at the vendor, and calls `forgetLink`.
    *
    * @param over the link version that the user was shown; absent: any
-   * @returns `conflict` over any other version
+   * @returns the tokens to revoke at the vendor; `conflict` over any other version
    */
+  //= bar#RV-1
   endLink(key: TokenKey, over?: number): Promise<StoredTokens | "conflict" | undefined>;
-  /** Removes the tokens of an ended link; its version stays for a while. */
+  /**
+   * Removes the tokens of an ended link, readable or not. With a sign-in in its key its version stays
+   * for a while. One that was authorized again in the meantime stays.
+   */
   forgetLink(key: TokenKey): Promise<void>;
   /**
    * One user's links, or those of all users.
@@ -120,24 +116,26 @@ export function createLinks({
 }): Links {
   const attributesOf = async (rowKey: RowKey): Promise<Attributes> => (await rows.get(rowKey))?.attributes ?? {};
 
+  /** With one vendor: no version to raise, and nothing to end if there is no link. */
+  const revoke = (key: TokenKey): Promise<StoredTokens | undefined> => {
+    const rowKey = rowKeyOf(key);
+    return untilUnchanged(async () => {
+      // First: tokens of a moment later are then not revoked unread.
+      const attributes = await attributesOf(rowKey);
+      const current = await readOrUnreadable(key, records);
+      if (current === "unreadable") {
+        // Revoked all the same.
+        const expected = expectAsRead(attributes, ["version", "status"]);
+        const revoked = await rows.change(rowKey, { set: { status: "revoked" } }, expected);
+        return revoked === "written" ? undefined : "changed";
+      }
+      if (current === undefined || current.stored.status === "revoked") return undefined;
+      const revoked = await records.note(current, { status: "revoked" });
+      return revoked === undefined ? "changed" : current.stored;
+    });
+  };
+
   return {
-    revoke: (key) => {
-      const rowKey = rowKeyOf(key);
-      return untilUnchanged(async () => {
-        // First: tokens of a moment later are then not revoked unread.
-        const attributes = await attributesOf(rowKey);
-        const current = await readOrUnreadable(key, records);
-        if (current === "unreadable") {
-          // Revoked all the same.
-          const expected = expectAsRead(attributes, ["version", "status"]);
-          const revoked = await rows.change(rowKey, { set: { status: "revoked" } }, expected);
-          return revoked === "written" ? undefined : "changed";
-        }
-        if (current === undefined || current.stored.status === "revoked") return undefined;
-        const revoked = await records.note(current, { status: "revoked" });
-        return revoked === undefined ? "changed" : current.stored;
-      });
-    },
     readLink: async (key) => {
       // First: a link of a moment later is then refused as a conflict, and not overwritten.
       const attributes = await attributesOf(rowKeyOf(key));
@@ -159,6 +157,7 @@ export function createLinks({
       }),
     //= bar#RV-1
     endLink: (key, over) => {
+      if (key.signIn === undefined) return revoke(key);
       const rowKey = rowKeyOf(key);
       return untilUnchanged(async () => {
         const attributes = await attributesOf(rowKey);
@@ -178,6 +177,7 @@ export function createLinks({
       });
     },
     forgetLink: async (key) => {
+      if (key.signIn === undefined) return records.deleteRevoked(key);
       const row = await rows.get(rowKeyOf(key));
       if (row === undefined || statusOf(row.attributes) !== "revoked") return;
       const set = { ttl: now() + ENDED_SECONDS, ...signInAttributes(key.signIn) };

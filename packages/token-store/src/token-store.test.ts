@@ -10,7 +10,7 @@ import { localKeyWrapper } from "./keys/local.ts";
 import { memoryTokenRows } from "./storage/memory/token-rows.ts";
 import { rowKeyOf } from "./tokens/token-attributes.ts";
 import { createTokenStore, type TokenStore, type TokenStoreEvent } from "./token-store.ts";
-import { linksFixture, listOf } from "./testing/rows/links-fixture.ts";
+import { endedToken, linksFixture, listOf } from "./testing/rows/links-fixture.ts";
 import { KEY, NOW, TOKENS } from "./testing/rows/records-fixture.ts";
 import type { TokenSet } from "./tokens/tokens.ts";
 
@@ -47,15 +47,14 @@ describe("the token store", () => {
   it("bar#RV-1 revokes here first, and returns the tokens for revocation at the vendor", async () => {
     const { store } = linksFixture({ mode: "encrypted" });
     await store.put(KEY, TOKENS);
-    const [first, second] = await Promise.all([store.revoke(KEY), store.revoke(KEY)]);
-    expect(
-      [first, second].filter((stored) => stored !== undefined).map(({ tokens }) => tokens.refreshToken?.reveal()),
-    ).toEqual(["rt-1"]);
+    const ended = await Promise.all([store.endLink(KEY), store.endLink(KEY)]);
+    const refreshTokens = ended.map((one) => typeof one === "object" && one.tokens.refreshToken?.reveal());
+    expect(refreshTokens.filter((one) => one !== false)).toEqual(["rt-1"]);
     expect(await store.get(KEY)).toBeUndefined();
     const never = async (): Promise<TokenSet> => expect.fail("the vendor was asked");
     expect(await store.withRefreshLease(KEY, never, { refused: 1 })).toBeUndefined();
-    await store.deleteRevoked(KEY);
-    expect(await store.revoke(KEY)).toBeUndefined();
+    await store.forgetLink(KEY);
+    expect(await store.endLink(KEY)).toBeUndefined();
     await store.put(KEY, TOKENS);
     expect(await store.get(KEY)).toBeDefined();
   });
@@ -67,7 +66,7 @@ describe("the token store", () => {
     await expect(store.get(KEY)).rejects.toEqual(
       expect.objectContaining({ code: "temporarily_unavailable", extras: { reason: "token_unreadable" } }),
     );
-    expect(await store.revoke(KEY)).toBeUndefined();
+    expect(await store.endLink(KEY)).toBeUndefined();
     expect((await rows.get(rowKeyOf(KEY)))?.attributes["status"]).toBe("revoked");
     await store.put(KEY, TOKENS);
     expect((await store.get(KEY))?.status).toBe("active");
@@ -83,14 +82,14 @@ describe("the token store", () => {
       await store.put(KEY, { ...TOKENS, accessToken: new Secret("at-2") });
       return change(...args);
     };
-    expect((await store.revoke(KEY))?.tokens.accessToken.reveal()).toBe("at-2");
+    expect(await endedToken(store.endLink(KEY))).toBe("at-2");
   });
 
   it("lists links, one user's or all, without opening a token", async () => {
     const { store, rows } = linksFixture({ mode: "encrypted" });
     for (const user of ["u1", "u2"]) for (const vendor of ["a", "b"]) await store.put({ ...KEY, user, vendor }, TOKENS);
     await rows.change({ pk: "OTHER", sk: "ROW" }, { set: { x: 1 } }, {});
-    await store.revoke({ ...KEY, user: "u2", vendor: "b" });
+    await store.endLink({ ...KEY, user: "u2", vendor: "b" });
     expect(await listOf(store.links())).toHaveLength(4);
     expect(await listOf(store.links("u2"))).toEqual([
       { user: "u2", vendor: "a", status: "active" },

@@ -70,8 +70,6 @@ export interface TokenStore extends Links {
    *   the old token has expired
    */
   withRefreshLease(key: TokenKey, refresh: Refresh, options?: RefreshOptions): Promise<StoredTokens | undefined>;
-  /** Removes a revoked record, readable or not. One that was authorized again in the meantime stays. */
-  deleteRevoked(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
   ping(): Promise<void>;
   /**
    * Waits for refreshes under way, and for responses not yet stored, as long as `drainMs` (default
@@ -102,7 +100,6 @@ export function createTokenStore(options: TokenStoreOptions): TokenStore {
     },
     put: records.replace,
     withRefreshLease: leases.withRefreshLease,
-    deleteRevoked: records.deleteRevoked,
     ...createLinks({ records, rows, now }),
     ping: () => rows.ping(),
     close: async (drainMs = DRAIN_MS) => {

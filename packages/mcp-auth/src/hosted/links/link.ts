@@ -193,17 +193,12 @@ export interface EndedLink {
  */
 //= bar#RV-1
 export async function endLink(user: string, deps: LinkDeps): Promise<EndedLink> {
-  const { tokens } = deps;
-  const key = linkKey(user, deps);
-  if (key.signIn !== undefined) return (await endLinkOver(key, undefined, deps)) ?? {};
-  const ended = await tokens.revoke(key);
-  const vendor = ended === undefined ? undefined : await revokeAtVendor(ended.tokens, deps);
-  await tokens.deleteRevoked(key);
-  return vendor === undefined ? {} : { vendor };
+  return (await endLinkOver(linkKey(user, deps), undefined, deps)) ?? {};
 }
 
 /**
- * The same with several vendors: what began before the end stores nothing.
+ * The same, over what the user was shown. With several vendors what began before the end stores
+ * nothing.
  *
  * @param key also that of a link made under another sign-in
  * @param over the link version that the user was shown; undefined: any

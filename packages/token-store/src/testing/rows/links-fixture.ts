@@ -55,3 +55,9 @@ export async function listOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> 
   for await (const item of items) list.push(item);
   return list;
 }
+
+/** The access token of what a call of `endLink` ended. */
+export async function endedToken(ended: ReturnType<TokenStore["endLink"]>): Promise<string | undefined> {
+  const stored = await ended;
+  return typeof stored === "object" ? stored.tokens.accessToken.reveal() : stored;
+}
