@@ -17,7 +17,8 @@ import { readOperator } from "./config/operator.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unknownVariables, unusedVariables } from "./config/unused.ts";
 import { createReader, type PrefixedReader, readChoice } from "./config/reader.ts";
-import { type Variable, VARIABLES } from "./config/variables.ts";
+import { VARIABLES } from "./config/variables.ts";
+import type { Variable } from "./config/variables/rows.ts";
 import { checkPlatformCallback } from "./config/vendor.ts";
 import { readVendors } from "./config/vendors.ts";
 import { oneVendor, severalVendors } from "./hosted/link-policy/link-policy.ts";
@@ -27,7 +28,7 @@ import type { Tool } from "./tool.ts";
 
 export { prefixOf } from "./config/reader.ts";
 export type { Environment } from "@oauth-broker/service/configuration";
-export type { Variable } from "./config/variables.ts";
+export type { Variable } from "./config/variables/rows.ts";
 
 /**
  * Opens no store and sends nothing; reads the file of `SERVER_ICON`.
@@ -43,8 +44,7 @@ export function loadSettings(environment: Environment = process.env, tools: read
   const { deploymentUrl, egress } = deployment;
   const operator = readOperator(read);
   const allowVendorWithoutPkce = read.flag("ALLOW_VENDOR_WITHOUT_PKCE");
-  const names = Object.keys(environment).filter((name) => valueOf(environment, name) !== undefined);
-  const vendors = readVendors(read, names, { mode, egress, allowVendorWithoutPkce });
+  const vendors = readVendors(read, environment, { mode, egress, allowVendorWithoutPkce });
   if (mode !== "hosted") readPlatformUrl(read);
   const callback = mode === "hosted" ? readCallback(read, deployment) : undefined;
   if (callback?.kind === "platform" && vendors !== undefined) checkPlatformCallback(read, vendors.vendor);
@@ -57,7 +57,8 @@ export function loadSettings(environment: Environment = process.env, tools: read
   const uses = { mode, callback: callback?.kind, vendors: [...(linking?.vendors.keys() ?? [])] };
   const proxyWarnings = egress.proxy === undefined ? ignoredProxyWarnings(environment, "EGRESS_PROXY") : [];
   const warnings = [...read.warnings, ...proxyWarnings, ...unusedVariables(environment, uses)];
-  const operatorUrls = names.filter((name) => OF_A_URL.test(name)).flatMap((name) => environment[name] ?? []);
+  const urls = Object.keys(environment).filter((name) => OF_A_URL.test(name));
+  const operatorUrls = urls.flatMap((name) => valueOf(environment, name) ?? []);
   const common = { ...deployment, operator, egress: { ...egress, operatorUrls }, vendor, warnings };
   if (mode === "pre-registered") return { ...common, mode };
   const { credentials } = vendor;

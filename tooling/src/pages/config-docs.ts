@@ -31,7 +31,7 @@ export function renderConfiguration(rows: readonly ConfigurationRow[], variables
         code(row.name),
         row.use ?? "",
         row.type,
-        row.default ?? "",
+        `${row.default ?? ""}`,
         row.description,
         code(row.example),
       ]),

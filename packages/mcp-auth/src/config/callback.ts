@@ -5,7 +5,7 @@ import { ANY_HOST } from "../hosted/clients/metadata-document.ts";
 import { parseStaticClients } from "./clients.ts";
 import { checkHost, checkReachableHost } from "./hosts.ts";
 import { readChoice, type Reader } from "./reader.ts";
-import { defaultOf } from "./variables.ts";
+import { ROWS } from "./variables/rows.ts";
 
 /**
  * @returns undefined when DEPLOYMENT_URL, or what the callback needs, is missing or wrong: the
@@ -25,7 +25,7 @@ export function readCallback(
   const kind = hasSeveral ? "server" : (chosen ?? (isPlatformSet ? "platform" : "server"));
   if (kind === "platform") {
     if (!isPlatformSet) read.refuse("PLATFORM_OAUTH_CALLBACK_URL", "is missing, and OAUTH_CALLBACK is platform");
-    const registers = (readChoice(read, "OAUTH_REGISTER") ?? defaultOf("OAUTH_REGISTER")) === "on";
+    const registers = (readChoice(read, "OAUTH_REGISTER") ?? ROWS.OAUTH_REGISTER.default) === "on";
     return platformUrl === undefined ? undefined : { kind, redirectUri: platformUrl, registers };
   }
   const clients = readClients(read);
@@ -52,7 +52,7 @@ export function readPlatformUrl(read: Reader): string | undefined {
 }
 
 function readClients(read: Reader): ServerCallback["clients"] {
-  const { clients, problems } = parseStaticClients(read.value("OAUTH_CLIENTS") ?? defaultOf("OAUTH_CLIENTS"));
+  const { clients, problems } = parseStaticClients(read.value("OAUTH_CLIENTS") ?? ROWS.OAUTH_CLIENTS.default);
   for (const problem of problems) read.refuse("OAUTH_CLIENTS", problem);
   return clients;
 }
@@ -70,7 +70,7 @@ function readMetadataHosts(read: Reader, egress: CommonSettings["egress"]): read
 }
 
 function readRegistration(read: Reader): ServerCallback["registration"] {
-  const isOpen = (readChoice(read, "OAUTH_DYNAMIC_REGISTRATION") ?? defaultOf("OAUTH_DYNAMIC_REGISTRATION")) === "open";
+  const isOpen = (readChoice(read, "OAUTH_DYNAMIC_REGISTRATION") ?? ROWS.OAUTH_DYNAMIC_REGISTRATION.default) === "open";
   const hosts = read.list("OAUTH_DYNAMIC_REGISTRATION_HOSTS", checkHost);
   if (isOpen && hosts.length === 0) {
     read.warn(

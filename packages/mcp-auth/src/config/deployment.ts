@@ -11,7 +11,8 @@ import {
 } from "@oauth-broker/service/configuration";
 import type { CommonSettings, Settings } from "../settings.ts";
 import { type Reader, readNumber } from "./reader.ts";
-import { defaultOf, rangeOf, type VariableName } from "./variables.ts";
+import type { VariableName } from "./variables.ts";
+import { ROWS } from "./variables/rows.ts";
 
 export type Deployment = Pick<
   CommonSettings,
@@ -29,7 +30,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   if (mode === "hosted" && read.value("DEPLOYMENT_URL") === undefined) {
     read.refuse("DEPLOYMENT_URL", "is missing: in hosted mode it is the issuer");
   }
-  const host = (read.text("HOST", checkListenHost) ?? defaultOf("HOST")).replace(/^\[(.*)\]$/, "$1");
+  const host = (read.text("HOST", checkListenHost) ?? ROWS.HOST.default).replace(/^\[(.*)\]$/, "$1");
   const port = readNumber(read, "PORT");
   const [maxConnections, idleSeconds] = [readNumber(read, "MAX_CONNECTIONS"), readNumber(read, "IDLE_SECONDS")];
   const allowLoopback = read.flag(LOOPBACK) || read.problems.some(({ path }) => path === LOOPBACK);
@@ -56,7 +57,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
 }
 
 function readMetricsPort(read: Reader, port: number): number | undefined {
-  const metricsPort = read.integer("METRICS_PORT", rangeOf("METRICS_PORT"));
+  const metricsPort = read.integer("METRICS_PORT", ROWS.METRICS_PORT.range);
   if (metricsPort !== undefined && metricsPort !== 0 && metricsPort === port) {
     read.refuse("METRICS_PORT", "must be another port than PORT");
   }

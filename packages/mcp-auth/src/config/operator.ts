@@ -4,7 +4,7 @@ import type { Parsed } from "@oauth-broker/service/configuration";
 import { hasUnseen, LONGEST_SHOWN } from "../presentation/shown-text.ts";
 import type { Icon, OperatorSettings } from "../settings.ts";
 import { type Reader, readChoice } from "./reader.ts";
-import { defaultOf } from "./variables.ts";
+import { ROWS } from "./variables/rows.ts";
 
 function checkOperatorName(value: string): string | undefined {
   if (value.trim() !== "" && Array.from(value).length <= LONGEST_SHOWN && !hasUnseen(value)) return undefined;
@@ -18,7 +18,7 @@ export function readOperator(read: Reader): OperatorSettings {
     privacy: read.text("SERVER_PRIVACY", checkLink),
     terms: read.text("SERVER_TERMS", checkLink),
     icon: readIcon(read),
-    language: readChoice(read, "SERVER_LANGUAGE") ?? defaultOf("SERVER_LANGUAGE"),
+    language: readChoice(read, "SERVER_LANGUAGE") ?? ROWS.SERVER_LANGUAGE.default,
   };
 }
 

@@ -1,24 +1,16 @@
 /**
- * Reads a server's variables. With `VENDORS` each vendor has its own reader: the code that
- * reads and checks `VENDOR_X` reads `VENDOR_<ID>_X` through it, and every message names that.
+ * Reads a server's variables. With `VENDORS` those of each vendor are read as those of an only one,
+ * `VENDOR_<ID>_X` as `VENDOR_X`; every message names the variable as it is set.
  */
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "@oauth-broker/service/configuration";
-import {
-  type ChoiceName,
-  choicesOf,
-  defaultOf,
-  type NumberName,
-  rangeOf,
-  type Variable,
-  type VariableName,
-  VARIABLES,
-} from "./variables.ts";
+import { type ChoiceName, type NumberName, type VariableName, VARIABLES } from "./variables.ts";
+import { ROWS } from "./variables/rows.ts";
 
 /** Reads the variables of a server, and no others. */
 export type Reader = EnvironmentReader<VariableName>;
 /** `VENDOR_<ID>_X`, or a variable of the table. */
-export type PrefixedName = VariableName | `VENDOR_${string}`;
-/** Reads also the variables of one vendor among several. */
+type PrefixedName = VariableName | `VENDOR_${string}`;
+/** Reports also the variables of one vendor among several. */
 export type PrefixedReader = EnvironmentReader<PrefixedName>;
 
 /** The variables that describe a vendor, without `VENDOR_`. */
@@ -27,28 +19,23 @@ const OF_A_VENDOR: readonly string[] = VARIABLES.flatMap(({ name }) =>
 );
 
 export function createReader(environment: Environment): PrefixedReader {
-  return createEnvironmentReader(environment, (name: PrefixedName) => variableNamed(name));
+  return createEnvironmentReader(environment, (name: PrefixedName) => {
+    const split = splitPrefixed(name);
+    return ROWS[(split === undefined ? name : `VENDOR_${split.of}`) as VariableName];
+  });
 }
 
 /** A whole number, or the default of its row. */
 export function readNumber(read: Reader, name: Exclude<NumberName, "METRICS_PORT">): number {
-  return read.integer(name, rangeOf(name)) ?? defaultOf(name);
+  return read.integer(name, ROWS[name].range) ?? ROWS[name].default;
 }
 
 /** Undefined also when the value is not among those in its row. */
 export function readChoice<Name extends ChoiceName>(
   read: Reader,
   name: Name,
-): ReturnType<typeof choicesOf<Name>>[number] | undefined {
-  return read.choice<string>(name, choicesOf(name)) as ReturnType<typeof choicesOf<Name>>[number] | undefined;
-}
-
-function variableNamed(name: PrefixedName): Variable {
-  const split = splitPrefixed(name);
-  const plain = split === undefined ? name : `VENDOR_${split.of}`;
-  const found: Variable | undefined = VARIABLES.find((one) => one.name === plain);
-  if (found === undefined) throw new TypeError(`no variable ${name}`);
-  return found;
+): (typeof ROWS)[Name]["choices"][number] | undefined {
+  return read.choice<(typeof ROWS)[Name]["choices"][number]>(name, ROWS[name].choices);
 }
 
 /** `VENDOR_<ID>_`, for the id as `VENDORS` has it. */
@@ -79,32 +66,34 @@ export function collide(one: string, other: string): boolean {
   return long.startsWith(short) && OF_A_VENDOR.some((of) => `${of}_`.startsWith(long.slice(short.length)));
 }
 
+/** The environment in which one vendor among several is the only one. */
+export function environmentOf(id: string, environment: Environment): Environment {
+  const prefix = prefixOf(id);
+  const entries = Object.entries(environment).flatMap(([name, value]) => {
+    if (name.startsWith(prefix)) return [[`VENDOR_${name.slice(prefix.length)}`, value] as const];
+    return name.startsWith("VENDOR") ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(entries), VENDOR: id };
+}
+
 /**
- * The variables of one vendor among several. `VENDOR` is its id.
- *
+ * @param read receives what is wrong with the vendor, under the names of its variables
  * @param id passes `checkVendorId`
  */
-export function vendorReader(read: PrefixedReader, id: string): Reader {
-  const named = (name: VariableName): PrefixedName =>
-    name.startsWith("VENDOR_") ? `${prefixOf(id)}${name.slice("VENDOR_".length)}` : name;
-  /** The names in a message that was written for `VENDOR`. */
+export function readAmongSeveral<Found>(
+  read: PrefixedReader,
+  id: string,
+  environment: Environment,
+  readOne: (read: Reader) => Found,
+): Found {
+  const own = createReader(environmentOf(id, environment));
+  const found = readOne(own);
   const renamed = (text: string): string =>
-    text.replaceAll(/\bVENDOR(_[A-Z_]+)?\b/g, (name: string) =>
-      name === "VENDOR" ? `${id} of VENDORS` : named(name as VariableName),
-    );
-  return {
-    ...read,
-    value: (name) => (name === "VENDOR" ? id : read.value(named(name))),
-    text: (name, check) => (name === "VENDOR" ? id : read.text(named(name), check)),
-    secret: (name, check) => read.secret(named(name), check),
-    list: (name, check) => read.list(named(name), check),
-    choice: (name, values) => read.choice(named(name), values),
-    flag: (name) => read.flag(named(name)),
-    integer: (name, range) => read.integer(named(name), range),
-    refuse: (name, problem) => {
-      if (name === "VENDOR") read.refuse("VENDORS", `has ${id}, which ${renamed(problem)}`);
-      else read.refuse(named(name), renamed(problem));
-    },
-    warn: (warning) => read.warn(renamed(warning)),
-  };
+    text.replaceAll(/\bVENDOR_(?=[A-Z])/g, prefixOf(id)).replaceAll(/\bVENDOR\b/g, `${id} of VENDORS`);
+  for (const { path, problem } of own.problems) {
+    if (path === "VENDOR") read.refuse("VENDORS", `has ${id}, which ${renamed(problem)}`);
+    else read.refuse(renamed(path) as PrefixedName, renamed(problem));
+  }
+  for (const warning of own.warnings) read.warn(renamed(warning));
+  return found;
 }

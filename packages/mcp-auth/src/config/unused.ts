@@ -7,7 +7,7 @@ import { nearest } from "@oauth-broker/oauth-core";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
 import { prefixedNames } from "./reader.ts";
 import type { Use } from "./variables/rows.ts";
-import { type Variable, VARIABLES } from "./variables.ts";
+import { VARIABLES } from "./variables.ts";
 
 /** The prefixes of our variables, and half of a name without which tokens would be kept in a file. */
 const OURS =
@@ -24,17 +24,14 @@ export interface Uses {
 
 export function unusedVariables(environment: Environment, { mode, callback, vendors }: Uses): string[] {
   const applies: readonly Use[] = callback === undefined ? [mode] : [mode, `${callback} callback`];
-  const prefixed = vendors.flatMap(prefixedNames);
   const where = callback === undefined ? `${mode} mode` : `hosted mode with the ${callback}'s callback`;
-  const known: readonly Variable[] = VARIABLES;
-  return Object.keys(environment).flatMap((name) => {
-    if (valueOf(environment, name) === undefined) return [];
-    const variable = known.find((one) => one.name === name);
-    if (variable === undefined) return isUnknown(name, prefixed) ? [`${name} ${unknown(name, prefixed)}`] : [];
-    const { use } = variable;
+  const unused = setIn(environment).flatMap((name) => {
+    const use = VARIABLES.find((one) => one.name === name)?.use;
     if (use === "VENDORS") return vendors.length > 0 ? [] : [`${name} is set, and not used without VENDORS`];
     return use === undefined || applies.includes(use) ? [] : [`${name} is set, and not used in ${where}`];
   });
+  const unknown = unknownVariables(environment, vendors).map(({ path, problem }) => `${path} ${problem}`);
+  return [...unused, ...unknown];
 }
 
 /**
@@ -43,21 +40,18 @@ export function unusedVariables(environment: Environment, { mode, callback, vend
  * @param vendors the ids of `VENDORS`
  */
 export function unknownVariables(environment: Environment, vendors: readonly string[]): readonly Problem[] {
-  const prefixed = vendors.flatMap(prefixedNames);
-  return Object.keys(environment)
-    .filter((name) => valueOf(environment, name) !== undefined && isUnknown(name, prefixed))
-    .map((name) => ({ path: name, problem: unknown(name, prefixed) }));
+  const known = [...vendors.flatMap(prefixedNames), ...NAMES];
+  return setIn(environment)
+    .filter((name) => !known.includes(name) && (OURS.test(name) || variableMeant(name, NAMES) !== undefined))
+    .map((name) => {
+      const near = lacksWord(name, known) ?? nearest(name, known);
+      const hint = near === undefined ? "" : `: did you mean ${near}?`;
+      return { path: name, problem: `is set, and not known here${hint}` };
+    });
 }
 
-function isUnknown(name: string, prefixed: readonly string[]): boolean {
-  if ([...NAMES, ...prefixed].some((one) => one === name)) return false;
-  return OURS.test(name) || variableMeant(name, NAMES) !== undefined;
-}
-
-function unknown(name: string, prefixed: readonly string[]): string {
-  const known = [...prefixed, ...NAMES];
-  const near = lacksWord(name, known) ?? nearest(name, known);
-  return `is set, and not known here${near === undefined ? "" : `: did you mean ${near}?`}`;
+function setIn(environment: Environment): string[] {
+  return Object.keys(environment).filter((name) => valueOf(environment, name) !== undefined);
 }
 
 /** @returns one with a word more before its last: `VENDOR_X_CLIENT_SECRET` for `VENDOR_X_SECRET` */

@@ -3,11 +3,11 @@
  * identifies users. Everything that is wrong between the vendors is found here; what is wrong with
  * one of them in vendor.ts.
  */
-import { checkVendorId } from "@oauth-broker/service/configuration";
+import { checkVendorId, type Environment, valueOf } from "@oauth-broker/service/configuration";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { identitySource } from "../hosted/records/identity-source.ts";
 import type { HostedVendorSettings, LinkingSettings, VendorSettings } from "../settings.ts";
-import { collide, type PrefixedReader, prefixOf, readNumber, splitPrefixed, vendorReader } from "./reader.ts";
+import { collide, type PrefixedReader, prefixOf, readAmongSeveral, readNumber, splitPrefixed } from "./reader.ts";
 import { VARIABLES } from "./variables.ts";
 import { readVendor, type VendorRules } from "./vendor.ts";
 
@@ -20,11 +20,8 @@ export interface Vendors {
   readonly linking: LinkingSettings | undefined;
 }
 
-/**
- * @param names of all variables that are set
- * @returns undefined when something about them is wrong: the reader holds the reasons
- */
-export function readVendors(read: PrefixedReader, names: readonly string[], rules: VendorRules): Vendors | undefined {
+/** @returns undefined when something about them is wrong: the reader holds the reasons */
+export function readVendors(read: PrefixedReader, environment: Environment, rules: VendorRules): Vendors | undefined {
   const several = readSeveral(read);
   if (read.value("VENDORS") === undefined) {
     if (read.value("SIGN_IN") !== undefined) read.refuse("SIGN_IN", "is set without VENDORS");
@@ -36,12 +33,12 @@ export function readVendors(read: PrefixedReader, names: readonly string[], rule
   }
   refuseUnprefixed(read);
   const ids = readIds(read);
-  refuseUnlisted(read, names, ids);
+  refuseUnlisted(read, environment, ids);
   const signIn = readSignIn(read, ids);
   const vendors = new Map<string, HostedVendorSettings>();
   for (const id of ids) {
     const role = id === signIn ? "sign-in" : "linked";
-    const found = readVendor(vendorReader(read, id), { ...rules, mode: "hosted", role });
+    const found = readAmongSeveral(read, id, environment, (own) => readVendor(own, { ...rules, mode: "hosted", role }));
     if (found?.credentials !== undefined) vendors.set(id, { ...found, credentials: found.credentials });
   }
   refuseSameClient(read, vendors);
@@ -103,10 +100,10 @@ function readIds(read: PrefixedReader): string[] {
 }
 
 /** A variable of a vendor that is not listed has a misspelt id, or its vendor is forgotten. */
-function refuseUnlisted(read: PrefixedReader, names: readonly string[], ids: readonly string[]): void {
+function refuseUnlisted(read: PrefixedReader, environment: Environment, ids: readonly string[]): void {
   const prefixes: readonly string[] = ids.map(prefixOf);
-  for (const name of names) {
-    const split = splitPrefixed(name);
+  for (const name of Object.keys(environment)) {
+    const split = valueOf(environment, name) === undefined ? undefined : splitPrefixed(name);
     if (split === undefined || prefixes.includes(split.prefix)) continue;
     read.refuse(`VENDOR_${name.slice("VENDOR_".length)}`, "is of a vendor that VENDORS does not list");
   }

@@ -7,7 +7,8 @@ import { FIELDS, REGISTRY, URL_VARIABLE_FIELDS, wireName } from "@oauth-broker/o
 import type { SandboxVendor } from "@oauth-broker/simulators";
 import { nearest } from "@oauth-broker/oauth-core";
 import { splitList } from "@oauth-broker/service/configuration";
-import { type Environment, prefixOf } from "../config.ts";
+import type { Environment } from "../config.ts";
+import { environmentOf, prefixOf } from "../config/reader.ts";
 import { VENDOR_FIELD_VARIABLES } from "../config/variables/vendor-fields.ts";
 
 export interface App {
@@ -91,11 +92,7 @@ export async function startPracticeVendors(given: Environment, options: Practice
 /** Its variables are those of an only vendor, with its prefix. */
 async function startOneOfSeveral(id: string, given: Environment, options: PracticeOptions): Promise<PracticeVendor> {
   const prefix = prefixOf(id);
-  const own = Object.entries(given).flatMap(([name, value]): [string, string | undefined][] => {
-    if (name.startsWith(prefix)) return [[`VENDOR_${name.slice(prefix.length)}`, value]];
-    return name.startsWith("VENDOR") ? [] : [[name, value]];
-  });
-  const vendor = await startPracticeVendor({ ...Object.fromEntries(own), VENDOR: id }, options);
+  const vendor = await startPracticeVendor(environmentOf(id, given), options);
   const { VENDOR: standIn, ...rest } = vendor.environment;
   if (standIn !== undefined && REGISTRY.has(id)) {
     await vendor.close();
