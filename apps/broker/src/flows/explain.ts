@@ -4,13 +4,8 @@
  * value with its source.
  */
 import { defined } from "@oauth-broker/oauth-core";
-import {
-  askedResource,
-  askedScope,
-  authorizationParameterName,
-  requireMetDemands,
-} from "@oauth-broker/oauth-core/client";
-import { formatScope, type Parameters, requireS256Challenge } from "@oauth-broker/oauth-core/protocol";
+import { authorizationParameterName, requireMetDemands } from "@oauth-broker/oauth-core/client";
+import { type Parameters, requireS256Challenge } from "@oauth-broker/oauth-core/protocol";
 import {
   addressOf,
   defineVendor,
@@ -136,45 +131,33 @@ function secretOf({ clientSecret, signingKey, certificate }: VendorCredentials):
   return clientSecret === undefined ? "none" : "[secret]";
 }
 
+/** What the broker sets, under the standard's names. */
+const OF_BROKER = ["response_type", "redirect_uri", "state", "nonce", "code_challenge", "code_challenge_method"];
+const PER_FLOW = "[made per flow]";
+
+/** Those of the URL that a flow would send the browser to. */
 function authorizationParameters(
   parameters: Parameters,
-  { vendor, credentials, redirectUri }: VendorChoice,
+  { vendor, credentials, redirectUri, vendorClient }: VendorChoice,
   asks: AuthorizationParameters,
   credentialsSource: Source,
 ): Record<string, Explained> {
-  const from = (source: Explained["source"], values: Readonly<Record<string, string | undefined>>) =>
-    Object.fromEntries(
-      Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, { value, source }]])),
-    ) as Record<string, Explained>;
-  const scopes = askedScope(vendor, asks.scope);
-  const scope = scopes.length === 0 ? undefined : formatScope(scopes, vendor.scopeSeparator);
-  return named(vendor, {
-    ...from("vendor", vendor.authorizationParams),
-    ...from("request", asks.vendorParams ?? {}),
-    ...from("broker", { response_type: vendor.responseType ?? "code" }),
-    ...from("vendor", { response_mode: vendor.responseMode }),
-    ...from(credentialsSource, { client_id: credentials.clientId }),
-    ...from("broker", { redirect_uri: redirectUri }),
-    ...from("vendor", { redirect_uri: vendor.redirectUriAlias }),
-    ...from(parameters.has("scope") ? "request" : "vendor", { [vendor.scopeParameter]: scope }),
-    ...from("request", { login_hint: asks.loginHint, prompt: asks.prompt }),
-    ...from(asks.resource === undefined ? "vendor" : "request", { resource: askedResource(vendor, asks.resource) }),
-    ...from("broker", {
-      state: PER_FLOW,
-      ...(vendor.pkce === "none" ? {} : { code_challenge: PER_FLOW, code_challenge_method: vendor.pkce }),
-      ...(isIdTokenDue(vendor, asks.scope) ? { nonce: PER_FLOW } : {}),
-    }),
-  });
-}
-
-const PER_FLOW = "[made per flow]";
-
-/** The vendor's own parameter names. */
-function named(vendor: VendorChoice["vendor"], standard: Record<string, Explained>): Record<string, Explained> {
+  const { vendorParams: extra = {}, ...asked } = asks;
+  const { scope, loginHint, prompt, resource } = asked;
+  const perFlow = { state: PER_FLOW, codeChallenge: PER_FLOW, ...(isIdTokenDue(vendor, scope) && { nonce: PER_FLOW }) };
+  const { clientId } = credentials;
+  const url = vendorClient.authorizationUrl(vendor, { ...asked, ...perFlow, extra, clientId, redirectUri });
+  const written = { login_hint: loginHint, prompt, resource, [vendor.scopeParameter]: parameters.get("scope") };
+  const ofRequest = Object.keys({ ...extra, ...defined(written) });
+  const sources = new Map<string, Explained["source"]>([
+    ...OF_BROKER.map((name) => [name, "broker"] as const),
+    ...(vendor.redirectUriAlias === undefined ? [] : [["redirect_uri", "vendor"] as const]),
+    ["client_id", credentialsSource],
+    ...ofRequest.map((name) => [name, "request"] as const),
+  ]);
+  const named = new Map(Array.from(sources, ([name, source]) => [authorizationParameterName(vendor, name), source]));
   return Object.fromEntries(
-    Object.entries(standard)
-      .map(([name, value]) => [authorizationParameterName(vendor, name), value] as const)
-      .filter(([name]) => name !== ""),
+    Array.from(new URL(url).searchParams, ([name, value]) => [name, { value, source: named.get(name) ?? "vendor" }]),
   );
 }
 

@@ -3,7 +3,7 @@
  * human-readable page.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { searchVendors } from "@oauth-broker/oauth-core/registry";
+import { oncePerObject, searchVendors } from "@oauth-broker/oauth-core/registry";
 import { authenticateByHeader, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
 import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import { apiRoute, faviconRoute, pageRoute, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
@@ -16,7 +16,7 @@ import { STYLE_HASH } from "@oauth-broker/service/page";
 import { endedSunset } from "../vendor-choice/entry.ts";
 import { didYouMean, nearestName, vendorNamed } from "../vendor-choice/names.ts";
 import { openApiDocument } from "./openapi.ts";
-import { createVendorList, vendorDetails, type VendorList } from "./vendor-views.ts";
+import { vendorDetails, vendorList } from "./vendor-views.ts";
 
 export interface InfoDeps extends Deps {
   readonly metrics: Metrics;
@@ -35,16 +35,11 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     }),
   );
   let openApi: string | undefined;
-  const ending = [...deps.vendors.values()].filter(({ sunsets }) => sunsets !== undefined);
-  const countEnded = (): number => ending.filter((entry) => endedSunset(entry, {}, deps) !== undefined).length;
-  const list = createVendorList((entry) => asOfNow(entry, deps), countEnded);
   return [
     apiRoute("GET", "/.well-known/oauth-authorization-server", () => rawJson(metadata)),
     apiRoute("GET", "/v1/vendors", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
-      const query = searchedFor(c);
-      if (query !== undefined) return rawJson(found(query, client, list, deps));
-      return rawJson(`{"vendors":${list.of(deps.vendors.values(), client)}}`);
+      return rawJson(listed(searchedFor(c), client, deps));
     }),
     apiRoute("GET", "/v1/vendors/:id", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
@@ -74,24 +69,29 @@ function searchedFor(c: Context): string | undefined {
   throw new OAuthError("invalid_request", `q has more than ${LONGEST_QUERY} characters`);
 }
 
-/** The vendors of a search, best first; for a word that finds none, the nearest name. */
-function found(
-  query: string,
+/** All vendors; of a search those it finds, best first, and for a word that finds none the nearest name. */
+function listed(
+  query: string | undefined,
   client: ClientConfig | undefined,
-  list: VendorList,
-  { vendors }: Pick<Deps, "vendors">,
+  deps: Pick<Deps, "vendors" | "now">,
 ): string {
-  const entries = searchVendors(vendors.values(), query);
-  const near = entries.length === 0 ? nearestName(query, vendors) : undefined;
+  const { vendors } = deps;
+  const entries = query === undefined ? [...vendors.values()] : searchVendors(vendors.values(), query);
+  const near = query === undefined || entries.length > 0 ? undefined : nearestName(query, vendors);
   const hint = near === undefined ? "" : `,"did_you_mean":${JSON.stringify(near)}`;
-  return `{"vendors":${list.of(entries, client)}${hint}}`;
+  const shown = entries.map((entry) => asOfNow(entry, deps));
+  return `{"vendors":${vendorList(shown, client)}${hint}}`;
 }
 
 /** From the day on which an endpoint of it ends, an entry starts no new flow. */
 function asOfNow(entry: VendorConfig, deps: Pick<Deps, "now">): VendorConfig {
-  if (endedSunset(entry, {}, deps) === undefined) return entry;
-  return { ...entry, vendor: { ...entry.vendor, acceptsNewAuthorizations: false } };
+  return endedSunset(entry, {}, deps) === undefined ? entry : withoutNewFlows(entry);
 }
+
+const withoutNewFlows = oncePerObject((entry: VendorConfig): VendorConfig => ({
+  ...entry,
+  vendor: { ...entry.vendor, acceptsNewAuthorizations: false },
+}));
 
 /** Ready: the store answers, the keys are open, and what happens can be recorded. */
 async function readiness({ records, keyset, audit, isDraining }: InfoDeps): Promise<Answer> {

@@ -3,7 +3,7 @@ import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { VendorConfig } from "../config.ts";
 import { testClient, testVendor } from "../testing/test-broker.ts";
 import { SCHEMAS } from "./openapi-schemas.ts";
-import { createVendorList, vendorDetails, vendorSummary } from "./vendor-views.ts";
+import { vendorDetails, vendorList, vendorSummary } from "./vendor-views.ts";
 
 const entries = [...REGISTRY.values()];
 const configured = (entry: (typeof entries)[number]): VendorConfig => ({ ...entry, credentials: [] });
@@ -16,33 +16,21 @@ const find = (fits: (entry: (typeof entries)[number]) => boolean): VendorConfig 
 const byId = (id: string): VendorConfig => find(({ vendor }) => vendor.id === id);
 
 describe("the list of vendors", () => {
-  it("is made once for all callers, until a vendor ends something", () => {
+  it("has the same text for all callers but for approved", () => {
     const vendors = ["acme", "later"].map((id) => testVendor({ id }));
-    let version = 0;
-    const asked: string[] = [];
-    const list = createVendorList(
-      (entry) => {
-        asked.push(entry.vendor.id);
-        return { ...entry, vendor: { ...entry.vendor, acceptsNewAuthorizations: version === 0 } };
-      },
-      () => version,
-    );
-    const read = (client?: ReturnType<typeof testClient>): unknown => JSON.parse(list.of(vendors, client));
-    const { approved: _, ...summary } = vendorSummary(testVendor({ id: "acme" }), testClient("platform"));
-    expect(read()).toMatchObject([summary, { id: "later" }]);
+    const read = (client?: ReturnType<typeof testClient>): unknown => JSON.parse(vendorList(vendors, client));
+    const summaries = vendors.map(vendorSummary);
+    expect(read()).toEqual(summaries);
     expect(read({ ...testClient("platform"), vendors: ["later"] })).toEqual([
-      { ...summary, approved: false },
-      expect.objectContaining({ id: "later", approved: true }),
+      { ...summaries[0], approved: false },
+      { ...summaries[1], approved: true },
     ]);
-    expect(asked).toEqual(["acme", "later"]);
-    version = 1;
-    expect(read()).toMatchObject([{ accepts_new_authorizations: false }, { accepts_new_authorizations: false }]);
   });
 
   it("has what a platform chooses by, and leaves out the details of a single vendor", () => {
-    const members = entries.flatMap((entry) => Object.keys(vendorSummary(configured(entry), undefined)));
+    const members = entries.flatMap((entry) => Object.keys(vendorSummary(configured(entry))));
     expect(new Set([...members, "approved"])).toEqual(new Set(Object.keys(SCHEMAS["Vendor"]?.["properties"] ?? {})));
-    const list = JSON.stringify(entries.map((entry) => vendorSummary(configured(entry), undefined)));
+    const list = JSON.stringify(entries.map((entry) => vendorSummary(configured(entry))));
     expect(list).not.toContain('"description"');
     // 383 entries have 110 KB; with every detail they would have 265.
     expect(list.length / entries.length).toBeLessThan(400);
@@ -50,7 +38,7 @@ describe("the list of vendors", () => {
 
   it("has what a first-class vendor needs first, and the address of its MCP server", () => {
     const entry = byId("microsoft-agent365");
-    expect(vendorSummary(entry, undefined)).toMatchObject({
+    expect(vendorSummary(entry)).toMatchObject({
       setup: "environment_id",
       enabled: true,
       capabilities: { byoc: false },
@@ -65,9 +53,9 @@ describe("the list of vendors", () => {
   it("shows an authenticated client whether it is approved", () => {
     const entry = find(({ setup }) => setup === "vendor_approval");
     const client = testClient("platform");
-    expect(vendorSummary(entry, client)).toMatchObject({ approved: false });
-    expect(vendorSummary(entry, { ...client, approvedVendors: [entry.vendor.id] })).toMatchObject({ approved: true });
-    expect(vendorSummary(entry, { ...client, approvedVendors: [entry.vendor.id], vendors: [] })).toMatchObject({
+    expect(vendorDetails(entry, client)).toMatchObject({ approved: false });
+    expect(vendorDetails(entry, { ...client, approvedVendors: [entry.vendor.id] })).toMatchObject({ approved: true });
+    expect(vendorDetails(entry, { ...client, approvedVendors: [entry.vendor.id], vendors: [] })).toMatchObject({
       approved: false,
     });
   });
@@ -80,7 +68,7 @@ describe("one vendor", () => {
     );
     const { fact_checks: _, ...details } = vendorDetails(entry, undefined);
     expect(details).toEqual({
-      ...vendorSummary(entry, undefined),
+      ...vendorSummary(entry),
       placeholders: entry.placeholders,
       enabled: false,
       verification: "listed",
@@ -124,7 +112,7 @@ describe("one vendor", () => {
 
   it("says which apps an entry is for beside another of its vendor, and what comes first", () => {
     const second = byId("podium-accounts");
-    expect(vendorSummary(second, undefined)["generation_of"]).toEqual({
+    expect(vendorSummary(second)["generation_of"]).toEqual({
       id: "podium",
       apps: "apps whose tokens accounts.podium.com issues",
     });
@@ -157,12 +145,12 @@ describe("one vendor", () => {
       [name]: { description: expect.any(String) },
     });
     const { description: _, ...fits } = entry.placeholders[name] ?? {};
-    expect(vendorSummary(entry, undefined)["placeholders"]).toEqual({ [name]: fits });
+    expect(vendorSummary(entry)["placeholders"]).toEqual({ [name]: fits });
   });
 
   it("shows no sources for a vendor of the operator's own", () => {
     expect(vendorDetails(testVendor(), undefined)).toEqual({
-      ...vendorSummary(testVendor(), undefined),
+      ...vendorSummary(testVendor()),
       verification: "operator",
     });
   });

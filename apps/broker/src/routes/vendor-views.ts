@@ -5,43 +5,35 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
-import { capabilitiesOf, type FactCheck, usualClientsOf, wireName } from "@oauth-broker/oauth-core/registry";
+import {
+  capabilitiesOf,
+  type FactCheck,
+  oncePerObject,
+  usualClientsOf,
+  wireName,
+} from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
+import { mayStart } from "../vendor-choice/registrations.ts";
 
 type View = Record<string, unknown>;
 
-/** A list of vendors, as text: hundreds of entries, the same for every caller but for `approved`. */
-export interface VendorList {
-  /** @param client the caller, when it authenticated */
-  of(entries: Iterable<VendorConfig>, client: ClientConfig | undefined): string;
+/** Hundreds of entries, the same for every caller but for `approved`. */
+const textOf = oncePerObject((entry: VendorConfig): string => JSON.stringify(vendorSummary(entry)));
+
+/**
+ * @param entries as of now: the text of each object is made once
+ * @param client the caller, when it authenticated
+ * @returns the list as JSON
+ */
+export function vendorList(entries: readonly VendorConfig[], client: ClientConfig | undefined): string {
+  const shown = entries.map((entry) => {
+    const text = textOf(entry);
+    return client === undefined ? text : `${text.slice(0, -1)},"approved":${mayStart(client, entry)}}`;
+  });
+  return `[${shown.join(",")}]`;
 }
 
-/** @param entryNow an entry as of now; called once for each entry until `version` changes */
-export function createVendorList(entryNow: (entry: VendorConfig) => VendorConfig, version: () => number): VendorList {
-  let texts = new Map<VendorConfig, string>();
-  let made = version();
-  const textOf = (entry: VendorConfig): string => {
-    const before = texts.get(entry);
-    if (before !== undefined) return before;
-    const text = JSON.stringify(vendorSummary(entryNow(entry), undefined));
-    texts.set(entry, text);
-    return text;
-  };
-  return {
-    of: (entries, client) => {
-      if (made !== version()) [texts, made] = [new Map(), version()];
-      const approves = client && approvalsOf(client);
-      const shown = Array.from(entries, (entry) => {
-        const text = textOf(entry);
-        return approves === undefined ? text : `${text.slice(0, -1)},"approved":${approves(entry)}}`;
-      });
-      return `[${shown.join(",")}]`;
-    },
-  };
-}
-
-/** @param client the caller, when it authenticated */
-export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefined): View {
+export function vendorSummary(entry: VendorConfig): View {
   const { vendor, aliases, generationOf, setup, placeholders, serverUrl, verification } = entry;
   return {
     id: vendor.id,
@@ -55,19 +47,19 @@ export function vendorSummary(entry: VendorConfig, client: ClientConfig | undefi
     clients_of: entry.clientsOf ?? usualClientsOf(vendor, placeholders),
     placeholders: withoutDescriptions(placeholders),
     default_scopes: vendor.defaultScopes,
-    ...(serverUrl === undefined ? {} : { server_url: serverUrl }),
-    ...(client === undefined ? {} : { approved: approvalsOf(client)(entry) }),
+    ...defined({ server_url: serverUrl }),
   };
 }
 
+/** @param client the caller, when it authenticated */
 export function vendorDetails(entry: VendorConfig, client: ClientConfig | undefined): View {
   const { placeholders, verification, sunsets, setupNote } = entry;
   const ending = sunsets?.map(({ endsOn, ...sunset }) => ({ ends_on: endsOn, ...sunset }));
   const summary = {
-    ...vendorSummary(entry, client),
+    ...vendorSummary(entry),
     placeholders,
     ...reasonsOff(entry),
-    ...defined({ sunsets: ending, setup_note: setupNote }),
+    ...defined({ approved: client && mayStart(client, entry), sunsets: ending, setup_note: setupNote }),
   };
   if (verification === undefined) return summary;
   const { checkedOn, checks, endpoints, quirks, recalled, sources } = verification;
@@ -112,12 +104,4 @@ function withoutDescriptions(placeholders: PlaceholderSpecs): PlaceholderSpecs {
       return [name, others] as const;
     }),
   );
-}
-
-/** @returns whether the client may use an entry, and has the approval that it needs */
-function approvalsOf(client: ClientConfig): (entry: Pick<VendorConfig, "vendor" | "setup">) => boolean {
-  const allowed = client.vendors && new Set(client.vendors);
-  const approved = new Set(client.approvedVendors);
-  return ({ vendor: { id }, setup }) =>
-    (allowed === undefined || allowed.has(id)) && (setup !== "vendor_approval" || approved.has(id));
 }

@@ -21,13 +21,7 @@ import { discardTokens, revokeGrant, revokeToken } from "./token/revoke.ts";
 import type { TokenDeps } from "./token/validate-response.ts";
 import { createBindings, type VendorClientDeps } from "./binding.ts";
 
-export {
-  askedResource,
-  askedScope,
-  authorizationParameterName,
-  type AuthorizationRequest,
-  namesReservedParameter,
-} from "./authorization/url.ts";
+export { authorizationParameterName, type AuthorizationRequest, namesReservedParameter } from "./authorization/url.ts";
 export { type FlowContext, flowContextHash, type Kept, keptOf, requireTokenHost } from "./kept.ts";
 export { VENDOR_OPERATION_SECONDS } from "./deadline.ts";
 export { memberAt } from "./member-path.ts";

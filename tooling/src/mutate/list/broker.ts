@@ -185,13 +185,13 @@ export const BROKER_DEFENCES: Defences = {
     "rate-limits: A request counts only once its client is authenticated":
       '{+deps.rateLimits[counted].take(parameters.get("client_id") ?? "");\n      +}const client',
   },
+  "routes/info.ts": {
+    "vendor-choice/sunset: The kept list of vendors ends on the day on which a vendor ends something":
+      "entries.map((entry) => [-asOfNow(entry, deps)-]{+entry+})",
+  },
   "routes/register.ts": {
     "rate-limits: Callers of the sandbox's /register without authentication use up no client's limit":
       "return { client: deps.openTo, countedAs: {+deps.openTo.clientId + +}UNAUTHENTICATED };",
-  },
-  "routes/vendor-views.ts": {
-    "vendor-choice/sunset, vendor-views: The kept list of vendors ends on the day on which a vendor ends something":
-      "if (made [-!==-]{+>+} version())",
   },
   "vendor-choice/callback-path.ts": {
     "flows/manual-mode: No callback path lies beneath another":
