@@ -18,6 +18,7 @@ import { type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import type { Connector } from "../connectors/connector.ts";
 import { notDeployed } from "../oauth/client-of-connector.ts";
 import type { Bearers } from "../oauth/bearer.ts";
+import { refusal } from "../refusal.ts";
 import { type Asked, askedInResult, askedInError, type LinkAnswer } from "./link-question.ts";
 
 export interface AgentTool {
@@ -63,15 +64,15 @@ export function createAgent({ bearers, fetch }: { readonly bearers: Bearers; rea
   const asUser = async <T>(connector: Connector, userId: string, use: (client: Client) => Promise<T>): Promise<T> => {
     const { serverUrl } = connector;
     if (serverUrl === undefined) throw notDeployed();
-    const first = await bearers.bearerFor(connector, userId);
-    const answer = await attempt(serverUrl, first.token, fetch, use);
+    let bearer = await bearers.bearerFor(connector, userId);
+    let answer = await attempt(serverUrl, bearer.token, fetch, use);
+    if ("refused" in answer && answer.refused === "token") {
+      bearer = await bearers.bearerFor(connector, userId, bearer);
+      answer = await attempt(serverUrl, bearer.token, fetch, use);
+    }
     if ("value" in answer) return answer.value;
-    if (answer.refused === "scope") return bearers.stepUp(connector, userId, first, answer.scope);
-    const second = await bearers.bearerFor(connector, userId, first);
-    const again = await attempt(serverUrl, second.token, fetch, use);
-    if ("value" in again) return again.value;
-    if (again.refused === "scope") return bearers.stepUp(connector, userId, second, again.scope);
-    return bearers.giveUp(connector, userId, second);
+    if (answer.refused === "scope") return bearers.stepUp(connector, userId, bearer, answer.scope);
+    return bearers.giveUp(connector, userId, bearer);
   };
   return {
     tools: (connector, userId) =>
@@ -97,20 +98,15 @@ async function callTool(client: Client, { tool: name, input, retry }: ToolCall):
     return { result: { isError: isError === true, text: readable(content) } };
   } catch (error) {
     if (error instanceof UrlElicitationRequiredError) return { asked: askedInError(error.elicitations) };
-    throw retry !== undefined && isRefusedState(error) ? answerTooLate(error) : error;
+    if (retry === undefined || !isRefusedState(error)) throw error;
+    const said = "The server no longer takes this answer. Call the tool again";
+    throw refusal("answer_too_late", said, "vendor_response_invalid", error);
   }
 }
 
 /** How a server answers a `requestState` that has expired or is not its own. */
 const INVALID_PARAMS: number = ProtocolErrorCode.InvalidParams;
 const isRefusedState = (error: unknown): boolean => error instanceof ProtocolError && error.code === INVALID_PARAMS;
-
-function answerTooLate(cause: unknown): OAuthError {
-  return new OAuthError("vendor_response_invalid", "The server no longer takes this answer. Call the tool again", {
-    reason: "answer_too_late",
-    cause,
-  });
-}
 
 /** A 401, or a 403 that asks for more scope. */
 type Refusal = { readonly refused: "token" } | { readonly refused: "scope"; readonly scope: string | undefined };
@@ -160,14 +156,9 @@ function refusalOf(answer: Response): Refusal | undefined {
 
 function failure(statuses: ReadonlySet<number>, cause: unknown): OAuthError {
   const isDown = statuses.size === 0 || [...statuses].some((status) => status >= 500 || status === 429);
-  if (isDown) {
-    return new OAuthError(
-      "temporarily_unavailable",
-      "The server of this connector cannot answer now. Try again later",
-      { reason: "server_down", cause },
-    );
-  }
-  return new OAuthError("vendor_response_invalid", "The server refused the call", { reason: "call_refused", cause });
+  if (!isDown) return refusal("call_refused", "The server refused the call", "vendor_response_invalid", cause);
+  const said = "The server of this connector cannot answer now. Try again later";
+  return refusal("server_down", said, "temporarily_unavailable", cause);
 }
 
 function readable(content: unknown): string {

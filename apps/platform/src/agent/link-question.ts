@@ -4,8 +4,8 @@
  * Nothing of the platform fetches it; the user opens it from pages/try.ts, or does not.
  */
 import type { InputRequiredResult } from "@modelcontextprotocol/client";
-import { OAuthError } from "@oauth-broker/oauth-core";
 import { isLoopbackName } from "@oauth-broker/service/configuration";
+import { refusal } from "../refusal.ts";
 
 /** A URL that the page offers, or the reason why it does not, as the end of `The address …`. */
 export type OfferedUrl =
@@ -106,7 +106,7 @@ function plainText(text: unknown): string {
 }
 
 function refuse(description: string): never {
-  throw new OAuthError("vendor_response_invalid", description, { reason: "question_refused" });
+  throw refusal("question_refused", description, "vendor_response_invalid");
 }
 
 /** Cancelled if the URL was not offered: nothing was accepted there. */

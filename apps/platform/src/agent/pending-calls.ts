@@ -3,10 +3,11 @@
  * the platform's store, bound to the session of the browser that made the call. The page holds the
  * id alone. Each is taken once: a second press of the button does not call the tool twice.
  */
-import { type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
+import { type JsonObject, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { Connector } from "../connectors/connector.ts";
 import { openSecret, type SealedStore, sealSecret } from "../connectors/connector-secrets.ts";
+import { refusal } from "../refusal.ts";
 import type { SignedIn } from "../users/session.ts";
 import type { ToolCall } from "./agent.ts";
 import type { Asked } from "./link-question.ts";
@@ -41,9 +42,8 @@ export function createPendingCalls({ records, keys, now }: SealedStore): Pending
   return {
     put: async (connector, session, pending) => {
       if (pending.round > MAX_ROUNDS) {
-        throw new OAuthError("vendor_response_invalid", "The server asks again and again. The call has ended", {
-          reason: "asks_without_end",
-        });
+        const said = "The server asks again and again. The call has ended";
+        throw refusal("asks_without_end", said, "vendor_response_invalid");
       }
       const id = randomToken(16);
       const sealed = await sealSecret(keys, new Secret(JSON.stringify(pending)), placeOf(connector, session, id));
@@ -78,5 +78,5 @@ const placeOf = (connector: Connector, { user, sessionId }: SignedIn, id: string
 ];
 
 function gone(): never {
-  throw new OAuthError("invalid_request", "This call is over. Call the tool again", { reason: "call_over" });
+  throw refusal("call_over", "This call is over. Call the tool again");
 }

@@ -3,7 +3,6 @@
  * is wrong with the result. Before it: the settings page, `deploy init`. After it:
  * connector-record.ts stores settings that pass.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
 import {
   expandTemplate,
   parseScope,
@@ -14,6 +13,7 @@ import {
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { type Problem, problemOfThrown, readSecret } from "@oauth-broker/service/configuration";
+import { refusal } from "../refusal.ts";
 import type { ConnectorSettings, Registration } from "./connector.ts";
 import type { SettingsChange } from "./store.ts";
 import { isVendorId, vendorProblem } from "./vendor.ts";
@@ -74,7 +74,7 @@ export function requireSettings(before: ConnectorSettings, change: SettingsChang
   const problems = changeProblems(before, change, rules);
   if (problems.length === 0) return;
   const description = problems.map(({ path, problem }) => `${path} ${problem}`).join("; ");
-  throw new OAuthError("invalid_request", description, { reason: "settings_invalid" });
+  throw refusal("settings_invalid", description);
 }
 
 /** Lists everything that is wrong, each with the name of its field. */

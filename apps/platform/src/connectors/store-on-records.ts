@@ -17,6 +17,7 @@ import {
 import { CONNECTOR, type Kept, NEVER, toConnector, toJsonData, toKept } from "./connector-record.ts";
 import { idsOfConnectors, listId } from "./connector-list.ts";
 import { changedSettings, NEW_SETTINGS, requireSettings, type SettingsRules } from "./settings.ts";
+import { refusal } from "../refusal.ts";
 import type { ConnectorStore, SettingsChange } from "./store.ts";
 
 /** `records` is closed with the store. */
@@ -89,10 +90,7 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       await listId(records, id);
       const record = { key: keyOf(id), stage: state, data: toJsonData(made.data), expiresAt: NEVER };
       const created = await records.create(record);
-      if (created === "exists")
-        throw new OAuthError("invalid_request", "This connector already exists. Choose another name", {
-          reason: "exists",
-        });
+      if (created === "exists") throw refusal("exists", "This connector already exists. Choose another name");
       return toConnector(made);
     },
     changeSettings: async (id, asked) => toConnector(await change(id, (kept) => withSettings(kept, asked))),

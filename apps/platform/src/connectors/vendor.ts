@@ -4,6 +4,7 @@ import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
 import { checkVendorId, type Problem } from "@oauth-broker/service/configuration";
 import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
+import { refusal } from "../refusal.ts";
 import type { ConnectorSettings } from "./connector.ts";
 
 type VendorSettings = Pick<ConnectorSettings, "vendorOrIssuer" | "authorizationUrl" | "tokenUrl" | "placeholders">;
@@ -29,10 +30,9 @@ export function vendorOfSettings(settings: VendorSettings): Omit<DirectVendorOpt
   if (vendorOrIssuer === undefined) {
     if (authorizationUrl !== undefined && tokenUrl !== undefined)
       return { vendor: defineVendor({ ...CUSTOM, ...endpoints }), placeholders };
-    throw new OAuthError(
-      "invalid_request",
+    throw refusal(
+      "endpoints_missing",
       "This connector names no vendor. An administrator has to enter both URLs, a vendor or an issuer under Settings",
-      { reason: "endpoints_missing" },
     );
   }
   if (isVendorId(vendorOrIssuer)) return { vendor: vendorOrIssuer, endpoints, placeholders };

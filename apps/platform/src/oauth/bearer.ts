@@ -6,6 +6,7 @@
 import { createSharedCalls, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { Connector } from "../connectors/connector.ts";
+import { refusal } from "../refusal.ts";
 import { clientOfConnector } from "./client-of-connector.ts";
 import { type ConnectDeps, mayAskFor } from "./connect.ts";
 import type { OpenConnection } from "./connections.ts";
@@ -93,13 +94,6 @@ export function createBearers(deps: BearerDeps): Bearers {
     throw new OAuthError("invalid_grant", "The connection has ended. Connect again", { reason: "reauthorize" });
   };
 
-  /**
-   * A second caller waits for the first's refresh: a vendor that rotates would answer two at
-   * once by ending the grant.
-   */
-  const refreshOnce = (connector: Connector, userId: string, open: OpenConnection): Promise<Bearer> =>
-    refreshes.run(JSON.stringify([connector.id, userId]), () => refresh(connector, userId, open));
-
   return {
     bearerFor: async (connector, userId, refused) => {
       if (connector.settings.registration === "none") {
@@ -113,7 +107,9 @@ export function createBearers(deps: BearerDeps): Bearers {
       }
       const { expiresAt = Number.POSITIVE_INFINITY } = open.tokens;
       if (!isRefused && expiresAt - MARGIN_SECONDS > now()) return bearerOf(open);
-      return refreshOnce(connector, userId, open);
+      // A second caller waits for the first's refresh: a vendor that rotates would answer two at once
+      // by ending the grant.
+      return refreshes.run(JSON.stringify([connector.id, userId]), () => refresh(connector, userId, open));
     },
     giveUp: async (connector, userId, { revision }) => {
       if (revision !== undefined) return reauthorize(connector, userId, "refused_by_server", revision);
@@ -126,25 +122,16 @@ export function createBearers(deps: BearerDeps): Bearers {
     stepUp: async (connector, userId, { revision }, scope) => {
       const { scope: granted } = await connections.status(connector, userId);
       if (revision === undefined || scope === undefined || isSubset(parseScope(scope), parseScope(granted ?? ""))) {
-        throw new OAuthError(
-          "vendor_response_invalid",
-          "The server requires scope that the token already has. Tell the author of the server",
-          { reason: "scope_refused" },
-        );
+        const said = "The server requires scope that the token already has. Tell the author of the server";
+        throw refusal("scope_refused", said, "vendor_response_invalid");
       }
       if (!mayAskFor(scope, connector)) {
-        throw new OAuthError(
-          "vendor_response_invalid",
-          "The server requires scope that Settings do not allow. An administrator has to add it there",
-          { reason: "scope_not_allowed" },
-        );
+        const said = "The server requires scope that Settings do not allow. An administrator has to add it there";
+        throw refusal("scope_not_allowed", said, "vendor_response_invalid");
       }
       await connections.wantScope(connector, userId, scope, revision);
-      throw new OAuthError(
-        "invalid_grant",
-        "The server requires more scope than you granted. Connect again to grant it",
-        { reason: "insufficient_scope" },
-      );
+      const said = "The server requires more scope than you granted. Connect again to grant it";
+      throw refusal("insufficient_scope", said, "invalid_grant");
     },
   };
 }

@@ -11,7 +11,7 @@ import {
 } from "@oauth-broker/broker-client";
 import { defineVendor, direct, type DirectVendorOptions } from "@oauth-broker/broker-client/direct";
 import { computeScopeUnion } from "@modelcontextprotocol/client";
-import { defined, type Fetch, OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { defined, type Fetch, type OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { SealedStore } from "../connectors/connector-secrets.ts";
@@ -19,6 +19,7 @@ import type { ConnectorStore } from "../connectors/store.ts";
 import { isVendorId, vendorOfSettings } from "../connectors/vendor.ts";
 import { enteredClient, registeredClient } from "./hosted-server/client-registration.ts";
 import { discoverServer, type Whereabouts } from "./hosted-server/discover.ts";
+import { refusal } from "../refusal.ts";
 import { redirectUriOf } from "./redirect-uri.ts";
 
 export interface BrokerAccess {
@@ -54,22 +55,25 @@ export interface ConnectorClient extends Pick<ConnectClient, "finish"> {
  */
 export async function clientOfConnector(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
   const { registration } = connector.settings;
-  if (registration === "hosted_server") return clientOfHostedServer(connector, deps);
-  if (registration === "pre_registered_client") return clientOfVendor(connector, deps);
-  if (registration === "broker") return clientOfBroker(connector, deps);
+  const here = { ...deps, redirectUri: redirectUriOf(connector, deps.platformUrl) };
+  if (registration === "hosted_server") return clientOfHostedServer(connector, here);
+  if (registration === "pre_registered_client") return clientOfVendor(connector, here);
+  if (registration === "broker") return clientOfBroker(connector, here);
   throw noSignIn();
 }
 
-async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
-  const { id, serverUrl, settings } = connector;
-  const redirectUri = redirectUriOf(connector, deps.platformUrl);
+interface Here extends ClientDeps {
+  readonly redirectUri: string;
+}
+
+async function clientOfHostedServer({ id, serverUrl, settings }: Connector, deps: Here): Promise<ConnectorClient> {
   if (serverUrl === undefined) throw notDeployed();
   const server = await discoverServer(serverUrl, deps.fetch, deps);
   const { clientId: entered } = settings;
   if (entered === undefined && server.registrationEndpoint === undefined) throw noClient();
   const { clientId, clientSecret, method } =
     entered === undefined
-      ? await registeredClient(id, server, { ...deps, redirectUri })
+      ? await registeredClient(id, server, deps)
       : enteredClient(entered, await deps.connectors.clientSecret(id), server);
   const { authorizationEndpoint, tokenEndpoint, revocationEndpoint, responseIssuer } = server;
   const vendor = defineVendor({
@@ -89,48 +93,34 @@ async function clientOfHostedServer(connector: Connector, deps: ClientDeps): Pro
   return onDirect(
     { vendor, credentials: credentialsOf(clientId, clientSecret) },
     { resource: server.resource, ...defined({ scope: settings.scopes ?? server.scope }) },
-    { ...deps, redirectUri },
+    deps,
   );
 }
 
-async function clientOfVendor(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
-  const { id, settings } = connector;
+async function clientOfVendor({ id, settings }: Connector, deps: Here): Promise<ConnectorClient> {
   const { clientId } = settings;
-  const redirectUri = redirectUriOf(connector, deps.platformUrl);
   if (clientId === undefined) throw noClient();
   const credentials = credentialsOf(clientId, await deps.connectors.clientSecret(id));
-  const options = { ...vendorOfSettings(settings), credentials };
-  return onDirect(options, defined({ scope: settings.scopes }), { ...deps, redirectUri });
+  return onDirect({ ...vendorOfSettings(settings), credentials }, defined({ scope: settings.scopes }), deps);
 }
 
-function onDirect(
-  options: DirectVendorOptions,
-  request: StartRequest,
-  { redirectUri, fetch, egress, now }: Pick<ClientDeps, "fetch" | "egress" | "now"> & { readonly redirectUri: string },
-): ConnectorClient {
-  const client = direct({ ...options, redirectUri, fetch, egress, now });
-  return onClient(client, {}, request);
+function onDirect(options: DirectVendorOptions, request: StartRequest, deps: Here): ConnectorClient {
+  const { redirectUri, fetch, egress, now } = deps;
+  return onClient(direct({ ...options, redirectUri, fetch, egress, now }), {}, request);
 }
 
-async function clientOfBroker(connector: Connector, deps: ClientDeps): Promise<ConnectorClient> {
-  const { id, settings } = connector;
-  const { broker, fetch, now } = deps;
-  const redirectUri = redirectUriOf(connector, deps.platformUrl);
+async function clientOfBroker({ id, settings }: Connector, deps: Here): Promise<ConnectorClient> {
+  const { broker, redirectUri, fetch, now } = deps;
   if (broker === undefined) {
-    throw new OAuthError(
-      "invalid_request",
+    throw refusal(
+      "broker_missing",
       "This deployment has no broker. An administrator has to choose a pre-registered client under Settings",
-      { reason: "broker_missing" },
     );
   }
-  const { issuer, clientId } = broker;
   const clientSecret = broker.clientSecret.reveal();
-  const client = createBrokerClient({ issuer, clientId, clientSecret, redirectUri, fetch, now });
-  return onClient(
-    client,
-    brokerTarget(settings, await deps.connectors.clientSecret(id)),
-    defined({ scope: settings.scopes }),
-  );
+  const client = createBrokerClient({ ...broker, clientSecret, redirectUri, fetch, now });
+  const target = brokerTarget(settings, await deps.connectors.clientSecret(id));
+  return onClient(client, target, defined({ scope: settings.scopes }));
 }
 
 /**
@@ -171,20 +161,10 @@ function credentialsOf(clientId: string, secret: Secret | undefined): { clientId
 }
 
 const noClient = (): OAuthError =>
-  new OAuthError(
-    "invalid_request",
-    "This connector has no OAuth client. An administrator has to enter one under Settings",
-    { reason: "client_missing" },
-  );
+  refusal("client_missing", "This connector has no OAuth client. An administrator has to enter one under Settings");
 
 export const notDeployed = (): OAuthError =>
-  new OAuthError(
-    "invalid_request",
-    "The server of this connector is not deployed yet. Try again after its first deploy",
-    { reason: "not_deployed" },
-  );
+  refusal("not_deployed", "The server of this connector is not deployed yet. Try again after its first deploy");
 
 export const noSignIn = (): OAuthError =>
-  new OAuthError("invalid_request", "This server needs no sign-in. Call its tools directly", {
-    reason: "nothing_to_connect",
-  });
+  refusal("nothing_to_connect", "This server needs no sign-in. Call its tools directly");

@@ -11,6 +11,7 @@ import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Connector } from "../connectors/connector.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store.ts";
+import { refusal } from "../refusal.ts";
 import type { SignedIn } from "../users/session.ts";
 import { type ClientDeps, clientOfConnector, noSignIn, notDeployed } from "./client-of-connector.ts";
 import type { ConnectFailure, Connections, LastFlow } from "./connections.ts";
@@ -47,20 +48,12 @@ export async function startConnect(
   //= mcp-2026-07-28/authorization#scope-challenge-handling
   const isMore = wantedScope !== undefined && mayAskFor(wantedScope, connector);
   const more = isMore ? computeScopeUnion(scope, wantedScope) : undefined;
-  const { url, session } = await (
-    await clientOfConnector(connector, deps)
-  ).start({ ...requestOf(connector, placeholders), ...defined({ scope: more }) });
+  const client = await clientOfConnector(connector, deps);
+  const { url, session } = await client.start({ ...requestOf(connector, placeholders), ...defined({ scope: more }) });
   const id = hashOf(session.state);
   const sealed = await sealSecret(deps.keys, new Secret(JSON.stringify(session)), placeOf(id, owner));
-  const data = {
-    v: 1,
-    owner,
-    user: by.user.id,
-    connector: connector.id,
-    recipient: recipientOfConnector(connector),
-    startedAt: deps.now(),
-    sealed,
-  };
+  const flow = { connector: connector.id, recipient: recipientOfConnector(connector), startedAt: deps.now() };
+  const data = { v: 1, owner, user: by.user.id, ...flow, sealed };
   await deps.records.create({ key: { kind: KIND, id }, stage: "started", data, expiresAt: session.expiresAt });
   return url;
 }
@@ -101,9 +94,10 @@ export function mayAskFor(scope: string, { settings: { scopes } }: Connector): b
 export async function finishConnect(callbackUrl: string, by: SignedIn, deps: ConnectDeps): Promise<Finished> {
   const { user } = by;
   const flow = await takeFlow(stateOf(callbackUrl), ownerOfFlow(by), deps);
-  const connector = await deps.connectors.find(flow.connectorId);
+  const connector = await deps.connectors.find(flow.connector);
   if (connector === undefined) throw new OAuthError("not_found", "This connector does not exist");
-  const end = (isConnected: boolean) => endOf(callbackUrl, flow, { connector, isConnected, at: deps.now() });
+  const end = (isConnected: boolean) =>
+    connector.withoutServer && endOf(callbackUrl, flow, { isConnected, endedAt: deps.now() });
   try {
     requireSameRecipient(flow, connector);
     const client = await clientOfConnector(connector, deps);
@@ -137,39 +131,24 @@ function requireConnectable({ state, serverUrl, withoutServer, settings }: Conne
   if (settings.authentication === "none") throw noSignIn();
   if (serverUrl === undefined && withoutServer === undefined) throw notDeployed();
   if (state === "active") return;
-  throw new OAuthError(
-    "invalid_request",
-    "This connector is a draft. It can be connected once a deploy has activated it",
-    { reason: "draft" },
-  );
+  throw refusal("draft", "This connector is a draft. It can be connected once a deploy has activated it");
 }
 
 /** For the page of a connector without a server, which shows what was checked. */
-function endOf(
-  callbackUrl: string,
-  { startedAt }: Flow,
-  {
-    connector,
-    isConnected,
-    at,
-  }: { readonly connector: Connector; readonly isConnected: boolean; readonly at: EpochSeconds },
-): LastFlow | undefined {
-  if (connector.withoutServer === undefined) return undefined;
-  const id = new URL(callbackUrl).searchParams.get("flow_id") ?? undefined;
-  return { startedAt: startedAt ?? at, endedAt: at, isConnected, ...defined({ id }) };
+function endOf(url: string, { startedAt }: Flow, end: Pick<LastFlow, "isConnected" | "endedAt">): LastFlow {
+  const id = new URL(url).searchParams.get("flow_id") ?? undefined;
+  return { startedAt: startedAt ?? end.endedAt, ...end, ...defined({ id }) };
 }
 
 /** The client changed: tokens of the former client would be stored as those of the new client. */
 function requireSameRecipient({ recipient }: Pick<Flow, "recipient">, connector: Connector): void {
   //= bar#BY-4
   if (recipient === recipientOfConnector(connector)) return;
-  throw new OAuthError("invalid_grant", "The settings of this connector have changed. Connect again", {
-    reason: "settings_changed",
-  });
+  throw refusal("settings_changed", "The settings of this connector have changed. Connect again", "invalid_grant");
 }
 
 interface Flow {
-  readonly connectorId: string;
+  readonly connector: string;
   readonly recipient: string;
   /** Absent in a flow that an earlier release began. */
   readonly startedAt?: EpochSeconds;
@@ -177,15 +156,9 @@ interface Flow {
 }
 
 function stateOf(callbackUrl: string): string {
-  const [state, second] = new URL(callbackUrl).searchParams.getAll("state");
-  if (state === undefined || state === "" || second !== undefined) {
-    throw new OAuthError(
-      "invalid_request",
-      "This answer belongs to no request of yours. Start again under Connectors",
-      { reason: "state_missing" },
-    );
-  }
-  return state;
+  const [state = "", second] = new URL(callbackUrl).searchParams.getAll("state");
+  if (state !== "" && second === undefined) return state;
+  throw refusal("state_missing", "This answer belongs to no request of yours. Start again under Connectors");
 }
 
 /**
@@ -204,25 +177,17 @@ async function takeFlow(
   const from = { stage: "started", expect: { owner } };
   const { outcome } = await records.advance(key, from, { stage: "spent", set: {}, remove: ["sealed"] });
   if (outcome === "replayed") {
-    throw new OAuthError("invalid_request", "This sign-in is already finished. See Connectors for its result", {
-      reason: "state_replayed",
-    });
+    throw refusal("state_replayed", "This sign-in is already finished. See Connectors for its result");
   }
   if (outcome === "absent" || found === undefined) {
-    throw new OAuthError(
-      "invalid_request",
+    throw refusal(
+      "state_mismatch",
       "This answer belongs to no sign-in that you started in this browser, or it came too late. Start again under Connectors",
-      { reason: "state_mismatch" },
     );
   }
-  const { connector, recipient, startedAt, sealed } = found.data;
-  const opened = await openSecret(keys, sealed as JsonObject, placeOf(id, owner));
-  return {
-    connectorId: connector as string,
-    recipient: recipient as string,
-    ...defined({ startedAt: startedAt as EpochSeconds | undefined }),
-    session: JSON.parse(opened.reveal()) as unknown,
-  };
+  const { sealed, ...flow } = found.data;
+  const session = await openSecret(keys, sealed as JsonObject, placeOf(id, owner));
+  return { ...(flow as unknown as Omit<Flow, "session">), session: JSON.parse(session.reveal()) };
 }
 
 const placeOf = (id: string, owner: string): readonly string[] => ["session of a connect flow", id, owner];

@@ -1,5 +1,4 @@
 /** Connect, the callback at the redirect URI of the connector, and Disconnect. */
-import { OAuthError } from "@oauth-broker/oauth-core";
 import { redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { pageRoute, type Route } from "@oauth-broker/service/http";
@@ -7,6 +6,7 @@ import type { AskedPlaceholder, Connector } from "../connectors/connector.ts";
 import { describeFailure, finishConnect, startConnect } from "../oauth/connect.ts";
 import { disconnect } from "../oauth/disconnect.ts";
 import { OWN_CALLBACK, SHARED_CALLBACK } from "../oauth/redirect-uri.ts";
+import { refusal } from "../refusal.ts";
 import { disconnectedNotice, inputNameOf } from "../pages/connectors.ts";
 import type { PageDeps } from "./deps.ts";
 import { connectorForm } from "./guard.ts";
@@ -37,11 +37,7 @@ export function connectRoutes(deps: PageDeps): Route[] {
       pageRoute("GET", path, async (c, trace) => {
         const session = await deps.sessions.find(c.req.header("cookie"));
         if (session === undefined) {
-          throw new OAuthError(
-            "invalid_request",
-            "No user is signed in in this browser. Choose a user and connect again",
-            { reason: "not_signed_in" },
-          );
+          throw refusal("not_signed_in", "No user is signed in in this browser. Choose a user and connect again");
         }
         const { connectorId, failure } = await finishConnect(c.req.url, session, deps);
         if (failure !== undefined) trace.reason = failure.error;

@@ -2,6 +2,7 @@
  * The two failures of a server: it cannot be reached, or its answer is invalid.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
+import { refusal } from "../../refusal.ts";
 
 /** @throws OAuthError as `call` does, temporarily_unavailable for anything else it throws */
 export async function reach<T>(call: () => Promise<T>): Promise<T> {
@@ -13,10 +14,7 @@ export async function reach<T>(call: () => Promise<T>): Promise<T> {
 }
 
 export const down = (cause?: unknown): OAuthError =>
-  new OAuthError("temporarily_unavailable", "The server of this connector cannot be reached now", {
-    reason: "server_down",
-    cause,
-  });
+  refusal("server_down", "The server of this connector cannot be reached now", "temporarily_unavailable", cause);
 
 export const broken = (reason: string, what: string, cause?: unknown): OAuthError =>
-  new OAuthError("vendor_response_invalid", `The server of this connector ${what}`, { reason, cause });
+  refusal(reason, `The server of this connector ${what}`, "vendor_response_invalid", cause);
