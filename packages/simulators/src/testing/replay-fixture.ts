@@ -8,7 +8,8 @@ import { REGISTRY, type Vendor, type VendorCredentials } from "@oauth-broker/oau
 import { machineClock } from "../clock.ts";
 import { driveConsent } from "../drive-consent.ts";
 import { startAtlassian } from "../vendors/atlassian.ts";
-import type { SimulatorOptions, VendorSimulator } from "../vendors/base/simulator.ts";
+import type { VendorSimulator } from "../vendors/base/host.ts";
+import type { SimulatorOptions } from "../vendors/base/simulator.ts";
 import { startGitHub } from "../vendors/github.ts";
 import { startGoogleWorkspace } from "../vendors/google.ts";
 import { startLinear } from "../vendors/linear.ts";

@@ -41,7 +41,7 @@ import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
 import { problemPage } from "../pages.ts";
 import { AUTH_METHODS, GRANT_TYPES, serveRegistration, type RegisteredClient } from "./base/registration.ts";
-import type { SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
+import type { SimulatorOptions, VendorEnv } from "./base/simulator.ts";
 import { newGrant } from "./base/tokens.ts";
 import { API_ERRORS, serveAtlassianApi, type AtlassianGrant, type AtlassianSite } from "./atlassian-api.ts";
 
@@ -75,11 +75,7 @@ const DEFAULTS: AtlassianSettings = {
   blockedRedirectUris: [],
 };
 
-export interface AtlassianSimulator extends VendorSimulator<RegisteredClient> {
-  readonly settings: AtlassianSettings;
-  /** Its URL, which is also the `resource` to ask for. */
-  readonly mcpServer: string;
-}
+export type AtlassianSimulator = Awaited<ReturnType<typeof startAtlassian>>;
 
 interface AtlassianBound extends Bound {
   readonly grant: AtlassianGrant;
@@ -129,9 +125,7 @@ const CODE_TEXT: Readonly<Record<CodeMistake, string>> = {
 };
 
 /** @throws Error of node:net when the port is taken */
-export async function startAtlassian(
-  options: SimulatorOptions & Partial<AtlassianSettings> = {},
-): Promise<AtlassianSimulator> {
+export async function startAtlassian(options: SimulatorOptions & Partial<AtlassianSettings> = {}) {
   const { now: _now, port: _port, ...given } = options;
   const settings: AtlassianSettings = { ...DEFAULTS, ...given };
   const host = await startVendorHost<RegisteredClient>({ id: "atlassian", brand: "Atlassian" }, options);
@@ -196,11 +190,13 @@ export async function startAtlassian(
   );
   serveAtlassianApi(host, settings, mcpServer);
   return {
-    ...host.simulator({
-      endpoints: endpoints(),
-      errors: { authorization: ["access_denied"], token: Object.keys(REFUSALS), api: API_ERRORS },
+    ...host.simulator(endpoints(), {
+      authorization: ["access_denied"],
+      token: Object.keys(REFUSALS),
+      api: API_ERRORS,
     }),
     settings,
+    /** Its URL, which is also the `resource` to ask for. */
     mcpServer,
   };
 }
@@ -209,7 +205,7 @@ async function authorize(c: Context<VendorEnv>, { host, settings, codes, mcpServ
   const refused = host.takeRefusal("authorization");
   const query = queryMembers(c);
   const show = (text: string, code = "invalid_request") => host.consent.refuse(c, text, code);
-  const client = host.clients.find(query.get("client_id"));
+  const client = host.clients.get(query.get("client_id") ?? "");
   if (client === undefined) return show("failed to retrieve client");
   const { clientId, name = clientId } = client;
   const redirectUri = query.get("redirect_uri") ?? "";

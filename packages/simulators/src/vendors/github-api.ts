@@ -57,7 +57,7 @@ export function serveGitHubApi<Client extends SimulatedClient>(host: VendorHost<
     json({
       token: value,
       scopes: grant.scopes,
-      app: { client_id: grant.clientId, name: clients.find(grant.clientId)?.name ?? grant.clientId },
+      app: { client_id: grant.clientId, name: clients.get(grant.clientId)?.name ?? grant.clientId },
       user: userOf(grant.user),
       expires_at: expiresAt === undefined ? null : `${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`,
     }),

@@ -26,7 +26,7 @@ import { authenticate, LOOPBACK_HOSTS } from "./base/clients.ts";
 import { challengeOf, createCodes, type Bound, type Codes } from "./base/codes.ts";
 import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import type { SimulatedClient, SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
+import type { SimulatedClient, SimulatorOptions, VendorEnv } from "./base/simulator.ts";
 import { newGrant, type Grant } from "./base/tokens.ts";
 import { serveGitHubApi } from "./github-api.ts";
 
@@ -40,10 +40,7 @@ export interface GitHubClient extends SimulatedClient {
   readonly expiringTokens?: boolean;
 }
 
-export interface GitHubSimulator extends VendorSimulator<GitHubClient> {
-  /** Where a GitHub App is installed from GitHub's side; the callback then has no `state`. */
-  installUrl(clientId: string): string;
-}
+export type GitHubSimulator = Awaited<ReturnType<typeof startGitHub>>;
 
 type Host = VendorHost<GitHubClient>;
 
@@ -77,7 +74,7 @@ const SCOPE_TEXT: Readonly<Record<string, string>> = {
 };
 
 /** @throws Error of node:net when the port is taken */
-export async function startGitHub(options: SimulatorOptions = {}): Promise<GitHubSimulator> {
+export async function startGitHub(options: SimulatorOptions = {}) {
   const host = await startVendorHost<GitHubClient>({ id: "github", brand: "GitHub" }, options);
   const { app, url } = host;
   const codes = createCodes<Bound>(host, ({ redirectUri }, sent = redirectUri) => sent === redirectUri);
@@ -101,28 +98,25 @@ export async function startGitHub(options: SimulatorOptions = {}): Promise<GitHu
   app.get("/.well-known/oauth-authorization-server/login/oauth", () => json({ ...endpoints, ...supported, ...grants }));
   const servers = { authorization_servers: [endpoints.issuer], bearer_methods_supported: ["header"] };
   app.get("/.well-known/oauth-protected-resource/mcp", () => json({ resource: `${url}/mcp/`, ...servers }));
-
+  const own = { revocation_endpoint: `${url}/applications/{client_id}/token`, userinfo_endpoint: `${url}/user` };
   return {
-    ...host.simulator({
-      endpoints: {
-        ...endpoints,
-        revocation_endpoint: `${url}/applications/{client_id}/token`,
-        userinfo_endpoint: `${url}/user`,
-      },
-      errors: {
+    ...host.simulator(
+      { ...endpoints, ...own },
+      {
         authorization: Object.keys(CALLBACK_ERRORS),
         token: Object.keys(TOKEN_ERRORS),
         revocation: ["401", "404", "422"],
         api: ["401", "403"],
       },
-    }),
-    installUrl: (clientId) => `${url}/apps/${encodeURIComponent(clientId)}/installations/new`,
+    ),
+    /** Where a GitHub App is installed from GitHub's side; the callback then has no `state`. */
+    installUrl: (clientId: string): string => `${url}/apps/${encodeURIComponent(clientId)}/installations/new`,
   };
 }
 
 async function authorize(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>): Promise<Response> {
   const query = queryMembers(c);
-  const client = host.clients.find(query.get("client_id"));
+  const client = host.clients.get(query.get("client_id") ?? "");
   if (client === undefined) return host.consent.refuse(c, "There is no such app.", "404", 404);
   const { clientId, redirectUris } = client;
   const [registered = ""] = redirectUris;
@@ -156,7 +150,7 @@ async function authorize(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>)
  * code but no state.
  */
 function install(c: Context<VendorEnv>, host: Host, codes: Codes<Bound>): Promise<Response> {
-  const client = host.clients.find(c.req.param("clientId"));
+  const client = host.clients.get(c.req.param("clientId") ?? "");
   if (client === undefined) return host.consent.refuse(c, "There is no such app.", "404", 404);
   const { clientId, redirectUris } = client;
   const [redirectUri = ""] = redirectUris;

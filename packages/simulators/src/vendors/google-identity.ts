@@ -16,9 +16,7 @@ import type { SimulatedClient } from "./base/simulator.ts";
 import type { Grant } from "./base/tokens.ts";
 import { createIdTokenSigner } from "./id-tokens.ts";
 
-export interface GoogleIdentity {
-  idToken(grant: Grant, accessToken: string, nonce: string | undefined): Promise<string>;
-}
+export type GoogleIdentity = ReturnType<typeof serveGoogleIdentity>;
 
 const LIFETIME_SECONDS = 3600;
 
@@ -31,7 +29,7 @@ export function serveGoogleIdentity(
   host: VendorHost<SimulatedClient>,
   hasScheme: () => boolean,
   endpoints: Readonly<Record<string, string>>,
-): GoogleIdentity {
+) {
   const signer = createIdTokenSigner("google");
   const metadata = {
     ...endpoints,
@@ -67,7 +65,7 @@ export function serveGoogleIdentity(
     });
   });
   return {
-    idToken(grant, accessToken, nonce) {
+    idToken(grant: Grant, accessToken: string, nonce: string | undefined): Promise<string> {
       const iss = hasScheme() ? host.url : host.url.replace(/^https?:\/\//, "");
       const half = createHash("sha256").update(accessToken).digest().subarray(0, 16);
       return signer.sign({

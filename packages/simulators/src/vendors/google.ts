@@ -23,7 +23,7 @@ import { challengeOf, createCodes, type Bound, type CodeMistake, type Codes } fr
 import type { ConsentOutcome } from "./base/consent.ts";
 import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import type { SimulatedClient, SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
+import type { SimulatedClient, SimulatorOptions, VendorEnv } from "./base/simulator.ts";
 import { newGrant, type Grant } from "./base/tokens.ts";
 import { serveGoogleIdentity, type GoogleIdentity } from "./google-identity.ts";
 import {
@@ -35,13 +35,7 @@ import {
   serveGoogleProducts,
 } from "./google-products.ts";
 
-export interface GoogleSimulator extends VendorSimulator {
-  readonly settings: GoogleSettings;
-  /** `gmail`, `drive`, `calendar`, `chat`, `people` */
-  mcpServer(product: string): string;
-  /** The user's password changes: refresh tokens with Gmail scopes end. */
-  changePassword(user: string): void;
-}
+export type GoogleSimulator = Awaited<ReturnType<typeof startGoogleWorkspace>>;
 
 /** Read at every request; set at the start or while it runs. */
 export interface GoogleSettings {
@@ -125,11 +119,8 @@ const CODE_ERRORS: Readonly<Record<CodeMistake, Refusal>> = {
   verifier: { error: "invalid_grant", text: "Missing or invalid code verifier." },
 };
 
-export async function startGoogleWorkspace(
-  options: SimulatorOptions & Partial<GoogleSettings> = {},
-): Promise<GoogleSimulator> {
-  const { now: _now, port: _port, ...given } = options;
-  const settings: GoogleSettings = { ...DEFAULTS, ...given };
+export async function startGoogleWorkspace(options: SimulatorOptions = {}) {
+  const settings: GoogleSettings = { ...DEFAULTS };
   const host = await startVendorHost({ id: "google-workspace", brand: "Google Workspace" }, options);
   const { url, tokens } = host;
   const endpoints = {
@@ -162,17 +153,18 @@ export async function startGoogleWorkspace(
     return new Response(null, { status: 200 });
   });
   serveGoogleProducts(host, () => settings.approval === "approved");
-  const errors = {
-    authorization: AUTHORIZATION_ERRORS,
-    token: Object.keys(TOKEN_ERRORS),
-    revocation: ["invalid_token"],
-    api: Object.keys(API_ERRORS),
-  };
   return {
-    ...host.simulator({ endpoints, errors }),
+    ...host.simulator(endpoints, {
+      authorization: AUTHORIZATION_ERRORS,
+      token: Object.keys(TOKEN_ERRORS),
+      revocation: ["invalid_token"],
+      api: Object.keys(API_ERRORS),
+    }),
     settings,
-    mcpServer: (product) => `${url}/${product}/mcp/v1`,
-    changePassword(user) {
+    /** @param product `gmail`, `drive`, `calendar`, `chat`, `people` */
+    mcpServer: (product: string): string => `${url}/${product}/mcp/v1`,
+    /** The user's password changes: refresh tokens with Gmail scopes end. */
+    changePassword(user: string): void {
       for (const { kind, grant, value } of tokens.live()) {
         const isOfGmail = kind === "refresh" && grant.user === user && grant.scopes.some(isGmailScope);
         if (isOfGmail) tokens.end(value, "revoked");
@@ -185,7 +177,7 @@ async function authorize(c: Context<VendorEnv>, { host, settings, codes }: Googl
   const { consent } = host;
   const refused = host.takeRefusal("authorization");
   const query = queryMembers(c);
-  const client = host.clients.find(query.get("client_id"));
+  const client = host.clients.get(query.get("client_id") ?? "");
   if (client === undefined) return consent.refuse(c, "The OAuth client was not found.", "invalid_client", 401);
   const { clientId, name = clientId } = client;
   const redirectUri = query.get("redirect_uri") ?? "";
@@ -251,7 +243,7 @@ function exchange(c: Context<VendorEnv>, form: Members, google: Google): Respons
   const { host, codes, settings } = google;
   if (form.encoding !== "form") return refuse({ error: "invalid_request", text: "The request body must be a form." });
   const { clientId, clientSecret } = readCredentials(c, form);
-  const client = host.clients.find(clientId);
+  const client = host.clients.get(clientId ?? "");
   const { invalid_client: wrongClient } = TOKEN_ERRORS;
   if (client === undefined) return refuse({ ...wrongClient, text: "The OAuth client was not found." });
   if (clientSecret === undefined) return refuse({ error: "invalid_request", text: "client_secret is missing." });

@@ -2,14 +2,9 @@
  * A vendor's signing key and the ID tokens it signs with it. Used by the vendors that support
  * OpenID Connect.
  */
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from "jose";
 
-export interface IdTokenSigner {
-  /** What the vendor publishes at its `jwks_uri`. */
-  jwks(): Promise<{ readonly keys: readonly JWK[] }>;
-  /** @param claims all of them, `iat` and `exp` too: time is the vendor's */
-  sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
-}
+export type IdTokenSigner = ReturnType<typeof createIdTokenSigner>;
 
 type Key = Awaited<ReturnType<typeof makeKey>>;
 
@@ -21,7 +16,7 @@ const shared = new Map<string, Promise<Key>>();
  *
  * @param vendor all simulators of it in this process have the same key; default: a separate key
  */
-export function createIdTokenSigner(vendor?: string): IdTokenSigner {
+export function createIdTokenSigner(vendor?: string) {
   const keys = vendor === undefined ? new Map<string, Promise<Key>>() : shared;
   const name = vendor ?? "own";
   const key = (): Promise<Key> => {
@@ -30,8 +25,10 @@ export function createIdTokenSigner(vendor?: string): IdTokenSigner {
     return made;
   };
   return {
+    /** What the vendor publishes at its `jwks_uri`. */
     jwks: async () => ({ keys: [(await key()).published] }),
-    async sign(claims) {
+    /** @param claims all of them, `iat` and `exp` too: time is the vendor's */
+    async sign(claims: Readonly<Record<string, unknown>>): Promise<string> {
       const { privateKey, published } = await key();
       const header = { alg: "RS256", typ: "JWT", kid: published.kid };
       return new SignJWT({ ...claims }).setProtectedHeader(header).sign(privateKey);

@@ -21,7 +21,7 @@ import { atEndpoints } from "../fixtures/at-endpoints.ts";
 import { startOpenIdProvider } from "../openid-provider.ts";
 import { SIMULATORS } from "../testing/replay-fixture.ts";
 import { ACCOUNTS, type AccountId } from "../pages.ts";
-import type { VendorSimulator } from "./base/simulator.ts";
+import type { VendorSimulator } from "./base/host.ts";
 
 const REDIRECT_URI = "http://127.0.0.1:9/callback";
 const SECRET = "secret-of-the-app";

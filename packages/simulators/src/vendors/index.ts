@@ -1,13 +1,9 @@
-export type { SimulatedClient, SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
-export { startGitHub } from "./github.ts";
-export type { GitHubClient, GitHubSimulator } from "./github.ts";
+export type { VendorSimulator } from "./base/host.ts";
+export type { SimulatedClient, SimulatorOptions } from "./base/simulator.ts";
+export { type GitHubClient, type GitHubSimulator, startGitHub } from "./github.ts";
 export { startGoogleWorkspace } from "./google.ts";
-export type { GoogleSimulator } from "./google.ts";
 export { startSlack } from "./slack.ts";
-export type { SlackSimulator } from "./slack.ts";
-export { startAtlassian } from "./atlassian.ts";
-export type { AtlassianSimulator } from "./atlassian.ts";
+export { type AtlassianSimulator, startAtlassian } from "./atlassian.ts";
 export { startLinear } from "./linear.ts";
 export { startNotion } from "./notion.ts";
 export { startMicrosoftAgent365 } from "./microsoft.ts";
-export type { MicrosoftSimulator } from "./microsoft.ts";

@@ -10,10 +10,10 @@
  * same pair. Assumed: that the MCP server shares these two with the app flow; how it distinguishes
  * a revocation from a token request (no `grant_type`); a code that comes twice ends its grant.
  */
-import { startVendorHost } from "./base/host.ts";
-import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
+import type { VendorSimulator } from "./base/host.ts";
 import type { RegisteredClient } from "./base/registration.ts";
-import { serveMcp } from "./mcp/server.ts";
+import type { SimulatorOptions } from "./base/simulator.ts";
+import { startMcp } from "./mcp/server.ts";
 
 export interface LinearOptions extends SimulatorOptions {
   /** Default 1800; 0 for a server that refuses every replay. */
@@ -28,8 +28,7 @@ export async function startLinear({
   hasIntrospection = false,
   ...options
 }: LinearOptions = {}): Promise<VendorSimulator<RegisteredClient>> {
-  const host = await startVendorHost<RegisteredClient>({ id: "linear", brand: "Linear" }, options);
-  return serveMcp(host, {
+  return startMcp({ id: "linear", brand: "Linear" }, options, {
     scopes: [
       { scope: "read", text: "Read issues, projects and teams" },
       { scope: "write", text: "Change issues, projects and comments" },

@@ -130,7 +130,7 @@ async function authenticate(
   path: string,
 ): Promise<MicrosoftClient | AadstsCode> {
   const { clientId, clientSecret } = readCredentials(c, form);
-  const client = host.clients.find(clientId);
+  const client = host.clients.get(clientId ?? "");
   if (client === undefined) return "AADSTS700016";
   const assertion = form.get("client_assertion");
   if (assertion !== undefined && form.get("client_assertion_type") === ASSERTION_TYPE) {

@@ -25,7 +25,7 @@ import { challengeOf, createCodes } from "./base/codes.ts";
 import { startVendorHost, wayBack } from "./base/host.ts";
 import { serveIntrospection } from "./base/introspection.ts";
 import { queryMembers, type Members } from "./base/members.ts";
-import type { SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
+import type { SimulatorOptions, VendorEnv } from "./base/simulator.ts";
 import { newGrant } from "./base/tokens.ts";
 import { createIdTokenSigner } from "./id-tokens.ts";
 import { AUTHORIZATION_ERRORS, callbackError, textOf, TOKEN_ERRORS, type AadstsCode } from "./microsoft-errors.ts";
@@ -37,32 +37,20 @@ import {
   tenantAt,
   type Microsoft,
   type MicrosoftClient,
-  type MicrosoftSettings,
   type MicrosoftTenant,
 } from "./microsoft-settings.ts";
 import { serveMicrosoftToken } from "./microsoft-token.ts";
 
-export interface MicrosoftSimulator extends VendorSimulator<MicrosoftClient> {
-  readonly settings: MicrosoftSettings;
-  /**
-   * As `endpoints`, which are those of `organizations`, for another path; also for a placeholder
-   * such as `{tenant}`.
-   */
-  endpointsOf(tenant: string): Readonly<Record<string, string>>;
-  mcpServer(environmentId: string, serverName: string): string;
-  /** The password changes, or all sessions end: refreshing answers AADSTS50173. */
-  revokeSessions(user: string): void;
-}
+export type MicrosoftSimulator = Awaited<ReturnType<typeof startMicrosoftAgent365>>;
 
-export interface MicrosoftOptions extends SimulatorOptions, Partial<MicrosoftSettings> {
+export interface MicrosoftOptions extends SimulatorOptions {
   /** Default false, as Microsoft's. The sandbox has it, so that a check there has an answer. */
   readonly hasIntrospection?: boolean;
 }
 
 /** @throws Error of node:net when the port is taken */
-export async function startMicrosoftAgent365(options: MicrosoftOptions = {}): Promise<MicrosoftSimulator> {
-  const { now: _now, port: _port, hasIntrospection = false, ...given } = options;
-  const settings: MicrosoftSettings = { ...microsoftDefaults(), ...given };
+export async function startMicrosoftAgent365(options: MicrosoftOptions = {}) {
+  const settings = microsoftDefaults();
   const host = await startVendorHost<MicrosoftClient>({ id: "microsoft-agent365", brand: "Microsoft" }, options);
   const { app, url } = host;
   const microsoft: Microsoft = { host, settings, codes: createCodes(host), signer: createIdTokenSigner("microsoft") };
@@ -72,14 +60,20 @@ export async function startMicrosoftAgent365(options: MicrosoftOptions = {}): Pr
   app.get("/:tenant/v2.0/adminconsent", (c) => askAdministrator(c, microsoft, "v2.0"));
   serveMicrosoftToken(microsoft);
   serveMicrosoftMcp(microsoft);
-  if (hasIntrospection) serveIntrospection(host);
+  if (options.hasIntrospection === true) serveIntrospection(host);
   const errors = { authorization: AUTHORIZATION_ERRORS, token: TOKEN_ERRORS, api: API_ERRORS };
   return {
-    ...host.simulator({ endpoints: microsoftEndpoints(url, "organizations"), errors }),
+    ...host.simulator(microsoftEndpoints(url, "organizations"), errors),
     settings,
-    endpointsOf: (tenant) => microsoftEndpoints(url, tenant),
-    mcpServer: (environmentId, serverName) => `${url}/mcp/environments/${environmentId}/servers/${serverName}`,
-    revokeSessions: (user) => host.tokens.endGrants((grant) => grant.user === user),
+    /**
+     * As `endpoints`, which are those of `organizations`, for another path; also for a placeholder
+     * such as `{tenant}`.
+     */
+    endpointsOf: (tenant: string) => microsoftEndpoints(url, tenant),
+    mcpServer: (environmentId: string, serverName: string): string =>
+      `${url}/mcp/environments/${environmentId}/servers/${serverName}`,
+    /** The password changes, or all sessions end: refreshing answers AADSTS50173. */
+    revokeSessions: (user: string): void => host.tokens.endGrants((grant) => grant.user === user),
   };
 }
 
@@ -97,7 +91,7 @@ async function readRequest(
 ): Promise<AuthorizationRequest | Response> {
   const query = queryMembers(c);
   const tenant = tenantAt(settings, c.req.param("tenant"));
-  const client = host.clients.find(query.get("client_id"));
+  const client = host.clients.get(query.get("client_id") ?? "");
   const redirectUri = query.get("redirect_uri") ?? "";
   const show = (code: AadstsCode) => host.consent.refuse(c, textOf(code), code);
   if (tenant === undefined) return show("AADSTS90002");

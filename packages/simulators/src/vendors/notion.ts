@@ -22,15 +22,14 @@
  * Assumed: a refresh ends the old pair at once; revoking a token ends its pair; one that is gone
  * answers 400.
  */
-import { startVendorHost } from "./base/host.ts";
+import type { VendorSimulator } from "./base/host.ts";
 import type { RegisteredClient } from "./base/registration.ts";
-import type { SimulatorOptions, VendorSimulator } from "./base/simulator.ts";
-import { serveMcp } from "./mcp/server.ts";
+import type { SimulatorOptions } from "./base/simulator.ts";
+import { startMcp } from "./mcp/server.ts";
 
 /** @throws Error of node:net when the port is taken */
 export async function startNotion(options: SimulatorOptions = {}): Promise<VendorSimulator<RegisteredClient>> {
-  const host = await startVendorHost<RegisteredClient>({ id: "notion", brand: "Notion" }, options);
-  return serveMcp(host, {
+  return startMcp({ id: "notion", brand: "Notion" }, options, {
     scopes: [{ scope: "default", text: "Read and change what you can see in your workspace" }],
     challengeMethods: ["plain", "S256"],
     sendsIssuer: false,

@@ -42,7 +42,7 @@ it("bot pair: bot token at the top, user token nested, each only when its scopes
 it("scopes: none is refused on a page, commas only", async () => {
   const { user, bot, page } = await startHarness();
   expect(await page(user["authorization_endpoint"]!, {})).toContain("No scopes requested");
-  expect(await page(bot["authorization_endpoint"]!, { scope: "," })).toContain("No scopes requested");
+  expect(await page(bot["authorization_endpoint"], { scope: "," })).toContain("No scopes requested");
   expect(await page(user["authorization_endpoint"]!, { scope: "chat:write users:read" })).toContain("invalid_scope");
   // The user pair has no second list.
   expect(await page(user["authorization_endpoint"]!, { user_scope: "chat:write" })).toContain("No scopes requested");
@@ -58,7 +58,7 @@ it("client authentication: in the body at the user pair, Basic as well at the bo
   expect(await redeem(user["token_endpoint"]!, { code, client_secret: "wrong" })).toEqual(wrong);
   expect(await redeem(user["token_endpoint"]!, { code, client_secret: "" })).toEqual(wrong);
   const other = (await authorizeBot({ scope: "chat:write" }))["code"]!;
-  const accepted = await postForm(bot["token_endpoint"]!, { code: other, redirect_uri: CALLBACK }, header);
+  const accepted = await postForm(bot["token_endpoint"], { code: other, redirect_uri: CALLBACK }, header);
   expect(accepted.body).toMatchObject({ ok: true });
   const unknown = await redeem(user["token_endpoint"]!, { code, client_id: "unknown" });
   expect(unknown).toEqual({ ok: false, error: "invalid_client_id" });

@@ -38,7 +38,7 @@ import { createCodes, type Bound, type CodeMistake, type Codes } from "./base/co
 import type { ConsentOutcome } from "./base/consent.ts";
 import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import type { SimulatedClient, SimulatorOptions, VendorEnv, VendorSimulator } from "./base/simulator.ts";
+import type { SimulatedClient, SimulatorOptions, VendorEnv } from "./base/simulator.ts";
 import { newGrant, type Grant, type HeldToken } from "./base/tokens.ts";
 
 export interface SlackClient extends SimulatedClient {
@@ -46,17 +46,7 @@ export interface SlackClient extends SimulatedClient {
   readonly tokenRotation?: boolean;
 }
 
-export interface SlackSimulator extends VendorSimulator<SlackClient> {
-  /**
-   * The pair that installs a bot; `endpoints` has the one for user tokens. Both refresh at
-   * `refresh_endpoint`.
-   */
-  readonly botEndpoints: Readonly<Record<string, string>>;
-  /** Whether an administrator has to approve an app before it can be added; at first no. */
-  requireApproval(isRequired: boolean): void;
-  /** The administrator approves. The user has to start again. */
-  approve(clientId: string): void;
-}
+export type SlackSimulator = Awaited<ReturnType<typeof startSlack>>;
 
 type Pair = "user" | "bot";
 
@@ -137,7 +127,7 @@ const SCOPE_TEXT: Readonly<Record<string, string>> = {
 };
 
 /** @throws Error of node:net when the port is taken */
-export async function startSlack(options: SimulatorOptions = {}): Promise<SlackSimulator> {
+export async function startSlack(options: SimulatorOptions = {}) {
   const host = await startVendorHost<SlackClient>({ id: "slack", brand: "Slack" }, options);
   const codes = createCodes<SlackBound>(host, ({ sentRedirect, redirectUri }, sent) => {
     return sent === (sentRedirect ? redirectUri : undefined);
@@ -175,17 +165,22 @@ export async function startSlack(options: SimulatorOptions = {}): Promise<SlackS
   app.get("/.well-known/oauth-protected-resource", () =>
     json({ resource: `${url}/mcp`, authorization_servers: [url], bearer_methods_supported: ["header"] }),
   );
-  const errors = {
-    authorization: ["access_denied", ...Object.keys(PAGE_TEXT)],
-    token: TOKEN_ERRORS,
-    revocation: API_ERRORS,
-    api: API_ERRORS,
-  };
   return {
-    ...host.simulator({ endpoints: pairs.user, errors }),
+    ...host.simulator(pairs.user, {
+      authorization: ["access_denied", ...Object.keys(PAGE_TEXT)],
+      token: TOKEN_ERRORS,
+      revocation: API_ERRORS,
+      api: API_ERRORS,
+    }),
+    /**
+     * The pair that installs a bot; `endpoints` has the one for user tokens. Both refresh at
+     * `refresh_endpoint`.
+     */
     botEndpoints: pairs.bot,
-    requireApproval: (isRequired) => void (approval.isRequired = isRequired),
-    approve: (clientId) => void approval.approved.add(clientId),
+    /** Whether an administrator has to approve an app before it can be added; at first no. */
+    requireApproval: (isRequired: boolean): void => void (approval.isRequired = isRequired),
+    /** The administrator approves. The user has to start again. */
+    approve: (clientId: string): void => void approval.approved.add(clientId),
   };
 }
 
@@ -197,7 +192,7 @@ async function authorize(
 ): Promise<Response> {
   const query = queryMembers(c);
   const show = (error: string) => state.consent.refuse(c, PAGE_TEXT[error] ?? "", error, 200);
-  const client = state.clients.find(query.get("client_id"));
+  const client = state.clients.get(query.get("client_id") ?? "");
   if (client === undefined) return show("invalid_client_id");
   const { clientId, name = clientId } = client;
   const redirectUri = registeredRedirect(client, query.get("redirect_uri"));
@@ -261,7 +256,7 @@ function access(c: Context<VendorEnv>, members: Members, state: SlackState, pair
   // At the user pair a Basic header is ignored.
   const inBody = { clientId: members.get("client_id"), clientSecret: members.get("client_secret") };
   const { clientId, clientSecret } = pair === "user" ? inBody : readCredentials(c, members);
-  const client = state.clients.find(clientId);
+  const client = state.clients.get(clientId ?? "");
   if (client === undefined) return refuse("invalid_client_id");
   if (!isSecretOf(client, clientSecret)) return refuse("bad_client_secret");
   const grantType = members.get("grant_type") ?? "authorization_code";

@@ -4,25 +4,12 @@ import type { Context } from "hono";
 import type { Members } from "./members.ts";
 import type { SimulatedClient, VendorEnv } from "./simulator.ts";
 
-export interface Clients<Client extends SimulatedClient> {
-  add(client: Client): void;
-  find(clientId: string | undefined): Client | undefined;
-}
-
 export type AuthMethod = "client_secret_basic" | "client_secret_post" | "none";
 
-export interface Credentials {
+interface Credentials {
   readonly method: AuthMethod;
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
-}
-
-export function createClients<Client extends SimulatedClient>(): Clients<Client> {
-  const clients = new Map<string, Client>();
-  return {
-    add: (client) => void clients.set(client.clientId, client),
-    find: (clientId) => (clientId === undefined ? undefined : clients.get(clientId)),
-  };
 }
 
 /**
@@ -55,11 +42,11 @@ export function readCredentials(c: Context<VendorEnv>, members: Members): Creden
 export function authenticate<Client extends SimulatedClient>(
   c: Context<VendorEnv>,
   members: Members,
-  clients: Pick<Clients<Client>, "find">,
+  clients: ReadonlyMap<string, Client>,
   methodOf?: (client: Client) => AuthMethod,
 ): Client | undefined {
   const { method, clientId, clientSecret } = readCredentials(c, members);
-  const client = clients.find(clientId);
+  const client = clients.get(clientId ?? "");
   if (client === undefined || (methodOf !== undefined && methodOf(client) !== method)) return undefined;
   const isPublic = method === "none" && methodOf !== undefined;
   return isPublic || isSecretOf(client, clientSecret) ? client : undefined;
@@ -90,9 +77,5 @@ export function isSameText(a: string, b: string): boolean {
 }
 
 function formDecode(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return text;
-  }
+  return new URLSearchParams(`text=${text.replaceAll("&", "%26")}`).get("text") ?? "";
 }

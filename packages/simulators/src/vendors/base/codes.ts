@@ -32,12 +32,7 @@ export interface Redemption<B extends Bound, Answer> {
   readonly answer: (bound: B) => Answer;
 }
 
-export interface Codes<B extends Bound> {
-  /** @returns a new code for the approved request */
-  issue(bound: B): string;
-  /** Spends the code of a token request, unless that is refused. */
-  redeem<Answer>(members: Members, client: SimulatedClient, how: Redemption<B, Answer>): Answer;
-}
+export type Codes<B extends Bound> = ReturnType<typeof createCodes<B>>;
 
 const LIFETIME_SECONDS = 600;
 
@@ -45,15 +40,18 @@ const LIFETIME_SECONDS = 600;
 export function createCodes<B extends Bound>(
   { now }: { readonly now: Clock },
   isRepeated: (bound: B, sent: string | undefined) => boolean = ({ redirectUri }, sent) => sent === redirectUri,
-): Codes<B> {
+) {
   const codes = new Map<string, { readonly bound: B; readonly expiresAt: number; isSpent: boolean }>();
   return {
-    issue(bound) {
+    /** @returns a new code for the approved request */
+    issue(bound: B): string {
       const code = randomBytes(24).toString("base64url");
       codes.set(code, { bound, expiresAt: now() + LIFETIME_SECONDS, isSpent: false });
       return code;
     },
-    redeem(members, client, { refuse, check, answer }) {
+    /** Spends the code of a token request, unless that is refused. */
+    redeem<Answer>(members: Members, client: SimulatedClient, how: Redemption<B, Answer>): Answer {
+      const { refuse, check, answer } = how;
       const held = codes.get(members.get("code") ?? "");
       if (held?.bound.grant.clientId !== client.clientId) return refuse("unknown");
       const { bound, expiresAt, isSpent } = held;

@@ -49,12 +49,6 @@ export interface ConsentAsk {
   readonly onCancel: (user: VendorUser | undefined) => ConsentOutcome;
 }
 
-export interface Consent {
-  ask(c: Context<VendorEnv>, ask: ConsentAsk): Promise<Response>;
-  /** A page that says what is wrong with the request; never a redirect. */
-  refuse(c: Context<VendorEnv>, text: string, code?: string, status?: number): Promise<Response>;
-}
-
 const WELCOME = "It runs on this machine, so that connecting can be tried without an account. Start at the platform.";
 
 interface Asked {
@@ -76,7 +70,7 @@ export function serveConsent(
   app: Hono<VendorEnv>,
   brand: string,
   { cookie, homeUrl }: { readonly cookie: string; readonly homeUrl: string | undefined },
-): Consent {
+) {
   const open = new Map<string, Asked>();
   const signedIn = new Map<string, VendorUser>();
 
@@ -88,7 +82,7 @@ export function serveConsent(
   /** A page that ends here. */
   const ending: typeof show = (c, title, main, status) =>
     show(c, title, html`${main}${homeUrl === undefined ? "" : wayBack(homeUrl)}`, status);
-  const refuse: Consent["refuse"] = (c, text, code, status = 400) => {
+  const refuse = (c: Context<VendorEnv>, text: string, code?: string, status = 400): Promise<Response> => {
     const title = "This request cannot be answered";
     return ending(c, title, problemPage(title, text, code), status);
   };
@@ -156,15 +150,16 @@ export function serveConsent(
   });
 
   return {
-    ask(c, ask) {
+    ask: async (c: Context<VendorEnv>, ask: ConsentAsk): Promise<Response> => {
       const known = getCookie(c, cookie);
       const browser = known ?? randomId();
       if (known === undefined) setCookie(c, cookie, browser, { httpOnly: true, sameSite: "Lax", path: "/" });
       const id = randomId();
       const asked = { ask, browser, mustSelect: ask.selectAccount === true };
       open.set(id, asked);
-      return Promise.resolve(askFor(c, id, asked));
+      return askFor(c, id, asked);
     },
+    /** A page that says what is wrong with the request; never a redirect. */
     refuse,
   };
 }

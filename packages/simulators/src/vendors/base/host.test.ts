@@ -28,7 +28,7 @@ async function start(options: { isAllowedBefore?: boolean; selectAccount?: boole
     }),
   );
   host.app.post("/token", (c) => json({ refused: host.takeRefusal("token") ?? null, url: c.req.url }));
-  const simulator = host.simulator({ endpoints: {}, errors: { token: ["no"] } });
+  const simulator = host.simulator({}, { token: ["no"] });
   onTestFinished(simulator.close);
   return { host, simulator, advance: now.advance };
 }

@@ -5,41 +5,22 @@
  */
 import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { machineClock, type Clock } from "../../clock.ts";
+import { machineClock } from "../../clock.ts";
 import { listen } from "../../listen.ts";
-import { bearerToken, createClients, type Clients } from "./clients.ts";
-import { serveConsent, type Consent } from "./consent.ts";
+import { bearerToken } from "./clients.ts";
+import { serveConsent } from "./consent.ts";
 import { queryMembers, readMembers, type Members } from "./members.ts";
 import { createRecorder } from "./record.ts";
-import type { RefusalPoint, SimulatedClient, SimulatorOptions, VendorEnv, VendorSimulator } from "./simulator.ts";
-import { createTokens, type HeldToken, type Tokens } from "./tokens.ts";
+import type { RefusalPoint, SimulatedClient, SimulatorOptions, VendorEnv } from "./simulator.ts";
+import { createTokens, type HeldToken } from "./tokens.ts";
 
-export interface VendorHost<Client extends SimulatedClient> {
-  readonly url: string;
-  readonly app: Hono<VendorEnv>;
-  readonly now: Clock;
-  readonly clients: Clients<Client>;
-  readonly tokens: Tokens;
-  readonly consent: Consent;
-  /** What a user has allowed an app so far, in the vendor's own words; `disconnect` clears it. */
-  allowed(user: string, clientId: string): Set<string>;
-  /** The token of the Authorization header, if it is a live access token. */
-  access(c: Context<VendorEnv>): HeldToken | undefined;
-  /** Serves an endpoint that takes the members of a body, or of a query with GET. */
-  serve(
-    path: string,
-    at: RefusalPoint,
-    refuse: (error: string, c: Context<VendorEnv>) => Response,
-    handle: (c: Context<VendorEnv>, members: Members) => Response | Promise<Response>,
-    methods?: readonly string[],
-  ): void;
-  /** The error a test requires here, once. Call it at the start of the endpoint's work. */
-  takeRefusal(at: RefusalPoint): string | undefined;
-  /** Ends everything a user allowed this app; the next consent starts from nothing. */
-  disconnect(user: string, clientId: string): void;
-  /** What the vendor's start function returns; its own switches are added to it. */
-  simulator(about: Pick<VendorSimulator, "endpoints" | "errors">): VendorSimulator<Client>;
-}
+/** What a vendor adds its endpoints to. */
+export type VendorHost<Client extends SimulatedClient> = Awaited<ReturnType<typeof startVendorHost<Client>>>;
+
+/** The interface of every simulated vendor for the test, the sandbox or the benchmark that started it. */
+export type VendorSimulator<Client extends SimulatedClient = SimulatedClient> = ReturnType<
+  VendorHost<Client>["simulator"]
+>;
 
 /**
  * @param vendor.brand shown on the pages
@@ -48,33 +29,33 @@ export interface VendorHost<Client extends SimulatedClient> {
 export async function startVendorHost<Client extends SimulatedClient = SimulatedClient>(
   vendor: { readonly id: string; readonly brand: string },
   { now = machineClock, port = 0, homeUrl }: SimulatorOptions,
-): Promise<VendorHost<Client>> {
+) {
   const listening = await listen(port);
   const { url } = listening;
   const app = new Hono<VendorEnv>();
   const recorder = createRecorder();
   app.use(recorder.middleware);
-  const clients = createClients<Client>();
+  const clients = new Map<string, Client>();
   const tokens = createTokens({ now });
   const consent = serveConsent(app, vendor.brand, { cookie: `${vendor.id}-${listening.port}`, homeUrl });
   const refusals: { readonly at: RefusalPoint; readonly error: string }[] = [];
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   listening.server.on("request", (request, response) => void answer(request, response));
 
-  const allowed = new Map<string, Set<string>>();
+  const grants = new Map<string, Set<string>>();
   const takeRefusal = (at: RefusalPoint): string | undefined => {
     const index = refusals.findIndex((refusal) => refusal.at === at);
     return index === -1 ? undefined : refusals.splice(index, 1)[0]?.error;
   };
-  const allowedBy = (user: string, clientId: string): Set<string> => {
+  const allowed = (user: string, clientId: string): Set<string> => {
     const key = JSON.stringify([user, clientId]);
-    const known = allowed.get(key) ?? new Set();
-    allowed.set(key, known);
+    const known = grants.get(key) ?? new Set();
+    grants.set(key, known);
     return known;
   };
   const disconnect = (user: string, clientId: string): void => {
     tokens.endGrants((grant) => grant.user === user && grant.clientId === clientId);
-    allowedBy(user, clientId).clear();
+    allowed(user, clientId).clear();
   };
 
   return {
@@ -84,39 +65,78 @@ export async function startVendorHost<Client extends SimulatedClient = Simulated
     clients,
     tokens,
     consent,
-    allowed: allowedBy,
-    access(c) {
+    /** What a user has allowed an app so far, in the vendor's own words; `disconnect` clears it. */
+    allowed,
+    /** The token of the Authorization header, if it is a live access token. */
+    access(c: Context<VendorEnv>): HeldToken | undefined {
       const token = tokens.find(bearerToken(c), "access");
       return token?.state === "live" ? token : undefined;
     },
-    serve(path, at, refuse, handle, methods = ["POST"]) {
+    /** Serves an endpoint that takes the members of a body, or of a query with GET. */
+    serve(
+      path: string,
+      at: RefusalPoint,
+      refuse: (error: string, c: Context<VendorEnv>) => Response,
+      handle: (c: Context<VendorEnv>, members: Members) => Response | Promise<Response>,
+      methods: readonly string[] = ["POST"],
+    ): void {
       app.on([...methods], path, async (c) => {
         const refused = takeRefusal(at);
         if (refused !== undefined) return refuse(refused, c);
         return handle(c, c.req.method === "GET" ? queryMembers(c) : await readMembers(c));
       });
     },
+    /** The error a test requires here, once. Call it at the start of the endpoint's work. */
     takeRefusal,
     disconnect,
-    simulator: ({ endpoints, errors }) => ({
+    /**
+     * What the vendor's start function returns; its own switches are added to it.
+     *
+     * @param endpoints what an operator writes under `vendors.<id>` in broker.yaml to point the entry here: `issuer`,
+     *   `authorization_endpoint`, `token_endpoint` and, if the vendor has them, `refresh_endpoint`,
+     *   `revocation_endpoint`, `registration_endpoint`, `jwks_uri`, `userinfo_endpoint`
+     * @param errors those `refuseNext` can cause, by where
+     */
+    simulator: (
+      endpoints: Readonly<Record<string, string>>,
+      errors: Readonly<Partial<Record<RefusalPoint, readonly string[]>>>,
+    ) => ({
+      /** The broker's id of this vendor, e.g. `github`. */
       id: vendor.id,
+      /** `http://127.0.0.1:PORT` */
       url,
       endpoints,
-      addClient: clients.add,
+      /** Adds an app, or replaces the one of the same id (its tokens stay). */
+      addClient(client: Client): void {
+        clients.set(client.clientId, client);
+      },
       errors,
-      refuseNext(at, error) {
+      /**
+       * The next request there is refused with this error of the vendor, in the vendor's own form.
+       *
+       * @throws Error when it is not in `errors`
+       */
+      refuseNext(at: RefusalPoint, error: string): void {
         if (errors[at]?.includes(error) !== true) throw new Error(`${vendor.id} has no ${at} error ${error}`);
         refusals.push({ at, error });
       },
+      /**
+       * The next request to this path fails below the vendor's protocol: cut, hung, lost, another
+       * body.
+       */
       faultNext: recorder.faultNext,
+      /** Oldest first. */
       requests: recorder.all,
-      liveTokens: (user) =>
+      /** Access and refresh tokens that are valid now; of one user, or of all. */
+      liveTokens: (user?: string): readonly string[] =>
         tokens
           .live()
           .filter(({ grant }) => user === undefined || grant.user === user)
           .map(({ value }) => value),
-      isLive: (token) => tokens.find(token)?.state === "live",
+      isLive: (token: string): boolean => tokens.find(token)?.state === "live",
+      /** Ends everything a user allowed this app, as from the vendor's settings page. */
       disconnect,
+      /** Ends open connections too. */
       close: listening.close,
     }),
   };

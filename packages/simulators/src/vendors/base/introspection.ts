@@ -1,5 +1,5 @@
 /** RFC 7662: only the owner of a token learns anything of it. */
-import { authenticate, type AuthMethod, type Clients } from "./clients.ts";
+import { authenticate, type AuthMethod } from "./clients.ts";
 import type { VendorHost } from "./host.ts";
 import { json, readMembers } from "./members.ts";
 import type { SimulatedClient } from "./simulator.ts";
@@ -7,12 +7,11 @@ import type { SimulatedClient } from "./simulator.ts";
 /** Serves `POST /introspect`. */
 export function serveIntrospection<Client extends SimulatedClient>(
   { app, tokens, clients }: VendorHost<Client>,
-  known: Pick<Clients<Client>, "find"> = clients,
   methodOf?: (client: Client) => AuthMethod,
 ): void {
   app.post("/introspect", async (c) => {
     const members = await readMembers(c);
-    const client = authenticate(c, members, known, methodOf);
+    const client = authenticate(c, members, clients, methodOf);
     if (client === undefined) return json({ error: "invalid_client" }, 401);
     const token = tokens.find(members.get("token"), undefined, client.clientId);
     if (token?.state !== "live") return json({ active: false });

@@ -2,17 +2,7 @@
 import type { Context } from "hono";
 import type { VendorEnv } from "./simulator.ts";
 
-export interface Members {
-  readonly encoding: "form" | "json" | "none";
-  /**
-   * The member's value; undefined when absent, empty, or not text. A member sent twice counts as
-   * absent.
-   */
-  get(name: string): string | undefined;
-  /** The different parts of the value. @param separator default a space */
-  list(name: string, separator?: string | RegExp): readonly string[];
-  entries(): readonly (readonly [string, string])[];
-}
+export type Members = ReturnType<typeof membersOf>;
 
 export async function readMembers(c: Context<VendorEnv>): Promise<Members> {
   const encoding = encodingOf(c.req.header("Content-Type"));
@@ -34,22 +24,29 @@ export function mediaType(header: string | undefined): string | undefined {
   return header?.split(";", 1)[0]?.trim().toLowerCase();
 }
 
-function encodingOf(contentType: string | undefined): Members["encoding"] {
+function encodingOf(contentType: string | undefined): "form" | "json" | "none" {
   const type = mediaType(contentType);
   if (type === "application/x-www-form-urlencoded") return "form";
   return type === "application/json" ? "json" : "none";
 }
 
-function membersOf(encoding: Members["encoding"], entries: readonly (readonly [string, string])[]): Members {
+function membersOf(encoding: "form" | "json" | "none", entries: readonly (readonly [string, string])[]) {
   const get = (name: string): string | undefined => {
     const values = entries.filter(([key]) => key === name);
     return values.length === 1 && values[0]?.[1] !== "" ? values[0]?.[1] : undefined;
   };
   return {
     encoding,
+    /**
+     * The member's value; undefined when absent, empty, or not text. A member sent twice counts as
+     * absent.
+     */
     get,
-    list: (name, separator = " ") => [...new Set((get(name) ?? "").split(separator).filter((part) => part !== ""))],
-    entries: () => entries,
+    /** The different parts of the value. */
+    list: (name: string, separator: string | RegExp = " "): readonly string[] => [
+      ...new Set((get(name) ?? "").split(separator).filter((part) => part !== "")),
+    ],
+    entries,
   };
 }
 

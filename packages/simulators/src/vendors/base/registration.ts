@@ -53,7 +53,7 @@ export function serveRegistration(
     const clientId = randomUUID();
     const hasSecret = method !== "none";
     const secret = hasSecret ? { clientSecret: secretPrefix + randomBytes(24).toString("base64url") } : {};
-    clients.add({
+    clients.set(clientId, {
       clientId,
       redirectUris,
       tokenEndpointAuthMethod: method,

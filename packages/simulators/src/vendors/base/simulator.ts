@@ -1,10 +1,6 @@
-/**
- * The interface of every simulated vendor for the test, the sandbox or the benchmark that started
- * it.
- */
+/** What those who start a simulated vendor give it, and what it records. */
 import type { HttpBindings } from "@hono/node-server";
 import type { Clock } from "../../clock.ts";
-import type { Fault } from "../../vendor-requests.ts";
 
 /** The environment of the Hono app that every simulator is. */
 export type VendorEnv = { Bindings: HttpBindings };
@@ -48,40 +44,4 @@ export interface SimulatorOptions {
   readonly port?: number;
   /** Where users start, for the way back from pages that end here. */
   readonly homeUrl?: string;
-}
-
-export interface VendorSimulator<Client extends SimulatedClient = SimulatedClient> {
-  /** The broker's id of this vendor, e.g. `github`. */
-  readonly id: string;
-  /** `http://127.0.0.1:PORT` */
-  readonly url: string;
-  /**
-   * What an operator writes under `vendors.<id>` in broker.yaml to point the entry here: `issuer`,
-   * `authorization_endpoint`, `token_endpoint` and, if the vendor has them, `refresh_endpoint`,
-   * `revocation_endpoint`, `registration_endpoint`, `jwks_uri`, `userinfo_endpoint`.
-   */
-  readonly endpoints: Readonly<Record<string, string>>;
-  /** Adds an app, or replaces the one of the same id (its tokens stay). */
-  addClient(client: Client): void;
-  /** The errors `refuseNext` can cause, by where. */
-  readonly errors: Readonly<Partial<Record<RefusalPoint, readonly string[]>>>;
-  /**
-   * The next request there is refused with this error of the vendor, in the vendor's own form.
-   *
-   * @throws Error when it is not in `errors`
-   */
-  refuseNext(at: RefusalPoint, error: string): void;
-  /**
-   * The next request to this path fails below the vendor's protocol: cut, hung, lost, another body.
-   */
-  faultNext(path: string, fault: Fault): void;
-  /** Oldest first. */
-  requests(): readonly RecordedVendorRequest[];
-  /** Access and refresh tokens that are valid now; of one user, or of all. */
-  liveTokens(user?: string): readonly string[];
-  isLive(token: string): boolean;
-  /** Ends everything a user allowed this app, as from the vendor's settings page. */
-  disconnect(user: string, clientId: string): void;
-  /** Ends open connections too. */
-  close(): Promise<void>;
 }

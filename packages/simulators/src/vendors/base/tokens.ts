@@ -11,7 +11,7 @@ export interface Grant {
   readonly scopes: readonly string[];
 }
 
-export interface HeldToken {
+interface Stored {
   readonly value: string;
   readonly kind: "access" | "refresh";
   readonly grant: Grant;
@@ -19,62 +19,55 @@ export interface HeldToken {
   readonly issuedAt: number;
   /** Undefined = valid until it is ended. */
   readonly expiresAt: number | undefined;
-  /** Why it is no longer valid, `live` when it is. */
-  readonly state: "live" | "expired" | "revoked" | "rotated";
+  ended?: "revoked" | "rotated";
 }
 
-export interface Tokens {
-  /** @param options.prefix of tokens of this kind */
-  issue(
-    kind: HeldToken["kind"],
-    grant: Grant,
-    options?: { readonly prefix?: string; readonly lifetimeSeconds?: number | undefined },
-  ): string;
-  /** Ended ones too; undefined for a text that was never a token here, or another kind or app's. */
-  find(value: string | undefined, kind?: HeldToken["kind"], clientId?: string): HeldToken | undefined;
-  end(value: string, why: "revoked" | "rotated"): void;
-  /** Ends all tokens of the matching grants; by default as revoked. */
-  endGrants(fits: (grant: Grant) => boolean, why?: "revoked" | "rotated"): void;
-  live(): readonly HeldToken[];
+export interface HeldToken extends Readonly<Omit<Stored, "ended">> {
+  /** Why it is no longer valid, `live` when it is. */
+  readonly state: "live" | "expired" | "revoked" | "rotated";
 }
 
 export function newGrant(grant: Omit<Grant, "id">): Grant {
   return { id: randomUUID(), ...grant };
 }
 
-export function createTokens({ now }: { readonly now: Clock }): Tokens {
-  interface Stored extends Omit<HeldToken, "state"> {
-    ended?: "revoked" | "rotated";
-  }
+export type Tokens = ReturnType<typeof createTokens>;
+
+export function createTokens({ now }: { readonly now: Clock }) {
   const tokens = new Map<string, Stored>();
   const held = (token: Stored): HeldToken => {
     const isExpired = token.expiresAt !== undefined && token.expiresAt <= now();
     return { ...token, state: token.ended ?? (isExpired ? "expired" : "live") };
   };
-  const end = (token: Stored, why: "revoked" | "rotated"): void => {
-    token.ended ??= why;
-  };
   return {
-    issue(kind, grant, { prefix = "", lifetimeSeconds } = {}) {
+    /** @param options.prefix of tokens of this kind */
+    issue(
+      kind: HeldToken["kind"],
+      grant: Grant,
+      {
+        prefix = "",
+        lifetimeSeconds,
+      }: { readonly prefix?: string; readonly lifetimeSeconds?: number | undefined } = {},
+    ): string {
       const value = prefix + randomBytes(27).toString("base64url");
       const expiresAt = lifetimeSeconds === undefined ? undefined : now() + lifetimeSeconds;
       tokens.set(value, { value, kind, grant, issuedAt: now(), expiresAt });
       return value;
     },
-    find(value, kind, clientId) {
-      const token = tokens.get(value ?? "");
-      const isOther = kind !== undefined && token?.kind !== kind;
-      if (token === undefined || isOther || (clientId ?? token.grant.clientId) !== token.grant.clientId)
-        return undefined;
-      return held(token);
-    },
-    end(value, why) {
+    /** Ended ones too; undefined for a text that was never a token here, or another kind or app's. */
+    find(value = "", kind?: HeldToken["kind"], clientId?: string): HeldToken | undefined {
       const token = tokens.get(value);
-      if (token !== undefined) end(token, why);
+      if (token === undefined || (kind ?? token.kind) !== token.kind) return undefined;
+      return (clientId ?? token.grant.clientId) === token.grant.clientId ? held(token) : undefined;
     },
-    endGrants(fits, why = "revoked") {
-      for (const token of tokens.values()) if (fits(token.grant)) end(token, why);
+    end(value: string, why: "revoked" | "rotated"): void {
+      const token = tokens.get(value);
+      if (token !== undefined) token.ended ??= why;
     },
-    live: () => [...tokens.values()].map(held).filter(({ state }) => state === "live"),
+    /** Ends all tokens of the matching grants. */
+    endGrants(fits: (grant: Grant) => boolean, why: "revoked" | "rotated" = "revoked"): void {
+      for (const token of tokens.values()) if (fits(token.grant)) token.ended ??= why;
+    },
+    live: (): readonly HeldToken[] => [...tokens.values()].map(held).filter(({ state }) => state === "live"),
   };
 }

@@ -15,7 +15,6 @@ const MAX_BYTES = 5 * 1024;
  *   acceptable
  */
 export async function readClientDocument(clientId: string): Promise<RegisteredClient | undefined> {
-  if (!isDocumentAddress(clientId)) return undefined;
   const text = await fetchText(clientId);
   const document = text === undefined ? undefined : parseObject(text);
   const redirectUris: unknown = document?.["redirect_uris"];
@@ -28,7 +27,7 @@ export async function readClientDocument(clientId: string): Promise<RegisteredCl
 }
 
 /** With a path, without user, query or fragment. */
-function isDocumentAddress(text: string): boolean {
+export function isDocumentAddress(text: string): boolean {
   if (!URL.canParse(text) || !isRedirectUri(text)) return false;
   const { pathname, username, password, search } = new URL(text);
   return pathname !== "/" && username === "" && password === "" && search === "";

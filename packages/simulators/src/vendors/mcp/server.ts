@@ -8,14 +8,14 @@
 import type { Context } from "hono";
 import { authenticate } from "../base/clients.ts";
 import { challengeOf, createCodes, type Bound, type Challenge, type CodeMistake, type Codes } from "../base/codes.ts";
-import { wayBack, type VendorHost } from "../base/host.ts";
+import { startVendorHost, wayBack, type VendorHost, type VendorSimulator } from "../base/host.ts";
 import { serveIntrospection } from "../base/introspection.ts";
 import { json, queryMembers, readMembers, type Members } from "../base/members.ts";
 import type { Permission } from "../../pages.ts";
 import { AUTH_METHODS, GRANT_TYPES, serveRegistration, type RegisteredClient } from "../base/registration.ts";
-import type { VendorEnv, VendorSimulator } from "../base/simulator.ts";
+import type { SimulatorOptions, VendorEnv } from "../base/simulator.ts";
 import { newGrant, type Grant } from "../base/tokens.ts";
-import { readClientDocument } from "./client-documents.ts";
+import { isDocumentAddress, readClientDocument } from "./client-documents.ts";
 import { CALLBACK_ERRORS, oauthError, REGISTRATION_ERRORS, REVOCATION_ERRORS, TOKEN_ERRORS } from "./oauth-errors.ts";
 
 export interface McpRules {
@@ -47,8 +47,6 @@ interface Pair {
 interface McpState extends VendorHost<RegisteredClient> {
   readonly rules: McpRules;
   readonly codes: Codes<Bound>;
-  /** Clients by their URL, as their documents last described them. */
-  readonly documents: Map<string, RegisteredClient>;
   /** By the refresh token that they were exchanged for. */
   readonly pairs: Map<string, Pair>;
 }
@@ -56,13 +54,17 @@ interface McpState extends VendorHost<RegisteredClient> {
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
 /** Serves `/authorize`, `/token`, `/register`, the metadata and the MCP servers that `rules` names. */
-export function serveMcp(host: VendorHost<RegisteredClient>, rules: McpRules): VendorSimulator<RegisteredClient> {
+export async function startMcp(
+  vendor: { readonly id: string; readonly brand: string },
+  options: SimulatorOptions,
+  rules: McpRules,
+): Promise<VendorSimulator<RegisteredClient>> {
+  const host = await startVendorHost<RegisteredClient>(vendor, options);
   const { app, url } = host;
-  const state: McpState = { ...host, rules, codes: createCodes(host), documents: new Map(), pairs: new Map() };
+  const state: McpState = { ...host, rules, codes: createCodes(host), pairs: new Map() };
   app.get("/authorize", (c) => authorize(c, state));
   app.post("/token", (c) => answerToken(c, state));
-  const known = { find: (id: string | undefined) => knownClient(id, state) };
-  if (rules.hasIntrospection) serveIntrospection(host, known, authMethodOf);
+  if (rules.hasIntrospection) serveIntrospection(host, authMethodOf);
   serveRegistration(host, "/register", {
     method: "client_secret_basic",
     grantTypes: ["authorization_code"],
@@ -104,14 +106,13 @@ export function serveMcp(host: VendorHost<RegisteredClient>, rules: McpRules): V
       return json({ error: "invalid_token" }, 401, { "WWW-Authenticate": challenge });
     });
   }
-  const errors = {
+  return host.simulator(endpoints, {
     authorization: CALLBACK_ERRORS,
     token: TOKEN_ERRORS,
     revocation: REVOCATION_ERRORS,
     registration: REGISTRATION_ERRORS,
     api: ["invalid_token"],
-  };
-  return host.simulator({ endpoints, errors });
+  });
 }
 
 /** By default Basic with a secret, none without. */
@@ -119,18 +120,15 @@ function authMethodOf({ clientSecret, tokenEndpointAuthMethod }: RegisteredClien
   return tokenEndpointAuthMethod ?? (clientSecret === undefined ? "none" : "client_secret_basic");
 }
 
-function knownClient(id: string | undefined, { clients, documents }: McpState): RegisteredClient | undefined {
-  return clients.find(id) ?? documents.get(id ?? "");
-}
-
 async function authorize(c: Context<VendorEnv>, state: McpState): Promise<Response> {
   const query = queryMembers(c);
-  const { rules, url, consent, clients, documents, codes } = state;
+  const { rules, url, consent, clients, codes } = state;
   const asked = query.get("client_id") ?? "";
-  const client = clients.find(asked) ?? (await readClientDocument(asked));
+  const client = isDocumentAddress(asked) ? await readClientDocument(asked) : clients.get(asked);
   if (client === undefined) return consent.refuse(c, "There is no such client.", "invalid_client");
   const { clientId, name = clientId } = client;
-  if (clients.find(asked) === undefined) documents.set(asked, client);
+  // As its document describes it now.
+  clients.set(clientId, client);
   const redirectUri = query.get("redirect_uri");
   if (redirectUri === undefined || !client.redirectUris.includes(redirectUri)) {
     return consent.refuse(c, "The callback is not one of this client.", "invalid_redirect_uri");
@@ -180,7 +178,7 @@ async function answerToken(c: Context<VendorEnv>, state: McpState): Promise<Resp
   const isRevocation = grantType === undefined && members.get("token") !== undefined;
   const forced = state.takeRefusal(isRevocation ? "revocation" : "token");
   if (forced !== undefined) return oauthError(forced);
-  const client = authenticate(c, members, { find: (id) => knownClient(id, state) }, authMethodOf);
+  const client = authenticate(c, members, state.clients, authMethodOf);
   if (client === undefined) return oauthError("invalid_client");
   if (isRevocation) return revoke(client, members, state);
   if (grantType === "authorization_code") {

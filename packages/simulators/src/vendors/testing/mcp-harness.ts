@@ -3,7 +3,8 @@ import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { onTestFinished } from "vitest";
 import { startScriptedVendor } from "../../scripted-vendor.ts";
 import type { AuthMethod } from "../base/clients.ts";
-import type { SimulatorOptions, VendorSimulator } from "../base/simulator.ts";
+import type { VendorSimulator } from "../base/host.ts";
+import type { SimulatorOptions } from "../base/simulator.ts";
 import { basic, browse, CALLBACK, CHALLENGE, postForm, postJson, VERIFIER, type Answer, type Browse } from "./http.ts";
 
 export type Members = Record<string, string>;

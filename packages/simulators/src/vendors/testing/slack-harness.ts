@@ -23,13 +23,13 @@ export async function startHarness(client: Partial<SlackClient> = {}) {
     (await postForm(url, { ...SECRET, redirect_uri: CALLBACK, ...members }, headers)).body;
   const authorizeUser = (more: Members = {}, options: Browse = {}) =>
     browse(user["authorization_endpoint"]!, { ...query, scope: "chat:write,users:read", ...more }, options);
-  const authorizeBot = (more: Members = {}) => browse(bot["authorization_endpoint"]!, { ...query, ...more });
+  const authorizeBot = (more: Members = {}) => browse(bot["authorization_endpoint"], { ...query, ...more });
   const connectUser = async (more: Members = {}, options: Browse = {}) => {
     const { code = "" } = await authorizeUser(more, options);
     return redeem(user["token_endpoint"]!, { code });
   };
   const connectBot = async (more: Members) =>
-    redeem(bot["token_endpoint"]!, { code: (await authorizeBot(more))["code"]! });
+    redeem(bot["token_endpoint"], { code: (await authorizeBot(more))["code"]! });
   const refresh = async (refreshToken: string, url = user["refresh_endpoint"]!) =>
     (await postForm(url, { ...SECRET, grant_type: "refresh_token", refresh_token: refreshToken })).body;
   const revoke = async (token: string, more: Members = {}) =>
