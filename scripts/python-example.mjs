@@ -1,18 +1,17 @@
 // `npm run test:python`: the tests of examples/, on those in Python too. Opt-in: it needs Python
-// 3.11 or newer, and pip brings Authlib, Flask and FastAPI into node_modules/.cache. The last lines are
-// vitest's counts.
+// 3.11 or newer, and pip brings Authlib, Flask and FastAPI into node_modules/.cache.
 import { join } from "node:path";
-import { bringPython, root, run } from "./run.mjs";
-import { readOptions } from "./usage.mjs";
+import { bringPython, testE2e } from "./run.mjs";
+import { runScript } from "./usage.mjs";
 
-readOptions({
+const ABOUT = {
   program: "npm run test:python",
   help: `Tests the examples, those in Python too: it needs Python 3.11 or newer, and pip installs Authlib, Flask and
 FastAPI into node_modules/.cache.`,
-});
+};
 
-const requirements = ["python-authlib", "python-fastapi"].map((name) => join("examples", name, "requirements.txt"));
-run("vitest", ["run", "scenarios/delivery/examples.test.ts"], {
-  cwd: join(root, "e2e"),
-  env: { ...process.env, PYTHON_WITH_AUTHLIB: bringPython("python-example", requirements) },
+await runScript(ABOUT, () => {
+  const requirements = ["python-authlib", "python-fastapi"].map((name) => join("examples", name, "requirements.txt"));
+  const PYTHON_WITH_AUTHLIB = bringPython("python-example", requirements);
+  testE2e("scenarios/delivery/examples.test.ts", { PYTHON_WITH_AUTHLIB });
 });

@@ -15,14 +15,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import semver from "semver";
+import { root, run, shell } from "./run.mjs";
 import { findContained, findSbomProblems, keepOnly, SPECIFICATION, withHash } from "./sbom.mjs";
-import { readOptions, refusal, runScript } from "./usage.mjs";
+import { refusal, runScript } from "./usage.mjs";
 
-const root = resolve(import.meta.dirname, "..");
 const target = join(root, "dist", "release");
-const shell = process.platform === "win32";
 /** Publishes with the identity of a workflow instead of a token. */
 const TRUSTED_PUBLISHING_SINCE = "11.5.1";
 /** scripts/bootstrap.mjs has npm prefer its cache, which may not know the newest version. */
@@ -35,19 +34,11 @@ const digest = (algorithm, path, encoding = "hex") => createHash(algorithm).upda
 const say = (text) => console.log(text);
 
 /** @returns stdout; throws Refusal with all output when the command fails */
-const run = (cwd, command, ...args) => runBoth(cwd, command, ...args).stdout;
-
-/** @returns stdout and stderr; throws as run does */
-function runBoth(cwd, command, ...args) {
-  const options = { cwd, shell, encoding: "utf8", maxBuffer: 256 * 1024 * 1024 };
-  const { status, stdout, stderr, error } = spawnSync(command, args, options);
-  if (status === 0) return { stdout, stderr };
-  throw refusal([`${command} ${args.join(" ")} failed:`, stdout, stderr, error?.message].filter(Boolean).join("\n"));
-}
+const read = (cwd, command, ...args) => run(command, args, { cwd, stdio: "pipe" }).stdout;
 
 /** @throws Refusal naming the files that are not as committed */
 export function requireCleanTree(folder) {
-  const changed = run(folder, "git", "status", "--porcelain").trimEnd();
+  const changed = read(folder, "git", "status", "--porcelain").trimEnd();
   if (changed !== "") throw refusal(`A release is made from a commit. Commit or remove first:\n${changed}`);
 }
 
@@ -110,22 +101,22 @@ function requireWorkflow(version) {
   if (process.env.ACTIONS_ID_TOKEN_REQUEST_URL === undefined) {
     throw refusal("Only .github/workflows/release.yml publishes. Here: npm run release -- --dry-run");
   }
-  const npm = run(root, "npm", "--version").trim();
+  const npm = read(root, "npm", "--version").trim();
   if (semver.lt(npm, TRUSTED_PUBLISHING_SINCE)) {
     throw refusal(`npm ${npm} cannot publish without a token; ${TRUSTED_PUBLISHING_SINCE} can.`);
   }
-  const tags = run(root, "git", "tag", "--points-at", "HEAD").split("\n");
+  const tags = read(root, "git", "tag", "--points-at", "HEAD").split("\n");
   if (!tags.includes(`v${version}`)) throw refusal(`This commit does not have the tag v${version}.`);
 }
 
 /** The commit by itself, with its dependencies installed; changesets become a version in it. */
 function makeCopy(copy, isDryRun) {
-  run(root, "git", "clone", "--quiet", root, copy);
-  run(copy, "node", "scripts/bootstrap.mjs", "true");
+  read(root, "git", "clone", "--quiet", root, copy);
+  read(copy, "node", "scripts/bootstrap.mjs", "true");
   const open = globSync(".changeset/*.md", { cwd: copy, exclude: (path) => path.endsWith("README.md") });
   if (open.length === 0) return;
   if (!isDryRun) throw refusal("Changesets are open: npm run release:version, commit, and move the tag.");
-  run(copy, "node", "scripts/bootstrap.mjs", "changeset", "version");
+  read(copy, "node", "scripts/bootstrap.mjs", "changeset", "version");
   say(`${open.length} open ${open.length === 1 ? "changeset" : "changesets"} made a version in the copy.`);
 }
 
@@ -138,7 +129,7 @@ function makeCopy(copy, isDryRun) {
 async function writeBill(copy, folder, manifest, file, contained) {
   const bill = ["sbom", "--sbom-format", "cyclonedx", "--sbom-spec-version", SPECIFICATION, `--filter=./${folder}`];
   const onlyRuntime = contained.length === 0 ? ["--prod"] : [];
-  const whole = JSON.parse(run(copy, "pnpm", ...bill, ...onlyRuntime));
+  const whole = JSON.parse(read(copy, "pnpm", ...bill, ...onlyRuntime));
   const bom = withHash(contained.length === 0 ? whole : keepOnly(whole, contained), digest("sha512", file));
   const problems = await findSbomProblems(bom, manifest, contained);
   if (problems.length > 0) throw refusal(`The SBOM of ${manifest.name} is wrong: ${problems.join("; ")}.`);
@@ -152,7 +143,7 @@ async function describe(copy, { name, version, folder }) {
   const tarball = join(target, `${stem}.tgz`);
   if (!existsSync(tarball)) throw refusal(`npm run pack made no ${stem}.tgz.`);
   const unpacked = mkdtempSync(join(copy, "..", `${stem}-`));
-  run(unpacked, "tar", "-xzf", tarball);
+  read(unpacked, "tar", "-xzf", tarball);
   const manifest = readJson(join(unpacked, "package", "package.json"));
   const paths = globSync("package/**/*.{js,mjs,tgz}", { cwd: unpacked }).map((path) => path.replaceAll("\\", "/"));
   const texts = paths.map((path) => [path, path.endsWith(".tgz") ? "" : readFileSync(join(unpacked, path), "utf8")]);
@@ -162,7 +153,7 @@ async function describe(copy, { name, version, folder }) {
 /** The broker as one file, and its bill: what an operator without containers or npm downloads. */
 async function describeBroker(copy, version) {
   const folder = join("apps", "broker");
-  run(copy, "pnpm", `--filter=./${folder}`, "run", "build");
+  read(copy, "pnpm", `--filter=./${folder}`, "run", "build");
   const file = join(target, "broker.js");
   copyFileSync(join(copy, folder, "dist", "main.js"), file);
   const contained = findContained([["broker.js", readFileSync(file, "utf8")]], version);
@@ -215,7 +206,7 @@ function readNotes(copy, packages) {
 function publish({ name, version }, { tarball, components }, isDryRun) {
   const tag = semver.prerelease(version) === null ? "latest" : "next";
   const flags = [`--tag=${tag}`, "--access=public", "--loglevel=warn", isDryRun ? "--dry-run" : "--provenance"];
-  const { stderr } = runBoth(target, "npm", "publish", tarball, ...flags, ...SOON);
+  const { stderr } = run("npm", ["publish", tarball, ...flags, ...SOON], { cwd: target, stdio: "pipe" });
   say(`  ${name}  ${(readFileSync(tarball).length / 1024).toFixed(0)} KB  ${components} components in its SBOM`);
   // What npm changes in a manifest, for example.
   for (const [warning] of stderr.matchAll(/^npm warn publish (?!This command requires).+$/gm)) say(`    ${warning}`);
@@ -223,7 +214,7 @@ function publish({ name, version }, { tarball, components }, isDryRun) {
 
 /** @throws Refusal unless the registry has exactly this tarball */
 function requireSameContent({ name, version }, { tarball }) {
-  const integrity = run(root, "npm", "view", `${name}@${version}`, "dist.integrity", ...FRESH).trim();
+  const integrity = read(root, "npm", "view", `${name}@${version}`, "dist.integrity", ...FRESH).trim();
   if (integrity === `sha512-${digest("sha512", tarball, "base64")}`) return say(`  ${name} is there already`);
   throw refusal(`${name} ${version} is published with other content.`);
 }
@@ -239,7 +230,7 @@ async function release(copy, isDryRun) {
 
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  run(copy, "npm", "run", "--silent", "pack", "--", target);
+  read(copy, "npm", "run", "--silent", "pack", "--", target);
   writeFileSync(join(target, "NOTES.md"), notes);
   const described = [];
   for (const one of packages) described.push([one, await describe(copy, one)]);
@@ -271,4 +262,4 @@ async function main(isDryRun) {
   await release(join(folder, "copy"), isDryRun);
 }
 
-if (import.meta.main) await runScript(() => main(readOptions(ABOUT).values["dry-run"]));
+if (import.meta.main) await runScript(ABOUT, ({ values }) => main(values["dry-run"]));

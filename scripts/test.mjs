@@ -166,7 +166,7 @@ async function runTurbo(name, args, env) {
 }
 
 /** @returns undefined for a report that is missing or incomplete */
-function readReport(results) {
+export function readReport(results) {
   try {
     const report = JSON.parse(readFileSync(results, "utf8"));
     return { counts: countTests(report), failures: nameFailures(report, process.cwd()) };

@@ -38,10 +38,16 @@ export function refuse(problem, { program }) {
 /** @returns an error that ends a script with one sentence, without a stack */
 export const refusal = (message) => Object.assign(new Error(message), { name: "Refusal" });
 
-/** Runs a script to its end. @param main returns its exit code; a Refusal is shown and ends it with 1 */
-export async function runScript(main) {
+/**
+ * Runs a script to its end.
+ *
+ * @param about as readOptions takes it
+ * @param main gets what was read, and returns the exit code, if it is not 0; a Refusal is shown and ends it with 1
+ */
+export async function runScript(about, main) {
+  const read = readOptions(about);
   try {
-    process.exit(await main());
+    process.exit(await main(read));
   } catch (error) {
     if (error.name !== "Refusal") throw error;
     console.error(error.message);

@@ -80,7 +80,7 @@ describe("npm test -- PATTERN", () => {
 
 it("a command that runs one test file of e2e names one that is there", () => {
   const commands = [...readTexts(["scripts/*.mjs"]).values()].join("\n");
-  const named = Array.from(commands.matchAll(/"run", "([^"]+\.test\.ts)"/g), ([, path = ""]) => path);
+  const named = Array.from(commands.matchAll(/testE2e\("([^"]+\.test\.ts)"/g), ([, path = ""]) => path);
   expect(named).toHaveLength(4);
   for (const path of named) expect([path, existsSync(join(ROOT, "e2e", path))]).toEqual([path, true]);
 });
