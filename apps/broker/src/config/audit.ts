@@ -6,7 +6,7 @@ import { accessSync, closeSync, constants, openSync, readSync, statSync } from "
 import { dirname, resolve } from "node:path";
 import type { Parsed } from "@oauth-broker/service/configuration";
 import { MARK } from "../audit/chain.ts";
-import type { Problem } from "./problems.ts";
+import type { Say } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
 import type { AuditConfig } from "../config-types.ts";
 
@@ -18,19 +18,12 @@ export function parseAudit(text: string): Parsed<AuditConfig> {
 }
 
 /** Creates nothing. Reports only the file; the schema checks the text. */
-export function checkAuditFile({ audit }: Tree, { directory }: Source): Problem[] {
+export function checkAuditFile({ audit }: Tree, { directory }: Source, say: Say): void {
   const parsed = typeof audit === "string" ? parseAudit(audit) : undefined;
-  if (parsed === undefined || !("value" in parsed) || parsed.value.kind !== "file") return [];
+  if (parsed === undefined || !("value" in parsed) || parsed.value.kind !== "file") return;
   const fault = faultOf(resolve(directory, parsed.value.path));
-  if (fault === undefined) return [];
-  return [
-    {
-      path: "audit",
-      problem: fault,
-      expected: "file:PATH of a file that the broker may read and write, in a folder that is there",
-      example: "file:/var/log/broker/audit.jsonl",
-    },
-  ];
+  const expected = "file:PATH of a file that the broker may read and write, in a folder that is there";
+  if (fault !== undefined) say("audit", fault, expected, "file:/var/log/broker/audit.jsonl");
 }
 
 const { R_OK, W_OK, X_OK } = constants;

@@ -7,7 +7,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import { certificatesIn } from "@oauth-broker/oauth-core/egress";
 import type { Environment, TracingSettings } from "@oauth-broker/service/configuration";
 import { buildClient, buildOwner, clientWarnings } from "./clients/clients.ts";
-import { faultOfFile, type Problem } from "./problems.ts";
+import { faultOfFile, type Problem, type Say } from "./problems.ts";
 import type { ParsedConfiguration } from "./schema/configuration.ts";
 import { indexRegistrations } from "../vendor-choice/registrations.ts";
 import type { Source } from "./source.ts";
@@ -139,11 +139,8 @@ function absolute<Place extends StoreConfig | KeysConfig | AuditConfig>(place: P
   return "path" in place ? { ...place, path: resolve(directory, place.path) } : place;
 }
 
-/**
- * @param file `egress.ca_file` as written
- * @param problems receives what is wrong
- */
-export function readCertificates(file: unknown, { directory }: Source, problems: Problem[]): string | undefined {
+/** @param file `egress.ca_file` as written */
+export function readCertificates(file: unknown, { directory }: Source, say: Say): string | undefined {
   if (typeof file !== "string" || file === "") return undefined;
   let fault: string;
   try {
@@ -153,11 +150,7 @@ export function readCertificates(file: unknown, { directory }: Source, problems:
   } catch (error) {
     fault = `names a file that ${faultOfFile(error, "used")}`;
   }
-  problems.push({
-    path: "egress.ca_file",
-    problem: fault,
-    expected: "the path of a PEM file, relative to the configuration file",
-    example: "/etc/broker/internal-ca.pem",
-  });
+  const expected = "the path of a PEM file, relative to the configuration file";
+  say("egress.ca_file", fault, expected, "/etc/broker/internal-ca.pem");
   return undefined;
 }

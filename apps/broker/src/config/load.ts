@@ -19,7 +19,7 @@ import { buildConfig, buildVendors, namesOf, readCertificates } from "./build.ts
 import { describeConfiguration } from "./schema/describe.ts";
 import { problemsOfIssues, valueAt } from "./schema/issues.ts";
 import { checkKeysetPlace } from "./store-and-keys.ts";
-import { configError, formatPath, type Problem } from "./problems.ts";
+import { configError, formatPath, type Problem, type Say, sayIn } from "./problems.ts";
 import { resolveReferences } from "./references.ts";
 import { configurationSchema, DEFAULT_HOST, DEFAULT_PORT } from "./schema/configuration.ts";
 import { OVERRIDES, readSource, type SandboxUse, type Source, type Tree } from "./source.ts";
@@ -41,25 +41,21 @@ export function loadConfig(
   { registry = REGISTRY, sandbox = "default" }: { registry?: VendorRegistry; sandbox?: SandboxUse } = {},
 ): Config {
   const problems: Problem[] = [];
-  const source = readSource(env, cwd, sandbox, problems);
-  const tree = withVariables(
-    resolveReferences(source.tree, problems, { env, directory: source.directory }),
-    source,
-    env,
-  );
+  const source = readSource(env, cwd, sandbox, sayIn(problems));
+  const { directory } = source;
+  const tree = withVariables(resolveReferences(source.tree, sayIn(problems), { env, directory }), source, env);
   const rules = urlRules(tree);
   const { success, data, error } = configurationSchema(rules).safeParse(tree);
   const vendors = buildVendors(tree["vendors"], { env, registry, rules });
 
-  const found = [
-    ...(success ? [] : problemsOfIssues(error.issues, tree, describeConfiguration())),
-    ...checkPresence(tree, source),
-    ...checkKeysetPlace(tree, source),
-    ...checkAuditFile(tree, source),
-    ...checkClients(tree, new Set([...namesOf(vendors), CUSTOM_VENDOR])),
-    ...checkVendors(tree, registry),
-    ...vendors.problems,
-  ];
+  const found = success ? [] : problemsOfIssues(error.issues, tree, describeConfiguration());
+  const say = sayIn(found);
+  checkPresence(tree, source, say);
+  checkKeysetPlace(tree, source, say);
+  checkAuditFile(tree, source, say);
+  checkClients(tree, new Set([...namesOf(vendors), CUSTOM_VENDOR]), say);
+  checkVendors(tree, registry, say);
+  found.push(...vendors.problems);
   // Reports one mistake once: a reference that cannot be read does not also count as missing.
   const reported = new Set(problems.map(({ path }) => path));
   problems.push(...found.filter(({ path }) => !reported.has(path)).map((problem) => namedByVariable(problem, env)));
@@ -67,7 +63,7 @@ export function loadConfig(
   const read = createEnvironmentReader(env, shapeOfTracing);
   const tracing = readTracing(read);
   problems.push(...read.problems);
-  const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, problems);
+  const caPem = readCertificates(valueAt(tree, ["egress", "ca_file"]), source, sayIn(problems));
 
   if (!success || problems.length > 0) throw configError(source.file ?? "the environment", problems);
   const proxyWarnings = data.egress.proxy === undefined ? ignoredProxyWarnings(env, "egress.proxy") : [];
@@ -126,30 +122,17 @@ function urlRules(tree: Tree): UrlRules {
   };
 }
 
-function checkPresence(tree: Tree, { sandbox }: Source): Problem[] {
-  if (sandbox) {
-    return Number(valueAt(tree, ["listen", "port"]) ?? DEFAULT_PORT) !== 0
-      ? []
-      : [
-          {
-            path: "PORT",
-            problem: "cannot be 0 in the sandbox: its base_url names the port",
-            expected: "a port, 1 to 65535",
-            example: "8787",
-          },
-        ];
-  }
+function checkPresence(tree: Tree, { sandbox }: Source, say: Say): void {
   const { clients } = tree;
-  if (clients !== undefined && (!Array.isArray(clients) || clients.length > 0)) return [];
-  return [
-    {
-      path: "clients",
-      problem: "is missing: without a client the broker serves no one",
-      expected: "a list with at least one entry",
-      example:
-        "[ { client_id: platform, client_secret: env:PLATFORM_SECRET, redirect_uris: [https://acme.platform.example/oauth/vendor-callback] } ]",
-    },
-  ];
+  if (sandbox) {
+    if (Number(valueAt(tree, ["listen", "port"]) ?? DEFAULT_PORT) !== 0) return;
+    say("PORT", "cannot be 0 in the sandbox: its base_url names the port", "a port, 1 to 65535", "8787");
+  } else if (clients === undefined || (Array.isArray(clients) && clients.length === 0)) {
+    const example =
+      "[ { client_id: platform, client_secret: env:PLATFORM_SECRET, redirect_uris: [https://acme.platform.example/oauth/vendor-callback] } ]";
+    const problem = "is missing: without a client the broker serves no one";
+    say("clients", problem, "a list with at least one entry", example);
+  }
 }
 
 /** Reports a field that a variable filled under the variable's name. */

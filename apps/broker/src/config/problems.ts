@@ -2,6 +2,7 @@
  * The text around the problems of a configuration, and the notation of a position in the
  * file.
  */
+import { defined } from "@oauth-broker/oauth-core";
 import { type ConfigError, configError as errorOf, type Problem } from "@oauth-broker/service/configuration";
 
 export { type ConfigError, isConfigError, type Problem } from "@oauth-broker/service/configuration";
@@ -16,12 +17,15 @@ export function configError(source: string, problems: readonly Problem[]): Confi
   return errorOf(problems, { service: "The broker", source, next });
 }
 
-/** Notes a problem at a path. */
-export type Say = (path: Path, problem: string, expected: string) => void;
+/** Notes a problem at a path; at a text that is the name of something outside the file. */
+export type Say = (path: Path | string, problem: string, expected?: string, example?: string) => void;
 
 /** @param root what each path continues */
 export function sayIn(problems: Problem[], root: Path = []): Say {
-  return (path, problem, expected) => void problems.push({ path: formatPath([...root, ...path]), problem, expected });
+  return (at, problem, expected, example) => {
+    const path = typeof at === "string" ? at : formatPath([...root, ...at]);
+    problems.push({ path, problem, ...defined({ expected, example }) });
+  };
 }
 
 /** Why a file cannot be read or used, as the end of a sentence. */

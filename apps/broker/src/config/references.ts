@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Environment, valueOf, withoutFileMarks } from "@oauth-broker/service/configuration";
-import { faultOfFile, formatPath, type Path, type Problem, type Say, sayIn } from "./problems.ts";
+import { faultOfFile, formatPath, type Path, type Say } from "./problems.ts";
 import type { Tree } from "./source.ts";
 
 export interface ReferenceDeps {
@@ -22,19 +22,17 @@ const LARGEST_FILE_BYTES = 1024 * 1024;
  * `null`), except a vendor without fields, which becomes an empty mapping. A reference that cannot
  * be resolved becomes undefined, and a problem.
  *
- * @param problems receives what is wrong
  */
-export function resolveReferences(tree: Tree, problems: Problem[], deps: ReferenceDeps): Record<string, unknown> {
+export function resolveReferences(tree: Tree, say: Say, deps: ReferenceDeps): Record<string, unknown> {
   const resolveIn = (value: unknown, path: Path): unknown => {
-    if (typeof value === "string") return resolveText(value, path, sayIn(problems), deps);
+    if (typeof value === "string") return resolveText(value, path, say, deps);
     if (Array.isArray(value)) return value.map((item: unknown, index) => resolveIn(item, [...path, index]));
     if (typeof value !== "object" || value === null) return value;
     const copy: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(value)) {
       const at = [...path, name];
-      if (name === "__proto__") {
-        problems.push({ path: formatPath(at), problem: "is not a name a field can have" });
-      } else if (member !== null) copy[name] = resolveIn(member, at);
+      if (name === "__proto__") say(at, "is not a name a field can have");
+      else if (member !== null) copy[name] = resolveIn(member, at);
       else if (path.length === 1 && path[0] === "vendors") copy[name] = {};
     }
     return copy;

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Environment, isLoopbackName, valueOf } from "@oauth-broker/service/configuration";
 import { LineCounter, parseAllDocuments, type YAMLError } from "yaml";
-import { configError, faultOfFile, type Problem } from "./problems.ts";
+import { configError, faultOfFile, type Problem, type Say } from "./problems.ts";
 
 /** The file as written: mappings, lists and plain values. */
 export type Tree = Readonly<Record<string, unknown>>;
@@ -39,11 +39,10 @@ export const OVERRIDES = {
 
 /**
  * @param cwd the start directory, absolute
- * @param problems receives what is wrong
  * @throws ConfigError at once for a file that cannot be read or is not YAML, because nothing in it
  *   can be checked
  */
-export function readSource(env: Environment, cwd: string, use: SandboxUse, problems: Problem[]): Source {
+export function readSource(env: Environment, cwd: string, use: SandboxUse, say: Say): Source {
   const named = valueOf(env, "BROKER_CONFIG");
   const file = named === undefined ? join(cwd, "broker.yaml") : resolve(cwd, named);
   const isThere = named !== undefined || existsSync(file);
@@ -55,12 +54,11 @@ export function readSource(env: Environment, cwd: string, use: SandboxUse, probl
   if (!isThere) {
     const meant = deploymentIn(env);
     if (meant.length === 0 && use === "default") return sandbox;
-    problems.push(noFile(meant));
+    sayNoFile(meant, say);
     return { ...sandbox, sandbox: false };
   }
-  const tree = readYaml(file, named !== undefined, problems);
-  if (tree === undefined) throw configError(file, problems);
-  return { file, directory: dirname(file), sandbox: false, tree, ignored: [] };
+  const text = readText(file, named === undefined ? "broker.yaml" : "BROKER_CONFIG");
+  return { file, directory: dirname(file), sandbox: false, tree: parseYaml(text, file), ignored: [] };
 }
 
 /** The variables that are set and mean a deployment: with them a missing file is a mistake. */
@@ -70,69 +68,59 @@ function deploymentIn(env: Environment): string[] {
   return host === undefined || isLoopbackName(host) ? meant : [...meant, "HOST"];
 }
 
-function noFile(meant: readonly string[]): Problem {
+function sayNoFile(meant: readonly string[], say: Say): void {
   const why =
     meant.length === 0
       ? "this file has no sandbox: `npm start` in the repository runs it"
       : `with ${meant.join(" and ")} set this is a deployment, not the sandbox, and its clients can only come from a file`;
-  return {
-    path: "BROKER_CONFIG",
-    problem: `is not set and there is no broker.yaml in the start directory; ${why}`,
-    expected: "the path of a YAML file with at least base_url (or BASE_URL) and clients",
-    example: "/etc/broker/broker.yaml",
-  };
+  const problem = `is not set and there is no broker.yaml in the start directory; ${why}`;
+  const expected = "the path of a YAML file with at least base_url (or BASE_URL) and clients";
+  say("BROKER_CONFIG", problem, expected, EXAMPLE);
 }
 
-/** @returns undefined, with problems added, without a configuration to check */
-function readYaml(file: string, isNamed: boolean, problems: Problem[]): Tree | undefined {
-  const path = isNamed ? "BROKER_CONFIG" : "broker.yaml";
-  const expected = "a readable YAML file";
-  let text: string;
+const EXAMPLE = "/etc/broker/broker.yaml";
+
+function readText(file: string, path: string): string {
   try {
-    text = readFileSync(file, "utf8");
+    return readFileSync(file, "utf8");
   } catch (error) {
-    const what = faultOfFile(error, "read");
-    problems.push({ path, problem: `names ${file}, which ${what}`, expected, example: "/etc/broker/broker.yaml" });
-    return undefined;
+    const problem = `names ${file}, which ${faultOfFile(error, "read")}`;
+    throw configError(file, [{ path, problem, expected: "a readable YAML file", example: EXAMPLE }]);
   }
+}
+
+function parseYaml(text: string, file: string): Tree {
   const lines = new LineCounter();
   const documents = [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, strict: true })];
   const [document] = documents;
   if (document === undefined) return {};
   const faults: readonly YAMLError[] = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
-  for (const fault of faults) {
-    const { line, col } = lines.linePos(fault.pos[0]);
-    problems.push({
-      path: file,
-      problem: `line ${line}, column ${col}: ${yamlFault(fault.code)}`,
-      expected: "YAML 1.2",
-    });
-  }
+  const problems: Problem[] = faults.map(({ pos, code }) => {
+    const { line, col } = lines.linePos(pos[0]);
+    return { path: file, problem: `line ${line}, column ${col}: ${yamlFault(code)}`, expected: "YAML 1.2" };
+  });
   if (documents.length > 1) {
     problems.push({ path: file, problem: "holds more than one YAML document", expected: "one document" });
   }
-  if (problems.length > 0) return undefined;
-  return document.contents === null ? {} : toTree(document, file, problems);
+  if (problems.length > 0) throw configError(file, problems);
+  return document.contents === null ? {} : toTree(document, file);
 }
 
-function toTree(document: { toJS: () => unknown }, file: string, problems: Problem[]): Tree | undefined {
+function toTree(document: { toJS: () => unknown }, file: string): Tree {
   let tree: unknown;
   try {
     tree = document.toJS();
     // Fails if an alias is inside its own value.
     JSON.stringify(tree);
   } catch {
-    problems.push({ path: file, problem: "has aliases that expand without end", expected: "values without aliases" });
-    return undefined;
+    const problem = "has aliases that expand without end";
+    throw configError(file, [{ path: file, problem, expected: "values without aliases" }]);
   }
   if (typeof tree === "object" && tree !== null && !Array.isArray(tree)) return tree as Tree;
-  problems.push({
-    path: file,
-    problem: "does not hold a mapping",
-    expected: "`key: value` lines",
-    example: "base_url: https://broker.example.com",
-  });
-  return undefined;
+  const example = "base_url: https://broker.example.com";
+  throw configError(file, [
+    { path: file, problem: "does not hold a mapping", expected: "`key: value` lines", example },
+  ]);
 }
 
 /** Replaces the messages of the library, which quote the text. */

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { isLoopbackName, type Parsed } from "@oauth-broker/service/configuration";
 import { isRegionName, isTableName } from "@oauth-broker/token-store";
-import { formatPath, nearest, type Problem } from "./problems.ts";
+import { formatPath, nearest, type Say } from "./problems.ts";
 import type { Source, Tree } from "./source.ts";
 import type { Config, KeysConfig, StoreConfig } from "../config-types.ts";
 
@@ -55,26 +55,26 @@ const REMEDIES =
  * keeps nothing, and a key file that one machine creates for itself would lock out the other
  * machines. Reports only conflicts between the two fields; the schema checks each field on its own.
  */
-export function checkKeysetPlace({ store = "sqlite:-", keys = "store" }: Tree, { directory }: Source): Problem[] {
-  if (typeof store !== "string" || typeof keys !== "string") return [];
-  const [where, how] = [parseStore(store), parseKeys(keys)];
-  if ("problem" in where || "problem" in how) return [];
-  const problem = (text: string, expected: string): Problem[] => [
-    { path: "keys", problem: text, expected, example: "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker" },
-  ];
-  if (where.value.kind === "dynamodb" && how.value.kind === "store") {
-    return problem("must say where the keys are: a DynamoDB table has no key file beside it", REMEDIES);
+export function checkKeysetPlace(
+  { store: storeText = "sqlite:-", keys: keysText = "store" }: Tree,
+  { directory }: Source,
+  say: Say,
+): void {
+  if (typeof storeText !== "string" || typeof keysText !== "string") return;
+  const [where, how] = [parseStore(storeText), parseKeys(keysText)];
+  if ("problem" in where || "problem" in how) return;
+  const [store, keys] = [where.value, how.value];
+  const sayOfKeys = (problem: string, expected: string): void =>
+    say("keys", problem, expected, "kms:arn:aws:kms:eu-west-1:111122223333:alias/oauth-broker");
+  if (store.kind === "dynamodb" && keys.kind === "store") {
+    sayOfKeys("must say where the keys are: a DynamoDB table has no key file beside it", REMEDIES);
+  } else if (store.kind === "dynamodb" && keys.kind === "file" && !existsSync(resolve(directory, keys.path))) {
+    const problem =
+      "names a file that does not exist, and with a DynamoDB store the broker does not create it: keys created on one machine would lock out the others";
+    sayOfKeys(problem, REMEDIES);
+  } else if (store.kind === "memory" && keys.kind === "kms") {
+    sayOfKeys("cannot be kms with a memory store, which forgets the sealed keys", "store or file:PATH");
   }
-  if (where.value.kind === "dynamodb" && how.value.kind === "file" && !existsSync(resolve(directory, how.value.path))) {
-    return problem(
-      "names a file that does not exist, and with a DynamoDB store the broker does not create it: keys created on one machine would lock out the others",
-      REMEDIES,
-    );
-  }
-  if (where.value.kind === "memory" && how.value.kind === "kms") {
-    return problem("cannot be kms with a memory store, which forgets the sealed keys", "store or file:PATH");
-  }
-  return [];
 }
 
 const PARAMETERS = ["region", "endpoint"] as const;

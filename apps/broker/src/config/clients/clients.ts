@@ -2,7 +2,7 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { buildKeys, checkKeyUses } from "./key-uses.ts";
 import type { ParsedClient } from "../schema/client.ts";
-import { nearest, type Path, type Problem, type Say, sayIn } from "../problems.ts";
+import { nearest, type Path, type Say } from "../problems.ts";
 import type { ParsedOwner } from "../schema/configuration.ts";
 import type { Tree } from "../source.ts";
 import type { ClientConfig, OwnerConfig } from "../../config-types.ts";
@@ -15,12 +15,10 @@ const SHORTEST_SECRET = 32;
  *
  * @param vendorIds every vendor that will exist
  */
-export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Problem[] {
+export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>, say: Say): void {
   const owners = entriesOf(tree["owners"]);
   const clients = entriesOf(tree["clients"]);
   const ownerIds = new Set(owners.map(({ id }) => id));
-  const problems: Problem[] = [];
-  const say = sayIn(problems);
   checkDuplicates(owners, ["owners", "id"], say);
   checkDuplicates(clients, ["clients", "client_id"], say);
   const checkVendor = (path: Path, id: unknown): void => {
@@ -34,7 +32,7 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
     if (client === NO_MAPPING) continue;
     const path = ["clients", index];
     checkWays(path, client, say);
-    checkKeyUses(client, sayIn(problems, path));
+    checkKeyUses(client, (field, problem, expected) => say([...path, field], problem, expected));
     const { owner, vendors } = client;
     if (typeof owner === "string" && !ownerIds.has(owner))
       say([...path, "owner"], "is not one of the owners", "the id of an entry under owners");
@@ -47,7 +45,6 @@ export function checkClients(tree: Tree, vendorIds: ReadonlySet<string>): Proble
     if (typeof tokens !== "object" || tokens === null) continue;
     for (const id of Object.keys(tokens)) checkVendor(["owners", index, "initial_access_token", id], id);
   }
-  return problems;
 }
 
 /** A client has exactly one way to authenticate. Keys beside a secret are for encryption. */

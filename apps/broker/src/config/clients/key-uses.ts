@@ -11,7 +11,6 @@ import {
   RESPONSE_ENCRYPTION_ALGS,
   type ResponseEncryptionAlg,
 } from "@oauth-broker/oauth-core/server";
-import type { Say } from "../problems.ts";
 import { checkPublicKeys, readKeySet } from "../schema/public-keys.ts";
 import { type ClientKeys, DEFAULT_ENC, type ParsedClient } from "../schema/client.ts";
 import type { ClientConfig } from "../../config-types.ts";
@@ -28,27 +27,30 @@ const KEY_OF_ALG: Readonly<Record<ResponseEncryptionAlg, string>> = {
  * @param client one entry of `clients` as written, with references resolved; the schema reports
  *   problems within one field
  */
-export function checkKeyUses(client: Readonly<Record<string, unknown>>, say: Say): void {
+export function checkKeyUses(
+  client: Readonly<Record<string, unknown>>,
+  say: (field: string, problem: string, expected: string) => void,
+): void {
   const has = (name: string): boolean => Object.hasOwn(client, name);
   const alg = RESPONSE_ENCRYPTION_ALGS.find((one) => one === client["token_encrypted_response_alg"]);
   const set = readKeySet(client["jwks"]);
   if (has("token_encrypted_response_enc") && !has("token_encrypted_response_alg")) {
     const expected = `token_encrypted_response_alg as well: one of ${RESPONSE_ENCRYPTION_ALGS.join(", ")}`;
-    say(["token_encrypted_response_enc"], "encrypts nothing without token_encrypted_response_alg", expected);
+    say("token_encrypted_response_enc", "encrypts nothing without token_encrypted_response_alg", expected);
   }
   if (has("token_encrypted_response_alg") && !has("jwks") && !has("jwks_uri")) {
     const expected = `jwks or jwks_uri, beside client_secret too${alg === undefined ? "" : `, with ${KEY_OF_ALG[alg]}`}`;
-    say(["token_encrypted_response_alg"], "needs a key of the client", expected);
+    say("token_encrypted_response_alg", "needs a key of the client", expected);
   }
   if (!has("jwks") || checkPublicKeys(set) !== undefined) return;
   const keys = set as ClientKeys;
   const signs = !has("client_secret");
   if (alg !== undefined && findEncryptionKey(usableKeys(keys, "enc"), alg, signs) === undefined) {
-    say(["jwks"], `has no key for ${alg}`, KEY_OF_ALG[alg]);
+    say("jwks", `has no key for ${alg}`, KEY_OF_ALG[alg]);
   }
   if (signs && signingKeys(keys).length === 0) {
     const expected = "a key whose use is sig or absent, or client_secret beside the keys for encryption";
-    say(["jwks"], "has no key for private_key_jwt", expected);
+    say("jwks", "has no key for private_key_jwt", expected);
   }
 }
 

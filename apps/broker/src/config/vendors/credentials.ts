@@ -7,7 +7,7 @@ import { hash, type KeyObject } from "node:crypto";
 import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { createEnvironmentReader, type Environment, valueOf, variableMeant } from "@oauth-broker/service/configuration";
-import { formatPath, type Problem } from "../problems.ts";
+import { formatPath, type Problem, type Say } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
 import type { ConfiguredCredentials, TenantValues } from "../../config-types.ts";
 
@@ -56,8 +56,8 @@ function certificateOf({ certificate, private_key: privateKey }: ParsedCredentia
 function environmentCredentials(id: string, env: Environment, problems: Problem[]): VendorCredentials[] {
   if (!isInEnvironment(id, env)) return [];
   const read = createEnvironmentReader(env, () => ({ type: "the value alone, as the vendor issued it", example: "…" }));
-  const clientId = read.secret(idVariable(id));
-  const secret = read.secret(secretVariable(id));
+  const clientId = read.secret(variable(id, "ID"));
+  const secret = read.secret(variable(id, "SECRET"));
   problems.push(...read.problems);
   if (clientId === undefined || read.problems.length > 0) return [];
   return [{ id: "environment", source: "environment", clientId, ...defined({ clientSecret: Secret.of(secret) }) }];
@@ -65,7 +65,7 @@ function environmentCredentials(id: string, env: Environment, problems: Problem[
 
 /** Whether a variable has the broker's client id at this vendor. */
 export function isInEnvironment(id: string, env: Environment): boolean {
-  return valueOf(env, idVariable(id)) !== undefined;
+  return valueOf(env, variable(id, "ID")) !== undefined;
 }
 
 /**
@@ -79,7 +79,7 @@ export function environmentWarnings(
   idOf: (name: string) => string | undefined,
 ): string[] {
   const meant = new Map(ids.map((id) => [id.toUpperCase().replaceAll("-", "_"), id]));
-  const ofVendors = ids.flatMap((id) => [idVariable(id), secretVariable(id)]);
+  const ofVendors = ids.flatMap((id) => [variable(id, "ID"), variable(id, "SECRET")]);
   return Object.keys(env).flatMap((name) => {
     const [, vendor = "", field] = /^VENDOR_([A-Z0-9_]+)_CLIENT_(ID|SECRET)$/.exec(name) ?? [];
     if (valueOf(env, name) === undefined) return [];
@@ -96,28 +96,23 @@ export function environmentWarnings(
   });
 }
 
-function idVariable(id: string): string {
-  return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_ID`;
+function variable(id: string, field: "ID" | "SECRET"): string {
+  return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_${field}`;
 }
 
-function secretVariable(id: string): string {
-  return `VENDOR_${id.toUpperCase().replaceAll("-", "_")}_CLIENT_SECRET`;
-}
-
-/** @param warnings receives what deserves a warning */
-export function credentialProblems(
+/** @param deps.say takes a path below the vendor */
+export function checkCredentials(
   vendor: Vendor,
   credentials: readonly VendorCredentials[],
   listed: readonly ParsedCredentials[] | undefined,
-  warnings: string[],
-): Problem[] {
+  { say, warnings }: { readonly say: Say; readonly warnings: string[] },
+): void {
   const isSent = vendor.tokenEndpointAuthMethod !== "none" || vendor.clientSecret !== undefined;
   if (!isSent && credentials.some(({ clientSecret }) => clientSecret !== undefined)) {
     warnings.push(`Vendor ${vendor.id} has a client secret that is never sent: its token_endpoint_auth_method is none`);
   }
-  return listed === undefined
-    ? credentials.flatMap((one) => environmentProblems(one, vendor))
-    : listed.flatMap((entry, index) => entryProblems(entry, index, vendor));
+  if (listed === undefined) for (const one of credentials) checkEnvironment(one, vendor, say);
+  else listed.forEach((entry, index) => checkEntry(entry, index, vendor, say));
 }
 
 const FIELDS = ["client_secret", "team_id", "key_id", "private_key", "certificate"] as const;
@@ -127,19 +122,12 @@ const SECRET = "a secret, or token_endpoint_auth_method: none for a public clien
 const SIGNED = "client_id, team_id, key_id and private_key: this vendor's client secret is a JWT signed with that key";
 const CERTIFICATE = "either client_secret, or private_key and certificate";
 
-function environmentProblems({ clientSecret }: VendorCredentials, vendor: Vendor): Problem[] {
+function checkEnvironment({ clientSecret }: VendorCredentials, vendor: Vendor, say: Say): void {
   const { id, tokenEndpointAuthMethod: method } = vendor;
   if (vendor.clientSecret !== undefined) {
-    return [
-      {
-        path: idVariable(id),
-        problem: "is set, but this vendor takes a key instead of a secret, and keys stand in the file",
-        expected: `${formatPath(["vendors", id, "credentials"])} with ${SIGNED}`,
-      },
-    ];
-  }
-  const isComplete = clientSecret !== undefined || method === "none";
-  return isComplete ? [] : [{ path: secretVariable(id), problem: "is not set", expected: SECRET }];
+    const problem = "is set, but this vendor takes a key instead of a secret, and keys stand in the file";
+    say(variable(id, "ID"), problem, `${formatPath(["vendors", id, "credentials"])} with ${SIGNED}`);
+  } else if (clientSecret === undefined && method !== "none") say(variable(id, "SECRET"), "is not set", SECRET);
 }
 
 interface Wanted {
@@ -181,22 +169,15 @@ function wanted(entry: ParsedCredentials, vendor: Vendor): Wanted {
   return { fields: ["client_secret"], expected: clientAssertion === undefined ? SECRET : CERTIFICATE };
 }
 
-function entryProblems(entry: ParsedCredentials, index: number, vendor: Vendor): Problem[] {
+function checkEntry(entry: ParsedCredentials, index: number, vendor: Vendor, say: Say): void {
   const { fields, optional, expected, key } = wanted(entry, vendor);
-  const say = (field: Field, problem: string): Problem => ({
-    path: formatPath(["vendors", vendor.id, "credentials", index, field]),
-    problem,
-    expected,
-  });
+  const sayOf = (field: Field, problem: string): void => say(["credentials", index, field], problem, expected);
   const missing = fields.filter((field) => entry[field] === undefined);
   const foreign = FIELDS.filter((field) => entry[field] !== undefined && !fields.includes(field) && field !== optional);
   const { private_key: privateKey, certificate } = entry;
-  const isMisfit = key !== undefined && privateKey !== undefined && !key.fits(privateKey);
+  for (const field of missing) sayOf(field, "is missing");
+  for (const field of foreign) sayOf(field, "is not what this vendor takes");
+  if (key !== undefined && privateKey !== undefined && !key.fits(privateKey)) sayOf("private_key", key.problem);
   const isAnothers = privateKey !== undefined && certificate?.checkPrivateKey(privateKey) === false;
-  return [
-    ...missing.map((field) => say(field, "is missing")),
-    ...foreign.map((field) => say(field, "is not what this vendor takes")),
-    ...(isMisfit ? [say("private_key", key.problem)] : []),
-    ...(isAnothers && foreign.length === 0 ? [say("certificate", "does not belong to private_key")] : []),
-  ];
+  if (isAnothers && foreign.length === 0) sayOf("certificate", "does not belong to private_key");
 }

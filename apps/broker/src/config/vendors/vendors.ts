@@ -12,13 +12,13 @@ import {
   withOperatorsFields,
 } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "@oauth-broker/service/configuration";
-import { formatPath, type Problem, sayIn } from "../problems.ts";
+import { formatPath, type Problem, type Say, sayIn } from "../problems.ts";
 import type { Tree } from "../source.ts";
 import { CUSTOM_VENDOR } from "../../vendor-choice/request.ts";
 import type { VendorConfig, VendorTemplate } from "../../config-types.ts";
 import { checkPins, checkPlaceholders, choosesDomain, isMoved, withRegistry } from "./placeholders.ts";
 import { tenancyOf } from "./tenants.ts";
-import { buildCredentials, credentialProblems } from "./credentials.ts";
+import { buildCredentials, checkCredentials } from "./credentials.ts";
 import type { ParsedVendor } from "../schema/vendor.ts";
 import { writtenFields } from "../schema/vendor-fields.ts";
 
@@ -31,27 +31,23 @@ const PARKING_MARGIN_SECONDS = 5;
  * Finds problems between the fields of a vendor that the operator defines, which must give its name
  * and its endpoints. Works on the tree as written.
  */
-export function checkVendors(tree: Tree, registry: VendorRegistry): Problem[] {
-  const { vendors } = tree;
-  if (typeof vendors !== "object" || vendors === null) return [];
-  const problems: Problem[] = [];
+export function checkVendors({ vendors }: Tree, registry: VendorRegistry, say: Say): void {
+  if (typeof vendors !== "object" || vendors === null) return;
   for (const [id, entry] of Object.entries(vendors) as [string, unknown][]) {
-    const say = sayIn(problems, ["vendors", id]);
+    const path = ["vendors", id];
     const alias = aliasTarget(id, entry, registry);
-    if (id === CUSTOM_VENDOR) say([], "is the id of vendors that requests describe", "another id");
+    if (id === CUSTOM_VENDOR) say(path, "is the id of vendors that requests describe", "another id");
     else if (alias !== undefined && Object.hasOwn(vendors, alias)) {
-      say([], `is another name of ${alias}, which is there as well`, `one entry, under ${alias}`);
+      say(path, `is another name of ${alias}, which is there as well`, `one entry, under ${alias}`);
     } else if (!registry.has(id) && typeof entry === "object" && entry !== null && !presence(entry).located) {
-      problems.push({
-        path: formatPath(["vendors", id]),
-        problem:
-          "is not a vendor of the registry, so it is one of your own, and lacks an issuer (or authorization_endpoint and token_endpoint)",
-        expected: "a registry vendor's id (GET /v1/vendors lists them), or an entry with an issuer or both endpoints",
-        example: "{ name: My Vendor, issuer: https://vendor.example }",
-      });
+      say(
+        path,
+        "is not a vendor of the registry, so it is one of your own, and lacks an issuer (or authorization_endpoint and token_endpoint)",
+        "a registry vendor's id (GET /v1/vendors lists them), or an entry with an issuer or both endpoints",
+        "{ name: My Vendor, issuer: https://vendor.example }",
+      );
     }
   }
-  return problems;
 }
 
 function presence(entry: object) {
@@ -115,7 +111,7 @@ export function buildVendor(
   if (parsed.revocation !== undefined && (vendor.revocationEndpoint ?? vendor.issuer) === undefined) {
     say(["revocation"], "is without a revocation_endpoint", "the address where tokens are revoked");
   }
-  problems.push(...credentialProblems(vendor, credentials, parsed.credentials, warnings));
+  checkCredentials(vendor, credentials, parsed.credentials, { say, warnings });
   const placeholders = withRegistry(parsed, known?.placeholders);
   checkPins(parsed, known?.placeholders, say);
   checkPlaceholders(parsed, placeholders, vendor, say);
