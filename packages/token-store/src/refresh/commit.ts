@@ -44,7 +44,7 @@ export async function commitAnswer(
   );
   const done = (): Outcome => {
     onEvent({ name: "refreshed", vendor, attemptId, version: stored.version });
-    return { kind: "stored", stored };
+    return stored;
   };
   const ofConflict = () => afterConflict(attempt, tokens, pending.change, call, deps);
   switch (result) {
@@ -107,13 +107,13 @@ async function afterConflict(
     // Revocation wins. Its own call to the vendor did not cover these tokens.
     //= bar#RV-4
     orphans.discard(tokens, call);
-    return { kind: "gone" };
+    return "gone";
   }
   if (change !== undefined && isWritten(change, current)) return "own";
   onEvent({ name: "refresh_fenced", vendor, attemptId: lease.attemptId });
   if (isStolen(attempt, current, { now })) onEvent({ name: "clock_skew", vendor });
   // The new tokens are not revoked at the vendor: that could end the grant of the row's tokens.
-  return { kind: "fenced" };
+  return "fenced";
 }
 
 /** Sealed values are never the same twice, so equal ones are ours. */

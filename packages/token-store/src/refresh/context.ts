@@ -49,13 +49,10 @@ export interface Attempt {
 }
 
 /**
- * The result of an attempt. `fenced`: another process wrote the row in the meantime; read it again.
- * `gone`: revoked or removed.
+ * The result of an attempt: the new tokens. `fenced`: another process wrote the row in the meantime;
+ * read it again. `gone`: revoked or removed.
  */
-export type Outcome =
-  | { readonly kind: "stored"; readonly stored: StoredTokens }
-  | { readonly kind: "fenced" }
-  | { readonly kind: "gone" };
+export type Outcome = StoredTokens | "fenced" | "gone";
 
 export type RefreshEvent = { readonly vendor: string } & (
   | { readonly name: "refreshed"; readonly attemptId: string; readonly version: number }

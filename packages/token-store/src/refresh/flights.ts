@@ -6,16 +6,7 @@ import { type Clock, createExpiringMap, createSharedCalls } from "@oauth-broker/
 import type { RefreshTimes } from "./times.ts";
 import { rowId, type RowKey } from "../storage/token-rows.ts";
 
-export interface Flights<T> {
-  /** Starts the work, or shares the work under way. */
-  join(row: RowKey, work: () => Promise<T>): Promise<T>;
-  /**
-   * Ahead of time: for one caller. All others, and for a while after a failure every caller, get
-   * `old`. It is not shared with `join`: a caller that needs tokens now must not share a refresh
-   * that gives up at once.
-   */
-  ahead(row: RowKey, work: () => Promise<T>, old: T): Promise<T>;
-}
+export type Flights<T> = ReturnType<typeof createFlights<T>>;
 
 /** Records whose refresh ahead of time failed; any more are not remembered. */
 const MAX_PAUSED = 10_000;
@@ -26,15 +17,21 @@ export function createFlights<T>({
 }: {
   readonly now: Clock;
   readonly times: Pick<RefreshTimes, "aheadPauseSeconds">;
-}): Flights<T> {
+}) {
   const joined = createSharedCalls<T>();
   const aheads = new Set<string>();
   const paused = createExpiringMap<true>(MAX_PAUSED, now);
 
   return {
+    /** Starts the work, or shares the work under way. */
     //= bar#RF-1
-    join: (row, work) => joined.run(rowId(row), work),
-    ahead: async (row, work, old) => {
+    join: (row: RowKey, work: () => Promise<T>): Promise<T> => joined.run(rowId(row), work),
+    /**
+     * Ahead of time: for one caller. All others, and for a while after a failure every caller, get
+     * `old`. It is not shared with `join`: a caller that needs tokens now must not share a refresh
+     * that gives up at once.
+     */
+    ahead: async (row: RowKey, work: () => Promise<T>, old: T): Promise<T> => {
       const id = rowId(row);
       if (aheads.has(id) || joined.find(id) !== undefined || paused.get(id)) return old;
       aheads.add(id);

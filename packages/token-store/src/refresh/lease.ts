@@ -22,16 +22,14 @@ export function isHeld(lease: Lease | undefined, now: EpochSeconds): boolean {
 }
 
 /**
- * @returns `held` by another attempt, or `changed`: the row is no longer as it was read. Also for a
- *   process that was suspended in the meantime: another process may have rotated the refresh token by
- *   now, and a second use of it can end the grant
+ * @returns undefined when another attempt holds it, or the row is no longer as it was read. Also for
+ *   a process that was suspended in the meantime: another process may have rotated the refresh token
+ *   by now, and a second use of it can end the grant
  */
-export async function takeLease(
-  current: CurrentRecord,
-  { records, now, timer, times }: LeaseDeps,
-): Promise<Attempt | "held" | "changed"> {
+export async function takeLease(current: CurrentRecord, deps: LeaseDeps): Promise<Attempt | undefined> {
+  const { records, now, timer, times } = deps;
   const at = now();
-  if (isHeld(current.lease, at)) return "held";
+  if (isHeld(current.lease, at)) return undefined;
   const startedMs = timer.elapsedMs();
   const attemptId = randomBytes(16).toString("base64url");
   // An owner for each attempt and not for the process: a late answer must not pass for that of the
@@ -40,15 +38,15 @@ export async function takeLease(
   const afterCrash = current.lease !== undefined;
   const over = await records.note(current, { lease }).catch((error: unknown) => {
     // The row may have it, although the answer is lost.
-    void giveBackLater(current.key, { lease, afterCrash }, { spent: false }, { records, now, timer, times });
+    void giveBackLater(current.key, { lease, afterCrash }, { spent: false }, deps);
     throw error;
   });
-  if (over === undefined) return "changed";
+  if (over === undefined) return undefined;
   const attempt = { over, lease, afterCrash };
   //= bar#8.2-3
   if (isInTime(startedMs, { timer, times })) return attempt;
-  await giveBack(attempt, { spent: false }, { records, now, timer, times });
-  return "changed";
+  await giveBack(attempt, { spent: false }, deps);
+  return undefined;
 }
 
 /**

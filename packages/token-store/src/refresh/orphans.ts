@@ -59,37 +59,9 @@ export async function writePending(
 
 type OnConflict = () => Promise<"written" | "superseded">;
 
-export interface Orphans {
-  /**
-   * Continues a commit; resolves after the first attempt.
-   *
-   * @param onConflict the row has changed: by this very commit, or by another writer
-   */
-  adopt(pending: PendingCommit, onConflict: OnConflict): Promise<void>;
-  /** Whether a response for this row is still to be written: its refresh token is then used up. */
-  has(row: RowKey): boolean;
-  /** Best effort. */
-  discard(tokens: TokenSet, call: Pick<RefreshCall, "discard" | "key">): void;
-  /**
-   * Takes over what an earlier process left in the journal. Tries each entry once before it
-   * returns.
-   */
-  replay(): Promise<void>;
-  /**
-   * The same for one attempt, without waiting for its write.
-   *
-   * @throws Error when its file cannot be read
-   */
-  replayOne(attemptId: string): Promise<void>;
-  /** How many commits are left. */
-  count(): number;
-  /** Stops trying. Journaled commits stay in the journal. */
-  stop(): void;
-}
+export type Orphans = ReturnType<typeof createOrphans>;
 
-export function createOrphans(
-  deps: PendingDeps & Pick<RefreshContext, "onEvent"> & { readonly journal: Journal | undefined },
-): Orphans {
+export function createOrphans(deps: PendingDeps & Pick<RefreshContext, "onEvent">) {
   const { journal, onEvent } = deps;
   const rows = new Map<string, number>();
   const discards = new Set<Promise<void>>();
@@ -108,7 +80,11 @@ export function createOrphans(
     const result = written === "conflict" ? await onConflict() : written;
     onEvent({ name: "orphan_settled", vendor, attemptId, result });
   };
-  /** @returns after the first attempt */
+  /**
+   * Continues a commit; resolves after the first attempt.
+   *
+   * @param onConflict the row has changed: by this very commit, or by another writer
+   */
   const adopt = async (pending: PendingCommit, onConflict: OnConflict): Promise<void> => {
     const id = rowId(pending.key);
     rows.set(id, (rows.get(id) ?? 0) + 1);
@@ -128,29 +104,44 @@ export function createOrphans(
     takenUp.add(attemptId);
     const vendor = namesOf(change.key)?.vendor ?? "";
     const seal = async (): Promise<SealedChange> => change;
+    // It is unknown whose the row's tokens are, and it makes no difference.
+    const superseded: OnConflict = async () => "superseded";
     await adopt({ key: change.key, vendor, attemptId, seal, change, journaled: true }, superseded);
   };
 
   return {
     adopt,
-    has: (row) => rows.has(rowId(row)),
-    discard: (tokens, { discard, key }) => {
+    /** Whether a response for this row is still to be written: its refresh token is then used up. */
+    has: (row: RowKey): boolean => rows.has(rowId(row)),
+    /** Best effort. */
+    discard: (tokens: TokenSet, { discard, key }: Pick<RefreshCall, "discard" | "key">): void => {
       if (discard === undefined) return;
       const work = (async () => discard(tokens))()
         .catch(() => onEvent({ name: "discard_failed", vendor: key.vendor }))
         .finally(() => discards.delete(work));
       discards.add(work);
     },
-    replay: async () => {
+    /**
+     * Takes over what an earlier process left in the journal. Tries each entry once before it
+     * returns.
+     */
+    replay: async (): Promise<void> => {
       const entries = (await journal?.entries()) ?? [];
       await Promise.all(entries.map(takeUp));
     },
-    replayOne: async (attemptId) => {
+    /**
+     * The same for one attempt, without waiting for its write.
+     *
+     * @throws Error when its file cannot be read
+     */
+    replayOne: async (attemptId: string): Promise<void> => {
       const entry = await journal?.find(attemptId);
       if (entry !== undefined) void takeUp(entry);
     },
-    count: () => rows.size + discards.size,
-    stop: () => {
+    /** How many commits are left. */
+    count: (): number => rows.size + discards.size,
+    /** Stops trying. Journaled commits stay in the journal. */
+    stop: (): void => {
       isStopped = true;
     },
   };
@@ -183,12 +174,4 @@ export async function settleDeadAttempt(
       cause,
     });
   });
-}
-
-/**
- * For a change read from a file it is unknown whose the row's tokens are, and it makes no
- * difference.
- */
-async function superseded(): Promise<"superseded"> {
-  return "superseded";
 }

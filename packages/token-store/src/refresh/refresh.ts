@@ -18,9 +18,9 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { createJournal, type JournalEvent } from "./journal.ts";
-import { afterFailure, askVendor, endGrant } from "./vendor-call.ts";
+import { endGrant, refreshUnder } from "./vendor-call.ts";
 import { busy, createClockWatch, isHeld, takeLease } from "./lease.ts";
-import { commitAnswer, type CommitDeps } from "./commit.ts";
+import type { CommitDeps } from "./commit.ts";
 import {
   type Discard,
   type Outcome,
@@ -64,26 +64,7 @@ export interface RefreshOptions {
   readonly refused?: number;
 }
 
-export interface RefreshLeases {
-  /**
-   * @returns tokens to use now; undefined when the user has none, or they were revoked
-   * @throws OAuthError invalid_grant, reason `reauthorization_required`, when the user must
-   *   authorize again; temporarily_unavailable, or what `refresh` threw, when the old access token
-   *   has expired too
-   */
-  withRefreshLease(key: TokenKey, refresh: Refresh, options?: RefreshOptions): Promise<StoredTokens | undefined>;
-  /**
-   * To be called at start: commits what an earlier process left in the journal. A store that is
-   * down does not delay it.
-   */
-  replayJournal(): Promise<void>;
-  /**
-   * Waits for calls and commits under way, then stops trying.
-   *
-   * @returns how many are left
-   */
-  drain(limitMs: number): Promise<number>;
-}
+export type RefreshLeases = ReturnType<typeof createRefreshLeases>;
 
 interface Deps extends CommitDeps {
   readonly clockWatch: (current: CurrentRecord) => void;
@@ -103,7 +84,7 @@ export function createRefreshLeases(
     /** Receives the events worth counting. Never holds a token or a user. */
     readonly onEvent: (event: RefreshEvent | JournalEvent) => void;
   },
-): RefreshLeases {
+) {
   const { records, now, timer, onEvent } = given;
   const times = refreshTimes(options.times);
   const { journalFolder } = options;
@@ -122,16 +103,35 @@ export function createRefreshLeases(
   let calls = 0;
 
   return {
-    withRefreshLease: async (key, refresh, { discard, refused } = {}) => {
+    /**
+     * @returns tokens to use now; undefined when the user has none, or they were revoked
+     * @throws OAuthError invalid_grant, reason `reauthorization_required`, when the user must
+     *   authorize again; temporarily_unavailable, or what `refresh` threw, when the old access token
+     *   has expired too
+     */
+    withRefreshLease: async (
+      key: TokenKey,
+      refresh: Refresh,
+      options: RefreshOptions = {},
+    ): Promise<StoredTokens | undefined> => {
       calls += 1;
       try {
-        return await freshTokens({ key, refresh, discard, refused }, flights, deps);
+        return await freshTokens({ ...options, key, refresh }, flights, deps);
       } finally {
         calls -= 1;
       }
     },
-    replayJournal: () => orphans.replay(),
-    drain: async (limitMs) => {
+    /**
+     * To be called at start: commits what an earlier process left in the journal. A store that is
+     * down does not delay it.
+     */
+    replayJournal: orphans.replay,
+    /**
+     * Waits for calls and commits under way, then stops trying.
+     *
+     * @returns how many are left
+     */
+    drain: async (limitMs: number): Promise<number> => {
       const until = timer.elapsedMs() + limitMs;
       const left = (): number => calls + orphans.count();
       //= bar#8.2-6
@@ -196,8 +196,8 @@ async function refreshOnce(
     if (current.stored.version > first.stored.version && isAlive(current.stored, now())) return current.stored;
     if (isLastLook) throw busy(current, { now });
     const outcome = await attemptRefresh(current, call, deps);
-    if (outcome.kind === "stored") return outcome.stored;
-    if (outcome.kind === "gone") return undefined;
+    if (outcome === "gone") return undefined;
+    if (outcome !== "fenced") return outcome;
     isLastLook = timer.elapsedMs() >= until;
     if (!isLastLook) await timer.sleep(times.pollMs, { jitter: true });
     const next = activeRecord(await records.read(call.key));
@@ -212,19 +212,16 @@ async function attemptRefresh(current: CurrentRecord, call: RefreshCall, deps: D
   const { tokens } = current.stored;
   const { refreshToken: sent } = tokens;
   if (sent === undefined) return endGrant(current, "no_refresh_token", call, deps);
-  if (isHeld(current.lease, now())) return { kind: "fenced" };
+  if (isHeld(current.lease, now())) return "fenced";
   //= bar#8.2-6
   await settleDeadAttempt(current, deps);
   // A response is still to be written, so this refresh token is used up.
   //= bar#8.2-6
-  if (orphans.has(current.row.key)) return { kind: "fenced" };
+  if (orphans.has(current.row.key)) return "fenced";
   // Now, and not after the vendor has rotated: unavailable keys must not cost a grant.
   await records.seal(current, tokens);
   const attempt = await takeLease(current, deps);
-  if (typeof attempt === "string") return { kind: "fenced" };
-  const asked = await askVendor({ ...tokens, refreshToken: sent }, attempt, call, deps);
-  if ("error" in asked) return afterFailure(asked.error, attempt, call, deps);
-  return commitAnswer(attempt, { sent, answer: asked.answer }, call, deps);
+  return attempt === undefined ? "fenced" : refreshUnder(attempt, sent, call, deps);
 }
 
 function requireGrant({ stored }: CurrentRecord): void {

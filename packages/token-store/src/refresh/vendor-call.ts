@@ -27,10 +27,33 @@ import { giveBack, giveBackLater, isStolen, takeLease } from "./lease.ts";
 const LAST_WORD_MS = 250;
 
 /**
+ * Asks the vendor under this lease, and commits its answer.
+ *
+ * @param sent the refresh token to send
+ * @param isLast a refusal ends the grant: the vendor has refused the row's refresh token before
+ * @throws OAuthError invalid_grant, reason `reauthorization_required`; any other error as the
+ *   caller should see it
+ */
+export async function refreshUnder(
+  attempt: Attempt,
+  sent: Secret,
+  call: RefreshCall,
+  deps: CommitDeps,
+  isLast = false,
+): Promise<Outcome> {
+  const tokens = { ...attempt.over.stored.tokens, refreshToken: sent };
+  const asked = await askVendor(tokens, attempt, call, deps);
+  if ("answer" in asked) return commitAnswer(attempt, { sent, answer: asked.answer }, call, deps);
+  if (!isRefusal(asked.error)) return afterOutage(asked.error, attempt, call, deps);
+  if (!isLast) return afterRefusal(attempt, call, deps);
+  return orGiveBackLater(endGrant(attempt.over, "refresh_lost", call, deps), attempt, deps);
+}
+
+/**
  * @returns the error that `refresh` throws, if it does; OAuthError temporarily_unavailable, `retry:
  *   "restart"`, when it does not end in time
  */
-export async function askVendor(
+async function askVendor(
   current: RefreshableTokens,
   attempt: Attempt,
   { refresh }: Pick<RefreshCall, "refresh">,
@@ -66,20 +89,6 @@ function isAborted(error: unknown): boolean {
 }
 
 /**
- * @throws OAuthError invalid_grant, reason `reauthorization_required`; any other error as the
- *   caller should see it
- */
-export async function afterFailure(
-  error: unknown,
-  attempt: Attempt,
-  call: RefreshCall,
-  deps: CommitDeps,
-): Promise<Outcome> {
-  if (isRefusal(error)) return afterRefusal(attempt, call, deps);
-  return afterOutage(error, attempt, call, deps);
-}
-
-/**
  * Refused: either rightly, or because another process or our crash has used the refresh token
  * up.
  */
@@ -88,17 +97,18 @@ async function afterRefusal(attempt: Attempt, call: RefreshCall, deps: CommitDep
   const { over, lease, afterCrash } = attempt;
   //= bar#RF-4
   const current = activeRecord(await orGiveBackLater(records.read(call.key), attempt, deps));
-  if (current === undefined) return { kind: "gone" };
+  if (current === undefined) return "gone";
   if (!isStillOurs(current, attempt)) {
     if (isStolen(attempt, current, deps)) onEvent({ name: "clock_skew", vendor: call.key.vendor });
-    return { kind: "fenced" };
+    return "fenced";
   }
   const previous = previousOf(over, deps);
+  // An earlier attempt may have died between the vendor's response and its commit.
+  //= bar#RF-5
   if (afterCrash && previous !== undefined) {
-    // Another attempt, under its own lease.
+    // Another attempt, under its own lease, and once.
     const again = await orGiveBackLater(takeLease({ ...current, lease: { ...lease, until: 0 } }, deps), attempt, deps);
-    if (typeof again === "string") return { kind: "fenced" };
-    return tryPrevious(again, previous, call, deps);
+    return again === undefined ? "fenced" : refreshUnder(again, previous, call, deps, true);
   }
   return orGiveBackLater(endGrant(current, afterCrash ? "refresh_lost" : "refused", call, deps), attempt, deps);
 }
@@ -111,16 +121,6 @@ async function orGiveBackLater<T>(deciding: Promise<T>, attempt: Attempt, deps: 
   });
 }
 
-/** Once: an earlier attempt may have died between the vendor's response and its commit. */
-//= bar#RF-5
-async function tryPrevious(attempt: Attempt, sent: Secret, call: RefreshCall, deps: CommitDeps): Promise<Outcome> {
-  const tokens = { ...attempt.over.stored.tokens, refreshToken: sent };
-  const asked = await askVendor(tokens, attempt, call, deps);
-  if ("answer" in asked) return commitAnswer(attempt, { sent, answer: asked.answer }, call, deps);
-  if (!isRefusal(asked.error)) return afterOutage(asked.error, attempt, call, deps);
-  return orGiveBackLater(endGrant(attempt.over, "refresh_lost", call, deps), attempt, deps);
-}
-
 /** No more automatic attempts: only a new authorization makes the record active again. */
 export async function endGrant(
   over: CurrentRecord,
@@ -129,7 +129,7 @@ export async function endGrant(
   { records, onEvent }: Pick<RefreshContext, "records" | "onEvent">,
 ): Promise<Outcome> {
   const ended = await records.note(over, { status: "reauthorize", lease: null });
-  if (ended === undefined) return { kind: "fenced" };
+  if (ended === undefined) return "fenced";
   // Only the process whose write succeeded reports it, hence once.
   onEvent({ name: "reauthorize", vendor: key.vendor, reason });
   throw reauthorizationRequired();

@@ -8,16 +8,7 @@ import { type Clock, createTurns, OAuthError, type Timer } from "@oauth-broker/o
 import type { RefreshEvent } from "./context.ts";
 import { rowId, type RowKey } from "../storage/token-rows.ts";
 
-export interface VendorLimit {
-  /**
-   * Runs the work when there is a place.
-   *
-   * @param waitMs how long to wait for a place; 0 does not wait
-   * @throws OAuthError temporarily_unavailable when there was none in time, or the vendor takes no
-   *   more at the moment
-   */
-  run<T>(vendor: string, waitMs: number, work: () => Promise<T>): Promise<T>;
-}
+export type VendorLimit = ReturnType<typeof createVendorLimit>;
 
 /**
  * While a vendor has a queue and refuses, one refresh at a time, four a second, finds out when it
@@ -34,7 +25,7 @@ const PAUSE_MS = 250;
 export function createVendorLimit(
   most: number,
   { timer, backlog }: { readonly timer: Timer; readonly backlog: Pick<Backlog, "isQueue"> },
-): VendorLimit {
+) {
   // By vendor, from its refusal until it takes a refresh again.
   const closedUntil = new Map<string, number>();
   const requireOpen = (vendor: string): void => {
@@ -46,7 +37,14 @@ export function createVendorLimit(
     timer,
   });
   return {
-    run: async (vendor, waitMs, work) => {
+    /**
+     * Runs the work when there is a place.
+     *
+     * @param waitMs how long to wait for a place; 0 does not wait
+     * @throws OAuthError temporarily_unavailable when there was none in time, or the vendor takes no
+     *   more at the moment
+     */
+    run: async <T>(vendor: string, waitMs: number, work: () => Promise<T>): Promise<T> => {
       requireOpen(vendor);
       return turns.run(vendor, { timeoutMs: waitMs }, async () => {
         requireOpen(vendor);
@@ -79,14 +77,7 @@ function noPlace(): OAuthError {
  * a vendor that allows no more calls now, an outage. Their users come back, or not: a record whose
  * user does not is forgotten.
  */
-export interface Backlog {
-  /** An attempt to refresh the record failed, and a later one may succeed. */
-  add(vendor: string, row: RowKey): void;
-  /** Whether so many records wait that it is the vendor, and not their users. */
-  isQueue(vendor: string): boolean;
-  /** The record needs no refresh any more. */
-  remove(vendor: string, row: RowKey): void;
-}
+export type Backlog = ReturnType<typeof createBacklog>;
 
 /** Fewer records are not a queue: each has its own `refresh_failed`. */
 const QUEUE_FROM = 10;
@@ -110,7 +101,7 @@ export function createBacklog({
 }: {
   readonly now: Clock;
   readonly onEvent: (event: RefreshEvent) => void;
-}): Backlog {
+}) {
   const vendors = new Map<string, Waiting>();
 
   const report = (vendor: string, waiting: Waiting): void => {
@@ -123,15 +114,18 @@ export function createBacklog({
   };
 
   return {
-    add: (vendor, row) => {
+    /** An attempt to refresh the record failed, and a later one may succeed. */
+    add: (vendor: string, row: RowKey): void => {
       const waiting = vendors.get(vendor) ?? { until: new Map<string, number>(), reportedAt: 0 };
       vendors.set(vendor, waiting);
       const id = rowId(row);
       if (waiting.until.size < MOST_COUNTED || waiting.until.has(id)) waiting.until.set(id, now() + FORGET_SECONDS);
       report(vendor, waiting);
     },
-    isQueue: (vendor) => (vendors.get(vendor)?.until.size ?? 0) >= QUEUE_FROM,
-    remove: (vendor, row) => {
+    /** Whether so many records wait that it is the vendor, and not their users. */
+    isQueue: (vendor: string): boolean => (vendors.get(vendor)?.until.size ?? 0) >= QUEUE_FROM,
+    /** The record needs no refresh any more. */
+    remove: (vendor: string, row: RowKey): void => {
       const waiting = vendors.get(vendor);
       if (waiting === undefined) return;
       waiting.until.delete(rowId(row));
