@@ -3,14 +3,19 @@ import { describe, expect, it } from "vitest";
 import { HELP, parseCommand, VERSION } from "./arguments.ts";
 
 const ISSUER = ["--issuer", "example=https://issuer.example"];
-const NONE = { issuers: new Map<string, string>(), rate: 100, json: false };
 const NAMED = { issuers: new Map([["example", "https://issuer.example"]]) };
-const WRITING = { ...NONE, ...NAMED, dryRun: false, checkpoint: undefined };
-/** Of a command line without options, but for the issuers that it needs. */
+/** Of a command line without options. */
 const DEFAULTS = {
-  audit: { ...NONE, byVendor: false, verify: false, list: undefined },
-  migrate: { ...WRITING, rewrap: false, skipIssuerCheck: false },
-  strip: WRITING,
+  issuers: new Map<string, string>(),
+  rate: 100,
+  json: false,
+  byVendor: false,
+  verify: false,
+  list: undefined,
+  dryRun: false,
+  checkpoint: undefined,
+  rewrap: false,
+  skipIssuerCheck: false,
 };
 
 describe("parseCommand", () => {
@@ -18,12 +23,12 @@ describe("parseCommand", () => {
     ["audit", [], {}],
     ["audit", ["--by-vendor", "--rate", "5"], { rate: 5, byVendor: true }],
     ["audit", ["--verify", ...ISSUER], { ...NAMED, verify: true }],
-    ["migrate", ISSUER, {}],
-    ["migrate", [...ISSUER, "--rewrap", "--checkpoint", "a.json"], { checkpoint: "a.json", rewrap: true }],
-    ["migrate", [...ISSUER, "--skip-issuer-check", "--json"], { json: true, skipIssuerCheck: true }],
-    ["strip", [...ISSUER, "--dry-run"], { dryRun: true }],
+    ["migrate", ISSUER, NAMED],
+    ["migrate", [...ISSUER, "--rewrap", "--checkpoint", "a.json"], { ...NAMED, checkpoint: "a.json", rewrap: true }],
+    ["migrate", [...ISSUER, "--skip-issuer-check", "--json"], { ...NAMED, json: true, skipIssuerCheck: true }],
+    ["strip", [...ISSUER, "--dry-run"], { ...NAMED, dryRun: true }],
   ])("reads %s %j", (name, options, changed) => {
-    expect(parseCommand([name, ...options])).toEqual({ name, options: { ...DEFAULTS[name], ...changed } });
+    expect(parseCommand([name, ...options])).toEqual({ name, options: { ...DEFAULTS, ...changed } });
   });
 
   it.each([

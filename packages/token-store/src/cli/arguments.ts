@@ -22,46 +22,38 @@ export interface Program {
 /** The program of this package, which knows no vendor. */
 export const STANDALONE: Program = { name: "token-store", issuers: new Map() };
 
-interface WalkOptions {
+/** The options of all commands; those that do not go with a command have their default. */
+export interface Options {
   /** The issuer that the fields of each vendor's rows are bound to; the rows do not store it. */
   readonly issuers: ReadonlyMap<string, string>;
   /** The maximum number of rows processed per second. */
   readonly rate: number;
   readonly json: boolean;
-}
-
-export interface AuditOptions extends WalkOptions {
   readonly byVendor: boolean;
   readonly verify: boolean;
   /** Show the users of the rows of this kind. */
   readonly list: ListKind | undefined;
+  readonly dryRun: boolean;
+  /** Path of the checkpoint file. */
+  readonly checkpoint: string | undefined;
+  readonly rewrap: boolean;
+  readonly skipIssuerCheck: boolean;
 }
 
 /** `unreadable` and `differs` are known only after a row is opened. */
 const LIST_KINDS = [...ROW_KINDS.filter((kind) => kind !== "other"), "unreadable", "differs"] as const;
 type ListKind = (typeof LIST_KINDS)[number];
 
-export interface WriteOptions extends WalkOptions {
-  readonly dryRun: boolean;
-  /** Path of the checkpoint file. */
-  readonly checkpoint: string | undefined;
-}
-
-export interface MigrateOptions extends WriteOptions {
-  readonly rewrap: boolean;
-  readonly skipIssuerCheck: boolean;
-}
+const COMMANDS = ["audit", "migrate", "strip"] as const;
+type CommandName = (typeof COMMANDS)[number];
 
 export type Command =
-  | { readonly name: "audit"; readonly options: AuditOptions }
-  | { readonly name: "migrate"; readonly options: MigrateOptions }
-  | { readonly name: "strip"; readonly options: WriteOptions }
+  | { readonly name: CommandName; readonly options: Options }
   | { readonly name: "help" }
   | { readonly name: "version" }
   /** The command line was not understood: the message goes to stderr. */
   | { readonly name: "invalid"; readonly message: string };
 
-const DEFAULT_RATE = 100;
 const MOST_PER_SECOND = 10_000;
 
 const OPTIONS = {
@@ -81,7 +73,7 @@ type OptionName = keyof typeof OPTIONS;
 type Values = Extract<CommandLine<typeof OPTIONS>, { kind: "given" }>["values"];
 
 const COMMON: readonly OptionName[] = ["issuer", "rate", "json"];
-const ALLOWED: Readonly<Record<"audit" | "migrate" | "strip", readonly OptionName[]>> = {
+const ALLOWED: Readonly<Record<CommandName, readonly OptionName[]>> = {
   audit: [...COMMON, "by-vendor", "verify", "list"],
   migrate: [...COMMON, "checkpoint", "dry-run", "rewrap", "skip-issuer-check"],
   strip: [...COMMON, "checkpoint", "dry-run"],
@@ -104,38 +96,28 @@ function invalid(problem: string, { name }: Program): Command {
   return { name: "invalid", message: usageMessage(name, problem) };
 }
 
-function commandOf([name, ...rest]: readonly string[], values: Values, program: Program): Command {
-  if (name === undefined) throw new Error("a command is missing: audit, migrate or strip");
-  if (name !== "audit" && name !== "migrate" && name !== "strip") {
-    throw new Error(noSuchCommand(name, ["audit", "migrate", "strip", "help"]));
-  }
+function commandOf([word, ...rest]: readonly string[], values: Values, program: Program): Command {
+  if (word === undefined) throw new Error("a command is missing: audit, migrate or strip");
+  const name = COMMANDS.find((one) => one === word);
+  if (name === undefined) throw new Error(noSuchCommand(word, [...COMMANDS, "help"]));
   if (rest.length > 0) throw new Error(`${name} takes no arguments`);
   for (const option of Object.keys(values) as OptionName[]) {
     if (!ALLOWED[name].includes(option)) throw new Error(`--${option} does not go with ${name}`);
   }
-  const common = {
-    issuers: new Map([...program.issuers, ...issuersOf(values.issuer ?? [])]),
-    rate: wholeNumber("--rate", values.rate, DEFAULT_RATE, MOST_PER_SECOND),
-    json: values.json === true,
-  };
-  if (name === "audit") {
-    const verify = values.verify === true;
-    if (verify) requireIssuers(common.issuers, "audit --verify", program);
-    return {
-      name,
-      options: { ...common, byVendor: values["by-vendor"] === true, verify, list: listOf(values.list, verify) },
-    };
-  }
-  requireIssuers(common.issuers, name, program);
-  const { checkpoint } = values;
-  const dryRun = values["dry-run"] === true;
+  const { json = false, verify = false, rewrap = false, checkpoint } = values;
+  const {
+    "by-vendor": byVendor = false,
+    "dry-run": dryRun = false,
+    "skip-issuer-check": skipIssuerCheck = false,
+  } = values;
+  const issuers = new Map([...program.issuers, ...issuersOf(values.issuer ?? [])]);
+  const [rate, list] = [rateOf(values.rate), listOf(values.list, verify)];
+  if (name !== "audit" || verify) requireIssuers(issuers, verify ? "audit --verify" : name, program);
   if (dryRun && checkpoint !== undefined)
     throw new Error("a dry run leaves no checkpoint: drop one of the two options");
   if (checkpoint === "") throw new Error("--checkpoint takes the path of a file");
-  const writing = { ...common, dryRun, checkpoint };
-  if (name === "strip") return { name, options: writing };
-  const [rewrap, skipIssuerCheck] = [values.rewrap === true, values["skip-issuer-check"] === true];
-  return { name, options: { ...writing, rewrap, skipIssuerCheck } };
+  const options = { issuers, rate, json, byVendor, verify, list, dryRun, checkpoint, rewrap, skipIssuerCheck };
+  return { name, options };
 }
 
 function listOf(word: string | undefined, verify: boolean): ListKind | undefined {
@@ -166,11 +148,10 @@ function requireIssuers(issuers: ReadonlyMap<string, string>, what: string, { na
   );
 }
 
-function wholeNumber(name: string, text: string | undefined, otherwise: number, most: number): number {
-  if (text === undefined) return otherwise;
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > most) throw new Error(`${name} takes a whole number from 1 to ${most}`);
-  return value;
+function rateOf(text = "100"): number {
+  const rate = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  if (rate < 1 || rate > MOST_PER_SECOND) throw new Error(`--rate takes a whole number from 1 to ${MOST_PER_SECOND}`);
+  return rate;
 }
 
 /** The text of `token-store --help`. docs/token-encryption.md is the long form. */

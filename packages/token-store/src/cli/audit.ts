@@ -2,7 +2,7 @@
  * `token-store audit`: counts the rows of each kind. By attributes alone; with --verify every
  * sealed row is opened.
  */
-import type { AuditOptions } from "./arguments.ts";
+import type { Options } from "./arguments.ts";
 import { auditAdvice } from "./advice.ts";
 import { inspect } from "./row-kinds.ts";
 import { type Result, STOPPED } from "./report.ts";
@@ -13,8 +13,10 @@ import { type CommandDeps, paceOf } from "./walk.ts";
  * @returns `plaintext_left` when a row is plaintext only, else `unreadable_found` when --verify
  *   found a problem
  */
-export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDeps): Promise<Result> {
-  const { byVendor, verify, list, issuers, rate } = options;
+export async function audit(
+  { byVendor, verify, list, issuers, rate }: Pick<Options, "byVendor" | "verify" | "list" | "issuers" | "rate">,
+  deps: CommandDeps,
+): Promise<Result> {
   const pace = paceOf(rate, deps);
   const { dataKeys, rows } = deps;
   const verified = { opens: 0, differs: 0, unreadable: 0, unknown_issuer: 0 };
@@ -47,12 +49,11 @@ export async function audit(options: Omit<AuditOptions, "json">, deps: CommandDe
   const counts = { ...tally.total(), ...(verify ? verified : {}) };
   const isWrong = verified.differs + verified.unreadable > 0;
   const ending = counts.plaintext_only > 0 ? "plaintext_left" : isWrong ? "unreadable_found" : "done";
-  const vendors = Object.fromEntries(tally.byVendor());
   return {
     ...result,
     ending,
     counts,
-    ...(byVendor ? { byVendor: vendors } : {}),
+    ...(byVendor ? { byVendor: Object.fromEntries(tally.byVendor()) } : {}),
     next: auditAdvice(tally, verify ? verified : undefined, deps.program),
   };
 }

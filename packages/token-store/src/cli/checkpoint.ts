@@ -73,13 +73,6 @@ export function fileCheckpoint(path: string, identity: RunIdentity): Checkpoint 
   };
 }
 
-/** For a run without a checkpoint. */
-export const noCheckpoint: Checkpoint = {
-  load: async () => undefined,
-  save: async () => undefined,
-  remove: async () => undefined,
-};
-
 function standingIn(text: string, file: string, identity: RunIdentity): Standing {
   const found = parse(text);
   const standing = found?.["standing"];

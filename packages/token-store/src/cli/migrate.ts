@@ -3,37 +3,45 @@
  * can still read their copy. Counts first, checks each vendor's issuer on rows that are already
  * sealed, then repeats passes over the table until none is left.
  */
-import type { DataKeys } from "../keys/data-keys.ts";
 import type { Row } from "../storage/token-rows.ts";
 import { migrateAdvice } from "./advice.ts";
-import type { MigrateOptions } from "./arguments.ts";
-import type { Checkpoint, Standing } from "./checkpoint.ts";
-import { issuerAdvice, type RefusedIssuers, refusedIssuers, type Samples, sampleSealed } from "./issuers/check.ts";
-import { IN_USE, type Outcome, readRecord, REFUSED, runPasses, UNKNOWN_ISSUER, type Visitor } from "./passes.ts";
+import type { Options } from "./arguments.ts";
+import type { Standing } from "./checkpoint.ts";
+import { addSample, issuerAdvice, type RefusedIssuers, refusedIssuers, type Samples } from "./issuers/check.ts";
+import {
+  IN_USE,
+  type Outcome,
+  readRecord,
+  REFUSED,
+  resultOf,
+  runPasses,
+  UNKNOWN_ISSUER,
+  type Visitor,
+  type WritingDeps,
+} from "./passes.ts";
 import { type Result, STOPPED } from "./report.ts";
 import { inspect, keyOf, type KnownRow } from "./row-kinds.ts";
 import { survey, type Tally } from "./survey.ts";
-import { type CommandDeps, type Pace, paceOf } from "./walk.ts";
+import { type Pace, paceOf } from "./walk.ts";
 
-type Deps = CommandDeps & { readonly dataKeys: DataKeys };
-type Options = Omit<MigrateOptions, "json" | "checkpoint">;
+type MigrateOptions = Pick<Options, "issuers" | "rate" | "dryRun" | "rewrap" | "skipIssuerCheck">;
 
 /**
  * @throws OAuthError temporarily_unavailable when the table or the key service is unavailable for
  *   half an hour
  */
-export async function migrate(options: Options, deps: Deps & { readonly checkpoint: Checkpoint }): Promise<Result> {
-  const { issuers, rate, rewrap, dryRun } = options;
+export async function migrate(options: MigrateOptions, deps: WritingDeps): Promise<Result> {
+  const { issuers, rate, rewrap, dryRun, skipIssuerCheck } = options;
   const { rows, now, checkpoint, program } = deps;
   const pace = paceOf(rate, deps);
   const result = { command: "migrate", table: rows.table, ...(dryRun ? { dryRun } : {}) } as const;
 
   const startedAt = now();
-  let first: Standing | undefined = await checkpoint.load();
+  let first: Standing | undefined = await checkpoint?.load();
   if (first === undefined) {
     const counted = await count(options, pace, deps);
     if (counted === undefined) return { ...result, ...STOPPED };
-    const refused = await refusedOf(counted, options, pace, deps);
+    const refused = skipIssuerCheck ? {} : await refusedIssuers(counted, issuers, { ...deps, retry: pace.retry });
     const counts = counted.tally.total();
     if (isAllRefused(refused, counted, options)) {
       return { ...result, ending: "refused", counts, next: issuerAdvice(refused, issuers, program) };
@@ -45,13 +53,12 @@ export async function migrate(options: Options, deps: Deps & { readonly checkpoi
   // A data key must be made under the current root before stale ones can be recognised.
   if (rewrap) await pace.retry(() => deps.dataKeys.toSeal(1));
   const visitor = migrateRows({ issuers, refused, rewrap, startedAt: first.startedAt }, pace, deps);
-  const { ended, standing } = await runPasses({ command: "migrate", first, visitor }, pace, deps);
-  const isLeft = Object.values(standing.left).some((count) => count > 0) || ended === "unsettled";
+  const passes = await runPasses({ command: "migrate", first, visitor }, pace, deps);
+  const { ended, standing } = passes;
   const isRefused = (standing.left[ISSUER_REFUSED.name] ?? 0) > 0 && ended !== "interrupted";
   return {
     ...result,
-    ending: ended === "interrupted" ? ended : isLeft ? "plaintext_left" : "done",
-    counts: { rows: standing.total, passes: standing.pass, ...standing.counts, ...standing.left },
+    ...resultOf(passes),
     next: [...(isRefused ? issuerAdvice(refused, issuers, program) : []), ...migrateAdvice(ended, standing, program)],
   };
 }
@@ -63,15 +70,14 @@ interface Counted {
   readonly differs: number;
 }
 
-async function count(options: Options, pace: Pace, deps: Deps): Promise<Counted | undefined> {
-  const { issuers, dryRun } = options;
-  const samples = sampleSealed();
+async function count({ issuers, dryRun }: MigrateOptions, pace: Pace, deps: WritingDeps): Promise<Counted | undefined> {
+  const samples: Samples = new Map();
   let differs = 0;
   const tally = await survey(
     {
       command: "migrate",
       look: async (row, known) => {
-        samples.add(row, known);
+        addSample(samples, row, known);
         const issuer = issuers.get(known.names?.vendor ?? "");
         if (!dryRun || known.kind !== "both" || issuer === undefined) return;
         await pace.works.take();
@@ -84,19 +90,8 @@ async function count(options: Options, pace: Pace, deps: Deps): Promise<Counted 
   return tally === undefined ? undefined : { tally, samples, differs };
 }
 
-async function refusedOf(
-  { tally, samples }: Counted,
-  { issuers, skipIssuerCheck }: Options,
-  { retry }: Pace,
-  deps: Deps,
-): Promise<RefusedIssuers> {
-  if (skipIssuerCheck) return {};
-  const vendors = [...tally.byVendor()].filter(([, counts]) => counts.plaintext_only > 0).map(([vendor]) => vendor);
-  return refusedIssuers(vendors, { samples, issuers, program: deps.program }, { ...deps, retry });
-}
-
 /** Whether no vendor of the table is left to work on, because of its issuer. */
-function isAllRefused(refused: RefusedIssuers, { tally }: Counted, { issuers }: Options): boolean {
+function isAllRefused(refused: RefusedIssuers, { tally }: Counted, { issuers }: MigrateOptions): boolean {
   const vendors = [...tally.byVendor().keys()].filter((vendor) => issuers.has(vendor));
   return vendors.length > 0 && vendors.every((vendor) => Object.hasOwn(refused, vendor));
 }
@@ -104,7 +99,7 @@ function isAllRefused(refused: RefusedIssuers, { tally }: Counted, { issuers }: 
 function forecast(
   result: Pick<Result, "command" | "table">,
   { tally, differs, refused }: Pick<Counted, "tally" | "differs"> & { readonly refused: RefusedIssuers },
-  { issuers, program }: Pick<Options, "issuers"> & Pick<Deps, "program">,
+  { issuers, program }: Pick<Options, "issuers"> & Pick<WritingDeps, "program">,
 ): Result {
   let [known, left, unknown] = [0, 0, 0];
   for (const [vendor, { plaintext_only: found }] of tally.byVendor()) {
@@ -138,16 +133,11 @@ const ISSUER_REFUSED: Outcome = { name: "issuer_refused", where: "left", again: 
  * read, with `updated_at` unchanged.
  */
 function migrateRows(
-  {
-    issuers,
-    refused,
-    rewrap,
-    startedAt,
-  }: Pick<Options, "issuers" | "rewrap"> & { readonly refused: RefusedIssuers; readonly startedAt: number },
-  pace: Pace,
-  deps: Deps,
+  options: Pick<Options, "issuers" | "rewrap"> & { readonly refused: RefusedIssuers; readonly startedAt: number },
+  { retry, works }: Pace,
+  deps: WritingDeps,
 ): Visitor {
-  const { retry, works } = pace;
+  const { issuers, refused, rewrap, startedAt } = options;
   const isStale = ({ attributes: { data_key: wrapped } }: Row): boolean =>
     typeof wrapped === "string" && deps.dataKeys.isStale(wrapped);
 

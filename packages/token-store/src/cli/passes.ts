@@ -3,14 +3,16 @@
  * change during a pass, and a scan may miss a row that is written in the meantime. Resumable after
  * every page. migrate.ts and strip.ts define what is done with a row.
  */
-import { defined, OAuthError } from "@oauth-broker/oauth-core";
+import { defined } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
+import type { DataKeys } from "../keys/data-keys.ts";
 import type { Row, TokenRows } from "../storage/token-rows.ts";
 import type { CurrentRecord, RecordEvent, TokenRecords } from "../tokens/token-records.ts";
 import type { TokenKey } from "../tokens/tokens.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { isUnreadable, type KnownRow, knownRow } from "./row-kinds.ts";
-import { type CommandDeps, inParallel, isOutage, type Pace, type Retry, walk, WORK_PAGE } from "./walk.ts";
+import type { Result } from "./report.ts";
+import { type CommandDeps, inParallel, isInUse, isOutage, type Pace, type Retry, walk, WORK_PAGE } from "./walk.ts";
 
 /** Another process writes plaintext faster than it is sealed: the run stops. */
 const MAX_PASSES = 5;
@@ -39,6 +41,13 @@ export interface Visitor {
   endOfPass?(): Promise<readonly (Outcome | undefined)[]>;
 }
 
+/** What a command that writes depends on. */
+export interface WritingDeps extends CommandDeps {
+  readonly dataKeys: DataKeys;
+  /** Absent: the progress is not kept. */
+  readonly checkpoint: Checkpoint | undefined;
+}
+
 export interface PassesOutcome {
   /**
    * `unsettled`: the last permitted pass still met rows to work on. `halted`: the visitor refuses
@@ -51,7 +60,7 @@ export interface PassesOutcome {
 export async function runPasses(
   { command, first, visitor }: { readonly command: string; readonly first: Standing; readonly visitor: Visitor },
   pace: Pace,
-  { checkpoint, ...deps }: CommandDeps & { readonly checkpoint: Checkpoint },
+  { checkpoint, ...deps }: WritingDeps,
 ): Promise<PassesOutcome> {
   // A pass that was cut short has counted part of a page, and rows that it put off are forgotten:
   // another one follows.
@@ -87,17 +96,17 @@ export async function runPasses(
       await inParallel(rows, one, { signal });
     } finally {
       // A run that resumes here repeats this page: rows that are done need nothing.
-      if (inPage < rows.length) await checkpoint.save(standing);
+      if (inPage < rows.length) await checkpoint?.save(standing);
     }
     if (inPage < rows.length) return false;
-    standing = { ...standing, ...(next === undefined ? {} : { cursor: next }), done: done + rows.length };
-    await checkpoint.save(standing);
+    standing = { ...standing, ...defined({ cursor: next }), done: done + rows.length };
+    await checkpoint?.save(standing);
     return true;
   };
 
   /* oxlint-disable no-await-in-loop */
   try {
-    await checkpoint.save(standing);
+    await checkpoint?.save(standing);
     for (;;) {
       const isWhole = await walk({ from: standing.cursor, pageRows: WORK_PAGE }, page, pace, deps);
       if (!isWhole) return { ended: halt.asked ? "halted" : "interrupted", standing };
@@ -105,18 +114,28 @@ export async function runPasses(
       if (signal.aborted) return { ended: "interrupted", standing };
       const { again, pass, startedAt, total, counts, refused } = standing;
       if (!again || pass === MAX_PASSES) {
-        await checkpoint.remove();
+        await checkpoint?.remove();
         return { ended: again ? "unsettled" : "settled", standing };
       }
       const kept = { startedAt, total, counts, ...defined({ refused }) };
       standing = { ...kept, pass: pass + 1, done: 0, again: false, left: {} };
-      await checkpoint.save(standing);
+      await checkpoint?.save(standing);
     }
   } catch (error) {
     if (signal.aborted && isOutage(error)) return { ended: "interrupted", standing };
     throw error;
   }
   /* oxlint-enable no-await-in-loop */
+}
+
+/** @param isLeft also for another reason than the rows */
+export function resultOf({ ended, standing }: PassesOutcome, isLeft = false): Pick<Result, "ending" | "counts"> {
+  const { total, pass, counts, left } = standing;
+  const isDone = ended !== "unsettled" && !isLeft && Object.values(left).every((count) => count === 0);
+  return {
+    ending: ended === "interrupted" ? ended : isDone ? "done" : "plaintext_left",
+    counts: { rows: total, passes: pass, ...counts, ...left },
+  };
 }
 
 interface RecordRead {
@@ -149,28 +168,17 @@ export async function readRecord(
   };
   const found = new Set<RecordEvent["name"]>();
   const records = recordsFor({ ...rows, get }, ({ name }) => void found.add(name));
-  try {
-    const record = await retry(() =>
-      records.read(key).catch((error: unknown) => {
-        if (keptChanging(error)) return "in_use" as const;
-        throw error;
-      }),
-    );
-    return { record, found, records };
-  } catch (error) {
-    if (isRefused(error)) return { record: "refused", found, records };
-    if (isUnreadable(error)) return { record: "unreadable", found, records };
+  const record = await retry(() => records.read(key)).catch((error: unknown) => {
+    if (isInUse(error)) return "in_use";
+    if (isRefused(error)) return "refused";
+    if (isUnreadable(error)) return "unreadable";
     throw error;
-  }
+  });
+  return { record, found, records };
 }
 
 /** The cause is below the records: the tokens are longer than a row allows. */
 function isRefused(error: unknown): boolean {
   const isOdd = error instanceof TokenStoreError && (error.code === "too_large" || error.code === "input_invalid");
   return isOdd || (error instanceof Error && error.cause !== undefined && isRefused(error.cause));
-}
-
-/** A row that other processes keep writing is not an outage of the table. */
-function keptChanging(error: unknown): boolean {
-  return error instanceof OAuthError && error.extras.reason === "record_in_use";
 }

@@ -23,7 +23,7 @@ import type { TokenRows } from "../storage/token-rows.ts";
 import { dataKeyContext } from "../token-store.ts";
 import { type Command, HELP, parseCommand, type Program, STANDALONE, VERSION } from "./arguments.ts";
 import { audit } from "./audit.ts";
-import { fileCheckpoint, noCheckpoint } from "./checkpoint.ts";
+import { fileCheckpoint } from "./checkpoint.ts";
 import { migrate } from "./migrate.ts";
 import { RUN_AGAIN } from "./advice.ts";
 import { type CommandDeps, detailOf, isOutage, SURVEY_PAGE } from "./walk.ts";
@@ -40,7 +40,6 @@ const EXIT_CODES: Readonly<Record<Exclude<Ending, "interrupted">, number>> = {
   unreadable_found: 4,
 };
 const FAILED = 1;
-const SIGNALLED = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Where output goes: `process.stdout`, `process.stderr`, or a fake. */
 export interface Stream {
@@ -132,20 +131,16 @@ async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps)
   }
 }
 
-function perform(command: Work, settings: TokenStoreSettings, deps: CommandDeps): Promise<Result> {
-  if (command.name === "audit") return audit(command.options, deps);
+function perform({ name, options }: Work, { mode }: TokenStoreSettings, deps: CommandDeps): Promise<Result> {
   const { dataKeys, rows, environment } = deps;
-  const { checkpoint: file, issuers } = command.options;
-  const identity = { command: command.name, table: rows.table, environment, issuers: Object.fromEntries(issuers) };
-  const checkpoint = file === undefined ? noCheckpoint : fileCheckpoint(file, identity);
-  if (dataKeys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });
-  if (command.name === "strip") {
-    return strip({ ...command.options, mode: settings.mode }, { ...deps, dataKeys, checkpoint });
-  }
-  return migrate(command.options, { ...deps, dataKeys, checkpoint });
+  if (name === "audit") return audit(options, deps);
+  if (dataKeys === undefined) throw noKey();
+  const { checkpoint: file, issuers } = options;
+  const identity = { command: name, table: rows.table, environment, issuers: Object.fromEntries(issuers) };
+  const checkpoint = file === undefined ? undefined : fileCheckpoint(file, identity);
+  const writing = { ...deps, dataKeys, checkpoint };
+  return name === "strip" ? strip({ ...options, mode }, writing) : migrate(options, writing);
 }
-
-const NO_KEY = "TOKEN_ENCRYPTION_KMS_KEY_ID is needed: there is nothing to seal or open with";
 
 function needsKeys(command: Work): boolean {
   return command.name !== "audit" || command.options.verify;
@@ -158,9 +153,14 @@ async function openDataKeys(settings: TokenStoreSettings, rows: TokenRows): Prom
   if (place?.kind === "file" && !existsSync(place.path) && (await hasSealedRows(rows)))
     throw new TokenStoreError("settings_invalid", { detail: `the key file ${place.path} is missing: restore it` });
   const keys = await openKeys(settings, rows.table);
-  if (keys === undefined) throw new TokenStoreError("settings_invalid", { detail: NO_KEY });
+  if (keys === undefined) throw noKey();
   const context = dataKeyContext({ environment: settings.environment, table: rows.table });
   return createDataKeys({ keys, context, now: systemClock, timer: systemTimer });
+}
+
+function noKey(): TokenStoreError {
+  const detail = "TOKEN_ENCRYPTION_KMS_KEY_ID is needed: there is nothing to seal or open with";
+  return new TokenStoreError("settings_invalid", { detail });
 }
 
 /** Where an older build left only plaintext, migrate is the first to need a key. */
@@ -188,7 +188,7 @@ function show(result: Result, command: Work, { stdout, stderr, signal }: RunDeps
 }
 
 function interruptedBy({ reason }: AbortSignal): number {
-  return reason === "SIGINT" ? SIGNALLED.SIGINT : SIGNALLED.SIGTERM;
+  return reason === "SIGINT" ? 130 : 143;
 }
 
 function explanation(error: unknown): string {

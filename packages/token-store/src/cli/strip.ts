@@ -3,34 +3,40 @@
  * undone: builds that read only plaintext find nothing afterwards. So it refuses while there is any
  * sign that such a build is still running.
  */
-import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
-import type { DataKeys } from "../keys/data-keys.ts";
+import type { EpochSeconds } from "@oauth-broker/oauth-core";
 import { olderReadersUntil } from "../modes/older-readers.ts";
-import type { Row, TokenRows } from "../storage/token-rows.ts";
+import type { Row } from "../storage/token-rows.ts";
 import { expectAsRead, markOf } from "../tokens/row-conditions.ts";
 import { COPY_ATTRIBUTES, type ModeName } from "../tokens/token-attributes.ts";
 import type { CurrentRecord } from "../tokens/token-records.ts";
 import type { TokenKey } from "../tokens/tokens.ts";
 import { rows as countOf, stripAdvice } from "./advice.ts";
-import type { WriteOptions } from "./arguments.ts";
-import type { Checkpoint, Standing } from "./checkpoint.ts";
-import { IN_USE, type Outcome, readRecord, REFUSED, runPasses, UNKNOWN_ISSUER, type Visitor } from "./passes.ts";
+import type { Options } from "./arguments.ts";
+import type { Standing } from "./checkpoint.ts";
+import {
+  IN_USE,
+  type Outcome,
+  readRecord,
+  REFUSED,
+  resultOf,
+  runPasses,
+  UNKNOWN_ISSUER,
+  type Visitor,
+  type WritingDeps,
+} from "./passes.ts";
 import { type Result, STOPPED } from "./report.ts";
 import { inspect, keyOf, type KnownRow, knownRow } from "./row-kinds.ts";
 import { survey } from "./survey.ts";
 import { type CommandDeps, type Pace, paceOf, type Retry } from "./walk.ts";
-
-type Options = Omit<WriteOptions, "json" | "checkpoint"> & { readonly mode: ModeName };
 
 /**
  * @throws OAuthError temporarily_unavailable when the table or the key service is unavailable for
  *   half an hour
  */
 export async function strip(
-  options: Options,
-  deps: CommandDeps & { readonly dataKeys: DataKeys; readonly checkpoint: Checkpoint },
+  { issuers, rate, dryRun, mode }: Pick<Options, "issuers" | "rate" | "dryRun"> & { readonly mode: ModeName },
+  deps: WritingDeps,
 ): Promise<Result> {
-  const { issuers, rate, dryRun, mode } = options;
   const { rows, now, checkpoint, program } = deps;
   const pace = paceOf(rate, deps);
   const result = { command: "strip", table: rows.table, ...(dryRun ? { dryRun } : {}) } as const;
@@ -39,10 +45,10 @@ export async function strip(
   };
 
   //= bar#TS-10
-  const reasons = [...modeProblems(mode), ...(await olderReaderProblems(pace.retry, deps))];
+  const reasons = [...(mode === "encrypted" ? [] : [MODE_PROBLEM]), ...(await olderReaderProblems(pace.retry, deps))];
   if (reasons.length > 0) return refused(reasons);
   const startedAt = now();
-  let first: Standing | undefined = await checkpoint.load();
+  let first: Standing | undefined = await checkpoint?.load();
   if (first === undefined) {
     const tally = await survey({ command: "strip" }, pace, deps);
     if (tally === undefined) return { ...result, ...STOPPED };
@@ -57,34 +63,21 @@ export async function strip(
     }
     first = { startedAt, pass: 1, done: 0, total: counts.rows, again: false, counts: {}, left: {} };
   }
-  const visitor = stripRows({ issuers }, pace, deps);
-  const { ended, standing } = await runPasses({ command: "strip", first, visitor }, pace, deps);
-  const { total, pass, left } = standing;
-  const counts = { rows: total, passes: pass, ...standing.counts, ...left };
-  if (ended === "halted") return refused(await olderReaderProblems(pace.retry, deps), counts);
+  const visitor = stripRows(issuers, pace, deps);
+  const passes = await runPasses({ command: "strip", first, visitor }, pace, deps);
+  const { ended, standing } = passes;
+  if (ended === "halted") return refused(await olderReaderProblems(pace.retry, deps), resultOf(passes).counts);
   // A copy that is removed from the rows is still in the SQLite file and its log.
   const isErased = ended === "interrupted" || ((await pace.retry(async () => rows.eraseFreed?.())) ?? true);
-  const isLeft = ended === "unsettled" || !isErased || Object.values(left).some((count) => count > 0);
-  return {
-    ...result,
-    ending: ended === "interrupted" ? ended : isLeft ? "plaintext_left" : "done",
-    counts,
-    next: stripAdvice(ended, left, { isErased, program }),
-  };
+  const next = stripAdvice(ended, standing.left, { isErased, program });
+  return { ...result, ...resultOf(passes, !isErased), next };
 }
 
-function modeProblems(mode: ModeName): string[] {
-  if (mode === "encrypted") return [];
-  return [
-    "Servers in mode bridge write the very copies that strip removes: set TOKEN_ENCRYPTION_MODE=encrypted for all of them, and here.",
-  ];
-}
+const MODE_PROBLEM =
+  "Servers in mode bridge write the very copies that strip removes: set TOKEN_ENCRYPTION_MODE=encrypted for all of them, and here.";
 
 /** @returns at most one sentence */
-async function olderReaderProblems(
-  retry: Retry,
-  deps: { readonly rows: TokenRows; readonly now: Clock },
-): Promise<string[]> {
+async function olderReaderProblems(retry: Retry, deps: Pick<CommandDeps, "rows" | "now">): Promise<string[]> {
   const until = await retry(() => olderReadersUntil(deps));
   if (until === undefined) return [];
   const time = new Date(until * 1000).toISOString();
@@ -113,13 +106,8 @@ const NO_ACCESS_TOKEN: Outcome = { name: "no_access_token", where: "left", again
  * opened, so a row whose ciphertext does not open keeps its copy. A lease means that a refresh is
  * under way: such a row is put off.
  */
-function stripRows(
-  { issuers }: { readonly issuers: ReadonlyMap<string, string> },
-  pace: Pace,
-  deps: CommandDeps & { readonly dataKeys: DataKeys },
-): Visitor {
+function stripRows(issuers: Options["issuers"], { retry, works }: Pace, deps: WritingDeps): Visitor {
   const { rows, now, sleep, signal } = deps;
-  const { retry, works } = pace;
   let putOff: Row[] = [];
 
   const stripOne = async (row: Row, known: KnownRow): Promise<Outcome | undefined> => {

@@ -44,30 +44,25 @@ export type Counts = Readonly<Record<RowKind, number>> & {
   readonly marked_encrypted: number;
 };
 
-export interface Tally {
-  add(row: KnownRow): void;
-  total(): Counts;
-  /** Sorted by name. Rows that are not token rows belong to no vendor. */
-  byVendor(): ReadonlyMap<string, Counts>;
-}
+export type Tally = ReturnType<typeof createTally>;
 
 type Mutable = { -readonly [Name in keyof Counts]: number };
 
-function createTally(): Tally {
+function createTally() {
   const all = none();
   const vendors = new Map<string, Mutable>();
-  const countsOf = (vendor: string): Mutable => {
-    const counts = vendors.get(vendor) ?? none();
-    vendors.set(vendor, counts);
-    return counts;
-  };
   return {
-    add: (row) => {
+    add: (row: KnownRow): void => {
       count(all, row);
-      if (row.names !== undefined) count(countsOf(row.names.vendor), row);
+      if (row.names === undefined) return;
+      const { vendor } = row.names;
+      const counts = vendors.get(vendor) ?? none();
+      vendors.set(vendor, counts);
+      count(counts, row);
     },
-    total: () => ({ ...all }),
-    byVendor: () => new Map([...vendors].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    total: (): Counts => ({ ...all }),
+    /** Sorted by name. Rows that are not token rows belong to no vendor. */
+    byVendor: (): ReadonlyMap<string, Counts> => new Map([...vendors].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 

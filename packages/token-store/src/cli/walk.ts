@@ -29,13 +29,7 @@ export interface CommandDeps {
   readonly program: Program;
 }
 
-export interface Pace {
-  readonly retry: Retry;
-  /** Rows read. */
-  readonly looks: Throttle;
-  /** Rows worked on: opened, or read and written. */
-  readonly works: Throttle;
-}
+export type Pace = ReturnType<typeof paceOf>;
 
 const LOOKS_PER_WORK = 10;
 /** Page size while rows are only counted. */
@@ -45,10 +39,12 @@ export const WORK_PAGE = 100;
 /** Rows processed at once, so that the latency of a call does not limit the rate. */
 const LANES = 8;
 
-export function paceOf(rate: number, deps: CommandDeps): Pace {
+export function paceOf(rate: number, deps: CommandDeps) {
   return {
     retry: retryOutages(deps),
+    /** Rows read. */
     looks: throttle(rate * LOOKS_PER_WORK, deps),
+    /** Rows worked on: opened, or read and written. */
     works: throttle(rate, deps),
   };
 }
@@ -147,13 +143,14 @@ function retryOutages({ sleep, signal, report }: Pick<CommandDeps, "sleep" | "si
   };
 }
 
-/** An outage, which waiting may resolve. */
+/** An outage, which waiting may resolve. A row that other processes keep writing is none. */
 export function isOutage(error: unknown): error is OAuthError {
-  return (
-    error instanceof OAuthError &&
-    error.code === "temporarily_unavailable" &&
-    error.extras.reason !== "token_unreadable"
-  );
+  const isAway = error instanceof OAuthError && error.code === "temporarily_unavailable";
+  return isAway && error.extras.reason !== "token_unreadable" && !isInUse(error);
+}
+
+export function isInUse(error: unknown): boolean {
+  return error instanceof OAuthError && error.extras.reason === "record_in_use";
 }
 
 export function detailOf(error: OAuthError): string {
@@ -161,16 +158,11 @@ export function detailOf(error: OAuthError): string {
 }
 
 /** At most this many per second, evenly: the table and the key service serve users in the meantime. */
-interface Throttle {
-  /** Resolves when the next `count` may go ahead. */
-  take(count?: number): Promise<void>;
-}
-
-/** @param elapsedMs a monotonic clock */
-function throttle(perSecond: number, { sleep, elapsedMs }: Pick<CommandDeps, "sleep" | "elapsedMs">): Throttle {
+function throttle(perSecond: number, { sleep, elapsedMs }: Pick<CommandDeps, "sleep" | "elapsedMs">) {
   let free = 0;
   return {
-    async take(count = 1) {
+    /** Resolves when the next `count` may go ahead. */
+    take: async (count = 1): Promise<void> => {
       const now = elapsedMs();
       const at = Math.max(now, free);
       free = at + (count * 1000) / perSecond;

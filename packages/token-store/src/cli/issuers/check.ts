@@ -7,6 +7,7 @@
 import type { Row } from "../../storage/token-rows.ts";
 import type { Program } from "../arguments.ts";
 import { inspect, type InspectDeps, type KnownRow } from "../row-kinds.ts";
+import type { Tally } from "../survey.ts";
 import type { Retry } from "../walk.ts";
 
 /**
@@ -21,35 +22,26 @@ type Issuers = ReadonlyMap<string, string>;
 
 const MOST_SAMPLES = 5;
 
-export interface Samples {
-  add(row: Row, known: KnownRow): void;
-  of(vendor: string): readonly Row[];
+/** Some sealed rows of each vendor. */
+export type Samples = Map<string, readonly Row[]>;
+
+export function addSample(samples: Samples, row: Row, { kind, names }: KnownRow): void {
+  if (names === undefined || (kind !== "both" && kind !== "ciphertext_only")) return;
+  const kept = samples.get(names.vendor) ?? [];
+  if (kept.length < MOST_SAMPLES) samples.set(names.vendor, [...kept, row]);
 }
 
-/** Keeps some sealed rows of each vendor. */
-export function sampleSealed(): Samples {
-  const samples = new Map<string, Row[]>();
-  return {
-    add: (row, { kind, names }) => {
-      if (names === undefined || (kind !== "both" && kind !== "ciphertext_only")) return;
-      const kept = samples.get(names.vendor) ?? [];
-      samples.set(names.vendor, kept);
-      if (kept.length < MOST_SAMPLES) kept.push(row);
-    },
-    of: (vendor) => samples.get(vendor) ?? [],
-  };
-}
-
-/** @param vendors those with rows to seal */
+/** Of the vendors with rows to seal. */
 export async function refusedIssuers(
-  vendors: readonly string[],
-  { samples, issuers, program }: { readonly samples: Samples; readonly issuers: Issuers; readonly program: Program },
-  { retry, ...deps }: InspectDeps & { readonly retry: Retry },
+  { tally, samples }: { readonly tally: Tally; readonly samples: Samples },
+  issuers: Issuers,
+  { retry, program, ...deps }: InspectDeps & { readonly retry: Retry; readonly program: Program },
 ): Promise<RefusedIssuers> {
-  const refused = vendors.map(async (vendor): Promise<RefusedIssuers> => {
+  const refused = [...tally.byVendor()].map(async ([vendor, counts]): Promise<RefusedIssuers> => {
+    if (counts.plaintext_only === 0) return {};
     const issuer = issuers.get(vendor);
     if (issuer === undefined) return {};
-    const rows = samples.of(vendor);
+    const rows = samples.get(vendor) ?? [];
     if (rows.length === 0) return isConfigured(vendor, issuer, program) ? {} : { [vendor]: "unchecked" };
     const opened = await Promise.all(rows.map((row) => retry(() => inspect(row, issuer, deps))));
     return opened.some((inspection) => inspection !== "unreadable") ? {} : { [vendor]: "unopened" };
