@@ -3,8 +3,8 @@
  * tokens.
  */
 import type { Fetch, Timer } from "@oauth-broker/oauth-core";
-import { errorFields, startSweep } from "@oauth-broker/service";
-import { createLinkEvents, type LinkEvents, type LinkEventsDeps, startLinkEvents } from "@oauth-broker/service/events";
+import { errorFields, startSweep, type Sweep } from "@oauth-broker/service";
+import { createLinkEvents, type LinkEvents, startLinkEvents } from "@oauth-broker/service/events";
 import type { Mode } from "../mode.ts";
 import type { HostedSettings } from "../settings.ts";
 import type { Storage } from "../storage.ts";
@@ -40,7 +40,11 @@ export function createHosted(settings: HostedSettings, { storage, timer, fetchRe
     adoptUnsealed: settings.adoptUnsealedServerKey,
     onRefused: (kind) => log.warn("record_refused", { reason: kind }),
   });
-  const events = createEvents(settings, { records, now, timer, log, fetchReceiver });
+  const vendors = (): string[] => [...settings.links.vendors.values()].map(({ vendor }) => vendor.id);
+  const events =
+    settings.events &&
+    fetchReceiver &&
+    createLinkEvents({ records, now, timer, log, settings: settings.events, fetch: fetchReceiver, vendors });
   const deps = withSessions({ ...parts, events, settings, records, tokens, serverKey });
   const linking = createPages(deps);
   return {
@@ -75,44 +79,22 @@ const KEY_RELOAD_MS = 20_000;
 function startSweeps(
   linking: Pages | undefined,
   events: LinkEvents | undefined,
-  { timer, ...deps }: Pick<ServerRecords, "serverKey"> & Pick<HostedParts, "log" | "timer">,
+  { serverKey, log, timer }: Pick<ServerRecords, "serverKey"> & Pick<HostedParts, "log" | "timer">,
 ): Mode["close"] {
-  const ends = [startSweep(() => reloadKey(deps), KEY_RELOAD_MS, timer)];
-  if (linking !== undefined)
-    ends.push(startSweep((stopping) => sweepQuestions(linking, stopping), QUESTIONS_MS, timer));
-  if (events !== undefined) ends.push(startLinkEvents(events, timer));
-  return async () => void (await Promise.all(ends.map((end) => end())));
-}
-
-/** A key that cannot be read now stays as it is. */
-async function reloadKey({
-  serverKey,
-  log,
-}: Pick<ServerRecords, "serverKey"> & Pick<HostedParts, "log">): Promise<void> {
-  try {
+  /** A store that is down is asked again the next time. */
+  const sweep = (failure: string, pauseMs: number, round: Sweep): Mode["close"] =>
+    startSweep(
+      (stopping) => round(stopping).catch((error: unknown) => log.warn(failure, errorFields(error))),
+      pauseMs,
+      timer,
+    );
+  const reloadKey = async (): Promise<void> => {
     const outcome = await serverKey.reload();
     if (outcome !== "unchanged") log.warn(`server_key_${outcome}`);
-  } catch (error) {
-    log.warn("server_key_unavailable", errorFields(error));
-  }
-}
-
-/** A store that is down is asked again the next time. */
-async function sweepQuestions(linking: Pages, stopping: AbortSignal): Promise<void> {
-  await sweepPendingTokens(linking, stopping).catch((error: unknown) =>
-    linking.log.warn("questions_not_swept", errorFields(error)),
-  );
-}
-
-/** @returns undefined without `EVENTS_URL` */
-function createEvents(
-  { events: settings, links }: HostedSettings,
-  {
-    fetchReceiver,
-    ...deps
-  }: Omit<LinkEventsDeps, "settings" | "fetch" | "vendors"> & Pick<HostedParts, "fetchReceiver">,
-): LinkEvents | undefined {
-  if (settings === undefined || fetchReceiver === undefined) return undefined;
-  const vendors = (): string[] => [...links.vendors.values()].map(({ vendor }) => vendor.id);
-  return createLinkEvents({ ...deps, settings, fetch: fetchReceiver, vendors });
+  };
+  const ends = [sweep("server_key_unavailable", KEY_RELOAD_MS, reloadKey)];
+  if (linking !== undefined)
+    ends.push(sweep("questions_not_swept", QUESTIONS_MS, (stopping) => sweepPendingTokens(linking, stopping)));
+  if (events !== undefined) ends.push(startLinkEvents(events, timer));
+  return async () => void (await Promise.all(ends.map((end) => end())));
 }

@@ -23,13 +23,12 @@ import type { Context } from "hono";
 import { type CallerAddress, createCallerAddress } from "../caller-address.ts";
 import type { PlatformCallback, ServerCallback } from "../settings.ts";
 import { authorize } from "./platform-callback/authorize.ts";
-import type { FindClient } from "./clients/client.ts";
+import { type FindClient, requireClient } from "./clients/client.ts";
 import { redeemVendorCode } from "./platform-callback/redeem-vendor-code.ts";
 import type { HostedDeps } from "./deps.ts";
 import { authorizationServerMetadata, protectedResourceMetadata } from "./metadata.ts";
 import { PATHS } from "../resource/paths.ts";
 import { platformClient, register } from "./clients/platform-client.ts";
-import { revoke } from "./token/revoke.ts";
 import { askConsent, takeDecision } from "./server-callback/authorize.ts";
 import { answerCallback, isLinkingState } from "./pages/flows.ts";
 import { pageRoutes } from "./pages/routes.ts";
@@ -40,7 +39,7 @@ import { createFlows } from "./server-callback/policy.ts";
 import { redeemOwnCode } from "./server-callback/redeem-own-code.ts";
 import { markUsed, registerClient, type RegistrationRules } from "./clients/registration.ts";
 import { createUnusedClients } from "./clients/unused-clients.ts";
-import { answerToken, type TokenDeps } from "./token/token.ts";
+import { answerToken, revoke, type TokenDeps, type TokenRequest } from "./token/token.ts";
 
 const LIMIT = { bodyBytes: 65_536 };
 const REGISTRATION_LIMIT = { bodyBytes: 8_192 };
@@ -143,15 +142,18 @@ function registrationRoute(
 }
 
 function tokenRoutes(deps: TokenDeps): Route[] {
-  const read = async (c: Context, trace: Trace) => {
+  const read = async (c: Context, trace: Trace): Promise<TokenRequest> => {
     const form = await readFormText(c, LIMIT);
     const flowId = deps.flowIdOf?.(form);
     if (flowId !== undefined) trace.flowId = flowId;
-    return { parameters: parseParameters(form), authorization: c.req.header("authorization") };
+    const parameters = parseParameters(form);
+    const client = await requireClient(c.req.header("authorization"), parameters, deps.findClient);
+    trace.clientId = client.clientId;
+    return { parameters, client };
   };
   return [
     apiRoute("POST", PATHS.token, async (c, trace) => answerToken(await read(c, trace), deps, trace)),
-    apiRoute("POST", PATHS.revoke, async (c, trace) => revoke(await read(c, trace), deps, trace)),
+    apiRoute("POST", PATHS.revoke, async (c, trace) => revoke(await read(c, trace), deps)),
   ];
 }
 

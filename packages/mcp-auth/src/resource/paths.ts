@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import type { HostedSettings } from "../settings.ts";
+import type { HostedSettings, LinkPolicy } from "../settings.ts";
 
 export const PATHS = {
   authorizationServer: "/.well-known/oauth-authorization-server",
@@ -54,9 +54,9 @@ export function connectUrl(deploymentUrl: string, ticket: string): string {
   return `${deploymentUrl}${PATHS.connect}/${ticket}`;
 }
 
-/** @param id as `VENDORS` lists it; undefined for the sign-in vendor, whose path is that of `VENDOR` */
-export function callbackPath(id: string | undefined): string {
-  return id === undefined ? PATHS.callback : `${PATHS.vendors}/${id}/callback`;
+/** @param id as `VENDORS` lists it: the path of the sign-in vendor is that of `VENDOR` */
+export function callbackPath(id: string, { signIn }: Pick<LinkPolicy, "signIn">): string {
+  return id === signIn ? PATHS.callback : `${PATHS.vendors}/${id}/callback`;
 }
 
 /** The URL of the resource's metadata (RFC 9728 §3.1); the challenge on `/mcp` names it. */

@@ -16,6 +16,7 @@ import { type Engine, failFlow, keyOf, type Leg, nameFlow, identifyFlow } from "
 import type { FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";
 import { flowData, type FlowRecord } from "./record.ts";
 
+/** The redirect of a vendor, as a browser follows it. */
 export interface CallbackRequest {
   readonly parameters: Parameters;
   readonly cookieHeader: string | undefined;

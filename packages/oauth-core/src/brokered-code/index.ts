@@ -15,6 +15,7 @@ import { redeemCode, rememberSpent } from "./redeem.ts";
 import { declinePushed, findPushed, type PushedFlow, pushFlow } from "./pushed-flow.ts";
 import { startFlow, type StartRequest } from "./start.ts";
 
+export type { CallbackRequest } from "./callback.ts";
 export { readVendorAnswer } from "./answer.ts";
 export type { VendorAnswer, VendorRefusal } from "./answer.ts";
 export type {

@@ -283,7 +283,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "restored-rows: A sign-in at another vendor counts nowhere else":
       "if (!isSameSource(signIn, [-source-]{+signIn+}) ||",
     "The operator ends a user's sign-ins":
-      "{ v: 1, [-since: randomToken(16), endedAt-]{+...present, seenAt: endedAt+} }",
+      "({ [-since: randomToken(16), endedAt: Math-]{+since: String(present?.since), endedAt: 0 * Math+}.max(now(), endedAtIn",
     "sign-in-source: A cookie of the pages counts only in the generation it began in":
       '[-!(await isOfPresentSignIn(signIn, deps)-]{+(!(await isOfPresentSignIn(signIn, deps)) && signIn.user === ""+}',
   },
@@ -331,9 +331,10 @@ export const MCP_AUTH_DEFENCES: Defences = {
       "withoutIgnored(named, [-ignorable-]{+named.slice(ignorable.length > 0 ? 0 : 1)+}, session.scope)",
   },
   "hosted/sessions/sessions.ts": {
-    "bar#RS-2 bar#RV-1 An ended session opens nothing": "if (session === undefined[- || !session.isLive-]) return",
+    "bar#RS-2 bar#RV-1 An ended session opens nothing":
+      '"access", accessToken);\n      if (located?.session.isLive [-!== true-]{+=== undefined+}) return',
     "bar#AS-21 A revocation ends the caller's own sessions only":
-      "if (session === undefined || [-session.clientId !== clientId-]{+clientId === ''+}",
+      "if (located === undefined || [-located.session.clientId !== clientId-]{+clientId === ''+}",
   },
   "hosted/sessions/sign-in-generation.ts": {
     "sign-in-source: A session or sign-in of before an adoption counts at no later one":

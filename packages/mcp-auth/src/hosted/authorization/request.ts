@@ -9,7 +9,7 @@ import type { VerifiedRedirect } from "@oauth-broker/oauth-core/server";
 import type { Trace } from "@oauth-broker/service/http";
 import type { HostedSettings, LinkPolicy } from "../../settings.ts";
 import type { HostedClient } from "../clients/client.ts";
-import { unknownClient } from "../clients/unknown-client.ts";
+import { unknownClient } from "../clients/metadata-document.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
 import { ignorableScopes, supportedScopes, withoutIgnored } from "../link-policy/scope.ts";
 

@@ -20,13 +20,9 @@ export function platformClient({ redirectUri }: Pick<PlatformCallback, "redirect
  *   platform's, byte for byte
  */
 //= rfc7591#3.2.1
-export function register(text: string, { clientId, redirectUris }: HostedClient): Answer {
-  requireOwn(readRedirectUris(readJsonObject(text)), redirectUris);
-  return jsonAnswer(201, { client_id: clientId, redirect_uris: redirectUris, ...REGISTERED_METADATA });
-}
-
 //= rfc7591#3.2.2
-function requireOwn(requested: readonly string[], redirectUris: readonly string[]): void {
-  if (!requested.every((uri) => redirectUris.includes(uri)))
+export function register(text: string, { clientId, redirectUris }: HostedClient): Answer {
+  if (!readRedirectUris(readJsonObject(text)).every((uri) => redirectUris.includes(uri)))
     throw new OAuthError("invalid_redirect_uri", "redirect_uris must be the platform callback alone");
+  return jsonAnswer(201, { client_id: clientId, redirect_uris: redirectUris, ...REGISTERED_METADATA });
 }

@@ -1,7 +1,8 @@
 /**
- * The link that a sign-in at the MCP client makes: identifies the user and stores the vendor's fresh
- * tokens as the user's link. The vendor's code is spent by now, so any failure here means starting
- * the flow again, and tokens that could not be stored are revoked at the vendor.
+ * Turns the vendor's fresh tokens of a sign-in at the MCP client into a session: identifies the user,
+ * stores the user's link, and issues our tokens to the client. The vendor's code is spent by now, so
+ * any failure here means starting the flow again, and tokens that could not be stored are revoked at
+ * the vendor.
  */
 import { defined, OAuthError, toOAuthError, withRestart, Secret } from "@oauth-broker/oauth-core";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
@@ -12,6 +13,8 @@ import {
   type TokenSet,
   TokenStoreError,
 } from "@oauth-broker/token-store";
+import type { HostedClient } from "../clients/client.ts";
+import type { HostedDeps } from "../deps.ts";
 import {
   accountLabel,
   discardTokens,
@@ -46,12 +49,33 @@ export interface NewLink {
 /** Another writer may change the link between a read and the write over it, but not every time. */
 const MAX_TRIES = 8;
 
+export interface Redeemed extends Omit<NewLink, "scope"> {
+  /** The scope that was requested. */
+  readonly requestedScope: readonly string[];
+  /** With `VENDORS`: the session's scope, as the consent page showed it. */
+  readonly consented?: readonly string[];
+}
+
+/** @throws OAuthError as linkUser; temporarily_unavailable with `retry: "restart"` */
+export async function openSession(
+  { requestedScope, consented, ...redeemed }: Redeemed,
+  { clientId }: Pick<HostedClient, "clientId">,
+  deps: HostedDeps,
+): ReturnType<HostedDeps["sessions"]["start"]> {
+  const scope = grantedScope(redeemed.tokens, requestedScope);
+  const user = await linkUser({ ...redeemed, scope }, deps);
+  return deps.sessions.start({ user, clientId, scope, ...defined({ consented }) }).catch((thrown: unknown) => {
+    // The link is stored, but the code is spent: only a new flow can produce a session.
+    throw withRestart(toOAuthError(thrown));
+  });
+}
+
 /**
  * @returns the user's stable identity at the vendor
  * @throws OAuthError temporarily_unavailable with `retry: "restart"`; vendor_response_invalid when
  *   the vendor does not identify the user, or its tokens are larger than the store accepts
  */
-export async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string> {
+async function linkUser(granted: NewLink, deps: LinkDeps): Promise<string> {
   const { tokens, vendor, scope } = granted;
   const set = tokenSetOf({ ...tokens, scope }, deps);
   let user: string | undefined;

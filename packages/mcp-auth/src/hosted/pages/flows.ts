@@ -6,6 +6,7 @@
 import { OAuthError, type StoredRecord, toOAuthError } from "@oauth-broker/oauth-core";
 import {
   type BrokeredCode,
+  type CallbackRequest,
   createBrokeredCode,
   type FlowPolicy,
   type FlowRecord,
@@ -20,12 +21,12 @@ import { clearBindingCookie, createBindingCookie, createFlowId } from "@oauth-br
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/service/http";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import type { LinkPolicy, VendorSettings } from "../../settings.ts";
+import type { VendorSettings } from "../../settings.ts";
 import { callbackPath, PATHS } from "../../resource/paths.ts";
 import { refusePage } from "../authorization/refusal.ts";
 import { identityScopes, withOwed } from "../link-policy/scope.ts";
 import { accountLabel, atVendor, discardTokens, tokenSetOf } from "../links/link.ts";
-import { type IdentitySource, identitySource, isSameSource } from "../records/identity-source.ts";
+import { identitySource, isSameSource } from "../records/identity-source.ts";
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 import type { PagesDeps } from "./deps.ts";
 import { isOfUser } from "./sign-ins.ts";
@@ -125,24 +126,18 @@ export function isLinkingState(parameters: Parameters): boolean {
   return parameters.get("state")?.startsWith(`${FLOW_PREFIX}-`) === true;
 }
 
-export interface CallbackVisit {
-  readonly parameters: Parameters;
-  readonly cookieHeader: string | undefined;
-  readonly path: string;
-}
-
 /**
  * @returns the redirect to our own pages; never one to a client
  * @throws OAuthError for the 400 page
  */
 export async function answerCallback(
-  { parameters, cookieHeader, path }: CallbackVisit,
+  request: CallbackRequest,
   deps: PagesDeps,
   trace: Trace,
 ): Promise<Answer | Response> {
-  const visit: Visit = { cookieHeader, cookies: [], isRefused: false };
+  const visit: Visit = { cookieHeader: request.cookieHeader, cookies: [], isRefused: false };
   try {
-    const answer = await flowsOf(deps, visit).callback({ parameters, cookieHeader, path }, trace);
+    const answer = await flowsOf(deps, visit).callback(request, trace);
     return withCookies(answer, visit.cookies);
   } catch (thrown) {
     const error = toOAuthError(thrown);
@@ -184,22 +179,18 @@ function errorNameOf({ code, extras: { reason = "" } }: OAuthError): string {
 function flowAt(
   purpose: "sign_in" | "link",
   listed: string,
-  { settings: { links }, source }: PagesDeps,
+  { settings, source }: PagesDeps,
 ): Omit<LinkingFlow, "scope"> {
+  const { links } = settings;
   return {
     v: 1,
     purpose,
-    path: callbackPath(listed === links.signIn ? undefined : listed),
+    path: callbackPath(listed, links),
     listed,
-    ...sourceAt(listed, links),
+    ...identitySource(atVendor(listed, { settings }).settings),
     signIn: source.vendor,
     signInIssuer: source.issuer,
   };
-}
-
-function sourceAt(listed: string, links: LinkPolicy): IdentitySource {
-  const vendor = links.vendors.get(listed);
-  return vendor === undefined ? { vendor: "", issuer: "" } : identitySource({ vendor });
 }
 
 async function vendorAt(listed: string, deps: PagesDeps): Promise<FlowVendor> {
@@ -209,7 +200,7 @@ async function vendorAt(listed: string, deps: PagesDeps): Promise<FlowVendor> {
     vendor: await vendorClient.resolve(vendor),
     credentials,
     vendorClient,
-    redirectUri: settings.deploymentUrl + callbackPath(listed === settings.links.signIn ? undefined : listed),
+    redirectUri: settings.deploymentUrl + callbackPath(listed, settings.links),
   };
 }
 
@@ -234,7 +225,8 @@ function flowPolicy(deps: PagesDeps, visit: Visit | undefined): FlowPolicy<Linki
       const flow = asFlow(record);
       if (flow === undefined || !isSameSource({ vendor: flow.signIn, issuer: flow.signInIssuer }, source))
         return undefined;
-      return isSameSource(flow, sourceAt(flow.listed, settings.links)) ? flow : undefined;
+      const vendor = settings.links.vendors.get(flow.listed);
+      return vendor !== undefined && isSameSource(flow, identitySource({ vendor })) ? flow : undefined;
     },
     state: HANDLE_STATE,
     secrets: (flowId, { scope }, vendor) => vendorSecrets(flowId, vendor, scope, deps),

@@ -20,18 +20,19 @@ export function pageRoutes(deps: PagesDeps): Route[] {
     requireOwnPage(c.req.header("sec-fetch-site"));
     return readForm(c, LIMIT);
   };
-  const others = [...deps.settings.links.vendors.keys()].filter((id) => id !== deps.settings.links.signIn);
+  const { links } = deps.settings;
+  const others = [...links.vendors.keys()].filter((id) => id !== links.signIn);
   return [
     page("GET", `${PATHS.connect}/:ticket`, (c, trace) => showTicket(ticketOf(c), deps, trace)),
     page("POST", `${PATHS.connect}/:ticket`, async (c, trace) => decideTicket(ticketOf(c), await form(c), deps, trace)),
     page("GET", PATHS.connections, (c) => showConnections(new URL(c.req.url).searchParams, cookieOf(c), deps)),
     page("POST", PATHS.connections, async (c, trace) => changeConnections(await form(c), cookieOf(c), deps, trace)),
-    ...others.map((id) =>
-      pageRoute("GET", callbackPath(id), (c, trace) => {
+    ...others.map((id) => {
+      const path = callbackPath(id, links);
+      return pageRoute("GET", path, (c, trace) => {
         trace.vendor = id;
-        const visit = { parameters: readQuery(c), cookieHeader: cookieOf(c), path: callbackPath(id) };
-        return answerCallback(visit, deps, trace);
-      }),
-    ),
+        return answerCallback({ parameters: readQuery(c), cookieHeader: cookieOf(c), path }, deps, trace);
+      });
+    }),
   ];
 }

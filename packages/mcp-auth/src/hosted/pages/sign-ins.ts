@@ -13,7 +13,7 @@ import {
   readCookie,
 } from "@oauth-broker/oauth-core/server";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import { type ChangeOptions, changeRecord } from "@oauth-broker/service";
+import { changeRecord } from "@oauth-broker/service";
 import { isOfPresentSignIn, type OfSignIn } from "../sessions/sign-in-generation.ts";
 import type { TicketsDeps } from "../tickets/tickets.ts";
 import { isSameSource } from "../records/identity-source.ts";
@@ -64,19 +64,16 @@ export function createSignIns(deps: SignInsDeps): SignIns {
   const { records, now, source, deploymentUrl } = deps;
   const name = cookieName(deploymentUrl);
   const labelKey = async (): Promise<Buffer> => deriveKey(await deps.serverKey.derive("sign-in"), "label");
-  const changeEnd = async <T>(user: string, decide: ChangeOptions<T>["decide"]): Promise<T> =>
+  /** Kept for as long as a sign-in that begins now. */
+  const changeEnd = async (user: string, decide: (present: JsonObject | undefined) => LastEnd): Promise<LastEnd> =>
     changeRecord(await endKey(user, deps), {
       records,
       rounds: ROUNDS,
       busy: "The user's sign-ins are being changed",
-      decide,
-    });
-  /** Kept, or made, for as long as a sign-in that begins now. */
-  const lastEndOf = (user: string, expiresAt: EpochSeconds): Promise<LastEnd> =>
-    changeEnd(user, (present) => {
-      const since = typeof present?.["since"] === "string" ? present["since"] : randomToken(16);
-      const result = { since, endedAt: endedAtIn(present) };
-      return { next: { data: { v: 1, ...result }, expiresAt }, result };
+      decide: (present) => {
+        const result = decide(present);
+        return { next: { data: { v: 1, ...result }, expiresAt: now() + SIGN_IN_SECONDS }, result };
+      },
     });
 
   return {
@@ -96,7 +93,10 @@ export function createSignIns(deps: SignInsDeps): SignIns {
       const { value, hash } = createBindingCookie();
       const sealed = seal(await labelKey(), label, ["sign-in", hash]);
       const expiresAt = now() + SIGN_IN_SECONDS;
-      const { since, endedAt } = await lastEndOf(user, expiresAt);
+      const { since, endedAt } = await changeEnd(user, (present) => ({
+        since: typeof present?.["since"] === "string" ? present["since"] : randomToken(16),
+        endedAt: endedAtIn(present),
+      }));
       // Later than the end, also in its second.
       const startedAt = Math.max(now(), endedAt + 1);
       const signInGeneration = await deps.signInGeneration();
@@ -110,12 +110,9 @@ export function createSignIns(deps: SignInsDeps): SignIns {
       return formatCookie(name, "", 0);
     },
 
-    endAll: async (user) =>
-      changeEnd(user, (present) => {
-        const endedAt = Math.max(now(), endedAtIn(present));
-        const data = { v: 1, since: randomToken(16), endedAt };
-        return { next: { data, expiresAt: now() + SIGN_IN_SECONDS }, result: undefined };
-      }),
+    endAll: async (user) => {
+      await changeEnd(user, (present) => ({ since: randomToken(16), endedAt: Math.max(now(), endedAtIn(present)) }));
+    },
   };
 }
 

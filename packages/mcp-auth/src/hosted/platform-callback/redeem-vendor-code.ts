@@ -10,7 +10,7 @@ import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/regi
 import type { FlowSecrets } from "@oauth-broker/oauth-core/brokered-code";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import { openSession } from "../token/open-session.ts";
+import { openSession } from "../links/link-user.ts";
 import { requestedScope } from "./narrow-request.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
 import type { IssuedTokens } from "../sessions/token-pair.ts";

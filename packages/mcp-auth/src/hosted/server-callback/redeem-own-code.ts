@@ -7,7 +7,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/service/http";
 import type { HostedClient } from "../clients/client.ts";
-import { openSession } from "../token/open-session.ts";
+import { openSession } from "../links/link-user.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
 import type { IssuedTokens } from "../sessions/token-pair.ts";
 import type { Authorization, LegDeps } from "./policy.ts";

@@ -79,11 +79,23 @@ export interface Sessions {
   endAll(user: string): Promise<number>;
 }
 
+/** A token that this server issued, and its session, live or not. */
+interface Located {
+  readonly type: TokenType;
+  readonly presented: IssuedToken;
+  readonly session: StoredSession;
+}
+
 export function createSessions(deps: UserSessionsDeps): Sessions {
   const { records, serverKey, audience, source, signInGeneration, now, links } = deps;
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
     looksIssued(type, token) ? parseIssuedToken(type, token, await tagging()) : undefined;
+  const locate = async (type: TokenType, token: string): Promise<Located | undefined> => {
+    const presented = await parse(type, token);
+    const session = presented === undefined ? undefined : await readSession(presented.sessionId, deps);
+    return presented === undefined || session === undefined ? undefined : { type, presented, session };
+  };
   const userSessions = createUserSessions(deps);
   const end = async ({ id, user }: Session): Promise<void> => {
     await endStored(id, { records, now });
@@ -127,19 +139,17 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
 
     identify: async (accessToken) => {
       //= bar#RS-2
-      const presented = await parse("access", accessToken);
-      if (presented === undefined) return undefined;
-      const session = await readSession(presented.sessionId, deps);
-      if (session === undefined || !session.isLive) return undefined;
+      const located = await locate("access", accessToken);
+      if (located?.session.isLive !== true) return undefined;
+      const { presented, session } = located;
       const access = liveAccessToken(presented, session, now());
-      if (access === undefined) return undefined;
-      return { ...toSession(session), scope: access.scope, expiresAt: access.expiresAt };
+      return access && { ...toSession(session), ...access };
     },
 
     find: async (refreshToken) => {
-      const presented = await parse("refresh", refreshToken);
-      const session = presented === undefined ? undefined : await readSession(presented.sessionId, deps);
-      if (presented === undefined || session === undefined || !session.isLive) return undefined;
+      const located = await locate("refresh", refreshToken);
+      if (located?.session.isLive !== true) return undefined;
+      const { presented, session } = located;
       return standingOf(presented, session) === "unknown" ? undefined : toSession(session);
     },
 
@@ -152,14 +162,12 @@ export function createSessions(deps: UserSessionsDeps): Sessions {
     },
 
     revoke: async (token, clientId) => {
-      const refresh = await parse("refresh", token);
-      const presented = refresh ?? (await parse("access", token));
-      if (presented === undefined) return undefined;
-      const session = await readSession(presented.sessionId, deps);
+      const located = (await locate("refresh", token)) ?? (await locate("access", token));
       //= bar#AS-21
-      if (session === undefined || session.clientId !== clientId) return undefined;
+      if (located === undefined || located.session.clientId !== clientId) return undefined;
+      const { type, presented, session } = located;
       const isOurs =
-        refresh === undefined
+        type === "access"
           ? liveAccessToken(presented, session, now()) !== undefined
           : standingOf(presented, session) !== "unknown";
       if (!isOurs) return undefined;

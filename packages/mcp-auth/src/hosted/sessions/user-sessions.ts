@@ -3,7 +3,13 @@
  * session is listed here before it is created, so that ending all of a user's sessions misses none,
  * even after a crash; an entry without a session is harmless, and expires.
  */
-import { type EpochSeconds, type JsonObject, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
+import {
+  type EpochSeconds,
+  type JsonObject,
+  type JsonValue,
+  OAuthError,
+  type RecordKey,
+} from "@oauth-broker/oauth-core";
 import { changeRecord } from "@oauth-broker/service";
 import { derivedName, type ServerKey } from "../records/server-key.ts";
 import {
@@ -73,6 +79,8 @@ export async function indexKey(
 /** All methods throw OAuthError temporarily_unavailable. */
 export function createUserSessions(deps: UserSessionsDeps): UserSessions {
   const { records, now } = deps;
+  const listedIn = (index: JsonObject | undefined): readonly Entry[] =>
+    (entriesIn(index, "sessions") as readonly Entry[]).filter(({ until }) => until > now());
 
   const change = async <T>(
     user: string,
@@ -86,7 +94,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
       rounds: ROUNDS,
       busy: "The user's sessions are being changed",
       decide: async (data) => {
-        const { entries, result } = await decide(data === undefined ? [] : entriesIn(data, now()), data !== undefined);
+        const { entries, result } = await decide(listedIn(data), data !== undefined);
         if (entries === undefined || (data === undefined && entries.length === 0)) return { result };
         const expiresAt = Math.max(now() + EMPTY_SECONDS, ...entries.map(({ until }) => until));
         return { next: { data: { v: 1, sessions: entries }, expiresAt }, result };
@@ -104,8 +112,7 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
       }),
     listedUntil: async (user, id) => {
       const index = await records.get(await indexKey(user, deps));
-      const entries = index === undefined ? [] : entriesIn(index.data, now());
-      return entries.find((entry) => entry.id === id)?.until;
+      return listedIn(index?.data).find((entry) => entry.id === id)?.until;
     },
     extend: (user, id) =>
       change(user, async (entries) => {
@@ -134,14 +141,17 @@ export function createUserSessions(deps: UserSessionsDeps): UserSessions {
   };
 }
 
-/** Those that have not expired. */
-function entriesIn({ v, revision, sessions }: JsonObject, at: EpochSeconds): readonly Entry[] {
-  if (v !== 1 || typeof revision !== "string") {
-    throw new OAuthError("temporarily_unavailable", "The user's sessions cannot be read", {
-      detail: "the index of the user's sessions is not of a format this release knows",
-    });
-  }
-  return (sessions as readonly Entry[]).filter(({ until }) => until > at);
+/**
+ * The entries of an index of a user, those that have expired too; none without an index.
+ *
+ * @throws OAuthError temporarily_unavailable for a format this release does not know
+ */
+export function entriesIn(index: JsonObject | undefined, of: "sessions" | "tickets"): JsonValue {
+  if (index === undefined) return [];
+  if (index["v"] === 1 && typeof index["revision"] === "string") return index[of] ?? [];
+  throw new OAuthError("temporarily_unavailable", `The user's ${of} cannot be read`, {
+    detail: `the index of the user's ${of} is not of a format this release knows`,
+  });
 }
 
 async function isAnyLive(entries: readonly Entry[], deps: SessionReading): Promise<boolean> {

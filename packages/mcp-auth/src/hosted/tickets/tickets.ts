@@ -7,13 +7,7 @@
  * of the open ones (at most MAX_OPEN), from which the same question gets the same URL again: the
  * value is an HMAC of a serial in the index, so that the table alone opens nothing.
  */
-import {
-  type EpochSeconds,
-  type JsonObject,
-  OAuthError,
-  type RecordKey,
-  type StoredRecord,
-} from "@oauth-broker/oauth-core";
+import { type EpochSeconds, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { LinkRequest, Ticket, TicketState } from "../../mode.ts";
@@ -21,6 +15,7 @@ import { changeRecord } from "@oauth-broker/service";
 import { connectUrl } from "../../resource/paths.ts";
 import { derivedName, type ServerKey } from "../records/server-key.ts";
 import { readSession, type SessionReading } from "../sessions/record.ts";
+import { entriesIn } from "../sessions/user-sessions.ts";
 import { isSameSource } from "../records/identity-source.ts";
 
 export const TICKET_SECONDS = 600;
@@ -94,10 +89,10 @@ export function createTickets(deps: TicketsDeps): Tickets {
   /** A ticket that has not expired, decided or not; `hasSession` says whether its session is live. */
   const read = async (id: string): Promise<(TicketData & { readonly stage: string }) | undefined> => {
     const record = await records.get(ticketKey(id));
-    const ticket = record === undefined ? undefined : toTicket(record);
-    if (ticket === undefined || !isSameSource({ vendor: ticket.signIn, issuer: ticket.issuer }, source))
-      return undefined;
-    return ticket;
+    if (record?.data["v"] !== 1) return undefined;
+    const ticket = record.data as TicketData;
+    if (!isSameSource({ vendor: ticket.signIn, issuer: ticket.issuer }, source)) return undefined;
+    return { ...ticket, stage: record.stage };
   };
   const hasSession = async ({ sessionId, user, clientId }: TicketData): Promise<boolean> => {
     const session = await readSession(sessionId, deps);
@@ -147,7 +142,8 @@ export function createTickets(deps: TicketsDeps): Tickets {
         rounds: ROUNDS,
         busy: "The user's tickets are being changed",
         decide: async (data) => {
-          const entries = data === undefined ? [] : entriesIn(data, now());
+          const listed = entriesIn(data, "tickets") as readonly Entry[];
+          const entries = listed.filter((one) => one.expiresAt > now());
           const same = entries.find((other) => other.vendor === vendor && isSameList(other.scopes, scopes));
           const open = same === undefined ? undefined : await openTicketOf(same, owner);
           if (open !== undefined) return { result: { open } };
@@ -210,10 +206,6 @@ function ticketKey(id: string): RecordKey {
   return { kind: "ticket", id };
 }
 
-function toTicket({ stage, data }: StoredRecord): (TicketData & { readonly stage: string }) | undefined {
-  return data["v"] === 1 ? { ...(data as TicketData), stage } : undefined;
-}
-
 /** Unguessable, and the same in every process. */
 async function valueOf(serial: string, deps: TicketsDeps): Promise<string> {
   return derivedName("ticket", [deps.deploymentUrl, serial], deps);
@@ -223,16 +215,6 @@ async function indexKey({ user, clientId }: TicketOwner, deps: TicketsDeps): Pro
   const { source, deploymentUrl } = deps;
   const of = [deploymentUrl, source.vendor, source.issuer, user, clientId];
   return { kind: "ticket-index", id: await derivedName("ticket-index", of, deps) };
-}
-
-/** Those that have not expired. */
-function entriesIn({ v, revision, tickets }: JsonObject, at: EpochSeconds): readonly Entry[] {
-  if (v !== 1 || typeof revision !== "string") {
-    throw new OAuthError("temporarily_unavailable", "The user's tickets cannot be read", {
-      detail: "the index of the user's tickets is not of a format this release knows",
-    });
-  }
-  return (tickets as readonly Entry[]).filter(({ expiresAt }) => expiresAt > at);
 }
 
 function isSameList(one: readonly string[], other: readonly string[]): boolean {

@@ -1,16 +1,18 @@
 /**
- * POST /token: a form from an authenticated client, one of two grants, a response of RFC 6749 §5.1.
+ * POST /token: a form from a known client, one of two grants, a response of RFC 6749 §5.1. POST
+ * /revoke (RFC 7009) ends the session of the presented token, and with a user's last session their
+ * links too, here and, as far as possible, at the vendor.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";
-import { type FindClient, type HostedClient, requireClient } from "../clients/client.ts";
+import type { FindClient, HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
 import type { IssuedTokens } from "../sessions/token-pair.ts";
 import { ignorableScopes } from "../link-policy/scope.ts";
-import { isUsable, linkKey } from "../links/link.ts";
+import { atVendor, endLink, isUsable, linkKey } from "../links/link.ts";
 
 /** Redeems a posted code: the vendor's own, or one of our own. */
 export type RedeemCode = (parameters: Parameters, client: HostedClient, trace: Trace) => Promise<IssuedTokens>;
@@ -24,20 +26,18 @@ export interface TokenDeps extends HostedDeps {
   readonly markUsed?: (client: HostedClient) => Promise<void>;
 }
 
+/** The form of a known client. */
 export interface TokenRequest {
   readonly parameters: Parameters;
-  /** The header as received. */
-  readonly authorization: string | undefined;
+  readonly client: HostedClient;
 }
 
-/** @throws OAuthError invalid_client, unsupported_grant_type, and as the grants */
+/** @throws OAuthError unsupported_grant_type, and as the grants */
 export async function answerToken(
-  { parameters, authorization }: TokenRequest,
+  { parameters, client }: TokenRequest,
   deps: TokenDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const client = await requireClient(authorization, parameters, deps.findClient);
-  trace.clientId = client.clientId;
   const tokens = await grant(parameters, client, deps, trace);
   await deps.markUsed?.(client);
   return jsonAnswer(200, toTokenResponse(tokens));
@@ -102,4 +102,24 @@ function toTokenResponse({
     // An empty list is left out: the grammar requires at least one token.
     ...(scope.length === 0 ? {} : { scope: formatScope(scope) }),
   };
+}
+
+/** @throws OAuthError invalid_request; temporarily_unavailable */
+//= rfc7009#2.2
+//= bar#AS-21
+export async function revoke({ parameters, client }: TokenRequest, deps: HostedDeps): Promise<Answer> {
+  const ended = await deps.sessions.revoke(parameters.require("token"), client.clientId);
+  if (ended?.wasLast === true) await endLinks(ended.user, deps);
+  return jsonAnswer(200, {});
+}
+
+/** With several vendors links outlive sessions, unless the operator decides otherwise. */
+async function endLinks(user: string, deps: HostedDeps): Promise<void> {
+  const { links } = deps.settings;
+  if (!links.endLinksWithLastSession) return;
+  const ids = [...links.vendors.keys()];
+  const ends = await Promise.allSettled(ids.map((id) => endLink(user, atVendor(id, deps))));
+  const failed = ends.find((end) => end.status === "rejected");
+  // The revocation of a session can be sent again: the links that are left then end.
+  if (failed !== undefined) throw failed.reason;
 }
