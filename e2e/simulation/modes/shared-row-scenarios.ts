@@ -19,7 +19,6 @@ import {
   tokenSetOf,
 } from "../../../packages/mcp-auth/src/hosted/links/link.ts";
 import { STANDALONE } from "../../../packages/token-store/src/cli/arguments.ts";
-import { noCheckpoint } from "../../../packages/token-store/src/cli/checkpoint.ts";
 import { migrate } from "../../../packages/token-store/src/cli/migrate.ts";
 import { createDataKeys } from "../../../packages/token-store/src/keys/data-keys.ts";
 import { bridge } from "../../../packages/token-store/src/modes/bridge.ts";
@@ -202,7 +201,7 @@ async function migrateAll(parts: Omit<ReturnType<typeof recordsOf>, "records">, 
     { issuers, rate: 1_000, rewrap: false, dryRun: false, skipIssuerCheck: true },
     {
       ...parts,
-      checkpoint: noCheckpoint,
+      checkpoint: undefined,
       recordsFor: (rows, onEvent) => createTokenRecords({ ...parts, rows, onEvent }),
       // It races at any pace.
       sleep: async () => {},
