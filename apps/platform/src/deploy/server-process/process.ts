@@ -3,9 +3,10 @@
  * environment of its deployment, its output kept in a file, ready when it prints the URL it listens
  * on. Before it: deploy.ts. Beside it: keeper.ts.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { lastLines, openLog } from "./log-file.ts";
 
 /** How to run `platform keep`. */
@@ -44,13 +45,13 @@ export async function startServerProcess(
     await once(log, "close");
     return (code as number | null) ?? 1;
   });
-  const started = await firstUrl(child, ended);
-  if (started !== "listens") {
+  const failure = await firstUrl(child, ended);
+  if (failure !== undefined) {
     child.stdin.end();
     await ended;
     const shown = await lastLines(logFile, SHOWN_LINES);
     throw new Error(
-      [`The server did not start: ${started}. Its last lines:`, ...shown.map((line) => `  ${line}`)].join("\n"),
+      [`The server did not start: ${failure}. Its last lines:`, ...shown.map((line) => `  ${line}`)].join("\n"),
     );
   }
   return {
@@ -64,25 +65,18 @@ export async function startServerProcess(
   };
 }
 
-async function firstUrl(child: ChildProcess, ended: Promise<number>): Promise<string> {
-  const deadline = new AbortController();
-  const listens = new Promise<string>((resolve) => {
-    if (child.stdout === null) return;
-    const lines = createInterface({ input: child.stdout });
-    lines.on("line", (line) => {
-      if (!hasUrl(line)) return;
-      lines.close();
-      resolve("listens");
-    });
-  });
-  const late = once(AbortSignal.any([AbortSignal.timeout(START_MS), deadline.signal]), "abort").then(
-    () => `it printed no "url" within ${START_MS / 1000} s`,
-  );
-  try {
-    return await Promise.race([listens, ended.then((code) => `it ended with code ${code}`), late]);
-  } finally {
-    deadline.abort();
-  }
+/** @returns why it prints none; undefined once it has */
+async function firstUrl({ stdout }: { readonly stdout: Readable }, ended: Promise<number>) {
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  const lines = createInterface({ input: stdout }).on("line", (line) => hasUrl(line) && resolve(undefined));
+  const late = setTimeout(() => resolve(`it printed no "url" within ${START_MS / 1000} s`), START_MS);
+  ended.then((code) => resolve(`it ended with code ${code}`), reject);
+  const failure = await promise;
+  clearTimeout(late);
+  lines.close();
+  // Closing has paused it, and the log reads on.
+  stdout.resume();
+  return failure;
 }
 
 /** A JSON line with `url`, which a server prints when it listens. */
