@@ -3,6 +3,7 @@
  * is wrong with the result. Before it: the settings page, `deploy init`. After it:
  * connector-record.ts stores settings that pass.
  */
+import { isDeepStrictEqual } from "node:util";
 import {
   expandTemplate,
   parseScope,
@@ -93,9 +94,13 @@ export function settingsProblems(settings: ConnectorSettings, { allowCidrs }: Se
   if (clientId !== undefined) add("clientId", checkPasted(clientId));
   if (hasClientSecret && clientId === undefined) add("clientId", "is missing: a client secret needs a client id");
   if (scopes !== undefined) add("scopes", wrongWith(() => parseScope(scopes)) ?? commaProblem(settings));
-  const specs = vendorPlaceholders(settings);
-  for (const [path, template] of templatesOf(settings))
-    add(path, urlProblem(template, placeholders, specs, allowCidrs));
+  const specs = REGISTRY.get(settings.vendorOrIssuer ?? "")?.placeholders ?? {};
+  for (const [path, template] of templatesOf(settings)) {
+    // The rules of an endpoint apply to the URL with its placeholders filled.
+    const filled = (): string => expandTemplate(template, placeholders, specs);
+    const problem = wrongWith(() => requireEgressUrl(filled(), { allowLoopback: true, allowCidrs }));
+    if (problem !== undefined) add(path, `is not usable: ${problem}`);
+  }
   add("placeholders", placeholdersProblem(settings, specs));
   if (registration === "hosted_server") {
     for (const name of OF_VENDOR) {
@@ -124,15 +129,11 @@ function secretProblems(before: ConnectorSettings, change: SettingsChange, after
     const problem = secret.length > LONGEST_SECRET ? "is too long" : checkPasted(secret);
     return problem === undefined ? [] : [{ path: "clientSecret", problem }];
   }
-  if (!after.hasClientSecret || isSameRecipient(before, after)) return [];
+  // It may be sent to no other recipient than it was entered for.
+  if (!after.hasClientSecret || isDeepStrictEqual(secretRecipient(before), secretRecipient(after))) return [];
   return [
     { path: "clientSecret", problem: "must be entered again: it was entered for another client or token endpoint" },
   ];
-}
-
-/** Whether a secret entered for one set of settings may be sent to the recipient of the other. */
-function isSameRecipient(before: ConnectorSettings, after: ConnectorSettings): boolean {
-  return JSON.stringify(secretRecipient(before)) === JSON.stringify(secretRecipient(after));
 }
 
 /** The recipient of a client secret, as the context it is sealed under (connector-secrets.ts). */
@@ -148,24 +149,6 @@ function templatesOf({ authorizationUrl, tokenUrl, vendorOrIssuer }: ConnectorSe
   const isIssuer = vendorOrIssuer !== undefined && !isVendorId(vendorOrIssuer);
   const all = Object.entries({ authorizationUrl, tokenUrl, ...(isIssuer ? { vendorOrIssuer } : {}) });
   return all.flatMap(([name, template]) => (template === undefined ? [] : [[name, template]]));
-}
-
-function vendorPlaceholders({ vendorOrIssuer }: ConnectorSettings): PlaceholderSpecs {
-  return vendorOrIssuer === undefined ? {} : (REGISTRY.get(vendorOrIssuer)?.placeholders ?? {});
-}
-
-function urlProblem(
-  template: string,
-  values: Readonly<Record<string, string>>,
-  specs: PlaceholderSpecs,
-  allowCidrs: readonly string[],
-): string | undefined {
-  const filled = (): void => {
-    // The rules of an endpoint apply to the URL with its placeholders filled.
-    requireEgressUrl(expandTemplate(template, values, specs), { allowLoopback: true, allowCidrs });
-  };
-  const problem = wrongWith(filled);
-  return problem === undefined ? undefined : `is not usable: ${problem}`;
 }
 
 function placeholdersProblem(settings: ConnectorSettings, specs: PlaceholderSpecs): string | undefined {

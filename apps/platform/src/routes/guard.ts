@@ -1,7 +1,7 @@
 /** Checks the session and the form token: the first lines of every route. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import type { Answer } from "@oauth-broker/oauth-core/http";
+import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { isFormToken } from "@oauth-broker/oauth-core/server";
 import { pageRoute, readForm, requireOwnPage, type Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
@@ -42,11 +42,27 @@ export async function requireConnector(c: Context, { connectors }: Pick<PageDeps
   return connector;
 }
 
+/** A page for users: other visitors choose a user first. */
+export function userPage(
+  path: string,
+  { sessions }: Pick<PageDeps, "sessions">,
+  answer: (session: SignedIn, c: Context) => Promise<Answer>,
+): Route {
+  return pageRoute("GET", path, async (c) => {
+    const session = await sessions.find(c.req.header("cookie"));
+    return session === undefined ? redirectAnswer("/") : answer(session, c);
+  });
+}
+
+export interface PostedToConnector extends Posted {
+  readonly connector: Connector;
+}
+
 /** A form on a page of a connector: answered only for the browser that it was shown to. */
 export function connectorForm(
   path: string,
   deps: Pick<PageDeps, "sessions" | "connectors">,
-  answer: (posted: Posted & { readonly connector: Connector }, c: Context) => Promise<Answer>,
+  answer: (posted: PostedToConnector, c: Context) => Promise<Answer>,
 ): Route {
   return pageRoute("POST", `/connectors/:id/${path}`, async (c) => {
     const posted = await requireForm(c, deps);

@@ -3,10 +3,9 @@
  * its own origin.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answer } from "@oauth-broker/oauth-core/http";
 import { createCors, foreignHostDetail } from "@oauth-broker/service/http";
 import { errorFields, listen, type Log } from "@oauth-broker/service";
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { DEFAULT_LIMITS, forward, type ForwardLimits } from "../ingress/forward.ts";
 import { isForUpstream, keepsAuthorization, refusalOf, type Upstream } from "../ingress/authenticate.ts";
 
@@ -24,6 +23,7 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
     const { pathname: path } = new URL(c.req.url);
     const { method } = c.req;
     const request = { method, path, host: c.req.header("host"), authorization: c.req.header("authorization") };
+    const connection = c.env as { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse } | undefined;
     const answer =
       refusalOf(request, upstream) ??
       (await forward(
@@ -33,8 +33,8 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
           target: upstream.target,
           host,
           keepsAuthorization: keepsAuthorization(upstream),
-          callerAddress: connectionOf(c)?.incoming?.socket.remoteAddress ?? "unknown",
-          breakOff: () => breakOff(c),
+          callerAddress: connection?.incoming?.socket.remoteAddress ?? "unknown",
+          breakOff: () => void connection?.outgoing?.destroy(),
         },
         limits,
       ));
@@ -43,27 +43,16 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
       ? {}
       : { reason: "foreign_host", detail: foreignHostDetail(host, request.host) };
     log.info("request", { method, route: "ingress", status: answer.status, ...refused });
-    return toResponse(answer, cors?.headersFor(c.req.header("origin")));
+    if (answer instanceof Response) return answer;
+    // Of the ingress itself: the server decides who may read its answers.
+    const headers = { ...answer.headers, ...cors?.headersFor(c.req.header("origin")) };
+    return new Response(answer.body, { status: answer.status, headers });
   });
   app.onError((error) => {
     log.error("ingress_failed", errorFields(error));
     return new Response(null, { status: 500 });
   });
   return app;
-}
-
-function breakOff(c: Context): void {
-  connectionOf(c)?.outgoing?.destroy();
-}
-
-function connectionOf(c: Context) {
-  return c.env as { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse } | undefined;
-}
-
-/** @param cors for the ingress's own answers; the server decides who may read its answers */
-function toResponse(answer: Answer | Response, cors: Readonly<Record<string, string>> | undefined): Response {
-  if (answer instanceof Response) return answer;
-  return new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...cors } });
 }
 
 /**

@@ -17,7 +17,7 @@ import { tokensPanel } from "../pages/tokens.ts";
 import type { SignedIn } from "../users/session.ts";
 import { findUser, USERS } from "../users/users.ts";
 import type { PageDeps } from "./deps.ts";
-import { requireConnector, requireForm, requireGreetedForm } from "./guard.ts";
+import { requireConnector, requireForm, requireGreetedForm, userPage } from "./guard.ts";
 
 export function pageRoutes(deps: PageDeps): Route[] {
   const { sessions, connectors, connections } = deps;
@@ -39,27 +39,15 @@ export function pageRoutes(deps: PageDeps): Route[] {
       const { session } = await requireForm(c, deps);
       return redirectAnswer("/", { "set-cookie": await sessions.signOut(session) });
     }),
-    pageRoute("GET", "/connectors", (c) =>
-      asUser(c, deps, async (session) => {
-        const all = await connectors.list();
-        const listed = await Promise.all(
-          all.map(async (connector) => ({ connector, status: await connections.status(connector, session.user.id) })),
-        );
-        return pageAnswer(200, connectorsPage(listed, session), STYLE_HASH);
-      }),
-    ),
-    pageRoute("GET", "/connectors/:id", (c) => asUser(c, deps, async (session) => showConnector(c, deps, session))),
+    userPage("/connectors", deps, async (session) => {
+      const all = await connectors.list();
+      const listed = await Promise.all(
+        all.map(async (connector) => ({ connector, status: await connections.status(connector, session.user.id) })),
+      );
+      return pageAnswer(200, connectorsPage(listed, session), STYLE_HASH);
+    }),
+    userPage("/connectors/:id", deps, (session, c) => showConnector(c, deps, session)),
   ];
-}
-
-/** Other visitors choose a user first. */
-export async function asUser(
-  c: Context,
-  { sessions }: Pick<PageDeps, "sessions">,
-  answer: (session: SignedIn) => Promise<Answer>,
-): Promise<Answer> {
-  const session = await sessions.find(c.req.header("cookie"));
-  return session === undefined ? redirectAnswer("/") : answer(session);
 }
 
 async function tokensOf(

@@ -3,34 +3,27 @@ import { defined, Secret } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { pageAnswer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { type Problem, withoutFileMarks } from "@oauth-broker/service/configuration";
-import { pageRoute, type Route } from "@oauth-broker/service/http";
+import type { Route } from "@oauth-broker/service/http";
 import { STYLE_HASH } from "@oauth-broker/service/page";
 import type { ConnectorSettings, Registration } from "../connectors/connector.ts";
 import { changedSettings, changeProblems, TEXTS } from "../connectors/settings.ts";
 import type { SettingsChange } from "../connectors/store.ts";
 import { settingsPage } from "../pages/settings.ts";
 import type { PageDeps } from "./deps.ts";
-import { requireAdministrator, requireConnector, requireForm } from "./guard.ts";
-import { asUser } from "./pages.ts";
-
-const PATH = "/connectors/:id/settings";
+import { connectorForm, requireAdministrator, requireConnector, userPage } from "./guard.ts";
 
 export function settingsRoutes(deps: PageDeps): Route[] {
   const { connectors, rules, platformUrl } = deps;
   return [
-    pageRoute("GET", PATH, (c) =>
-      asUser(c, deps, async (session) => {
-        requireAdministrator(session);
-        const connector = await requireConnector(c, deps);
-        const isSaved = c.req.query("saved") !== undefined;
-        const { settings } = connector;
-        return pageAnswer(200, settingsPage({ connector, settings, platformUrl, isSaved }, session), STYLE_HASH);
-      }),
-    ),
-    pageRoute("POST", PATH, async (c) => {
-      const { session, fields } = await requireForm(c, deps);
+    userPage("/connectors/:id/settings", deps, async (session, c) => {
       requireAdministrator(session);
       const connector = await requireConnector(c, deps);
+      const isSaved = c.req.query("saved") !== undefined;
+      const { settings } = connector;
+      return pageAnswer(200, settingsPage({ connector, settings, platformUrl, isSaved }, session), STYLE_HASH);
+    }),
+    connectorForm("settings", deps, async ({ session, fields, connector }) => {
+      requireAdministrator(session);
       const { change, problems: unreadable } = readChange(fields);
       const problems = [...unreadable, ...changeProblems(connector.settings, change, rules)];
       if (problems.length > 0) {

@@ -2,25 +2,23 @@
  * The Try page: the tools of the server as this user sees them, and one call at a time. A call for
  * which the server asks something waits (agent/pending-calls.ts) until the user answers it here.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { defined, isJsonObject, type JsonObject, type JsonValue, OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, pageAnswer } from "@oauth-broker/oauth-core/http";
-import { pageRoute, type Route } from "@oauth-broker/service/http";
+import type { Route } from "@oauth-broker/service/http";
 import { STYLE_HASH } from "@oauth-broker/service/page";
 import type { ToolCall } from "../agent/agent.ts";
 import { answersTo, type LinkAnswer } from "../agent/link-question.ts";
-import type { PendingCall } from "../agent/pending-calls.ts";
 import type { Connector } from "../connectors/connector.ts";
 import { describeFailure } from "../oauth/connect.ts";
 import { type TryPage, tryPage } from "../pages/try.ts";
 import type { SignedIn } from "../users/session.ts";
 import type { PageDeps } from "./deps.ts";
-import { connectorForm, requireConnector } from "./guard.ts";
-import { asUser } from "./pages.ts";
+import { connectorForm, requireConnector, userPage } from "./guard.ts";
 
 export function tryRoutes(deps: PageDeps): Route[] {
   return [
-    pageRoute("GET", "/connectors/:id/try", (c) =>
-      asUser(c, deps, async (session) => show(await requireConnector(c, deps), session, deps, {})),
+    userPage("/connectors/:id/try", deps, async (session, c) =>
+      show(await requireConnector(c, deps), session, deps, {}),
     ),
     connectorForm("try", deps, async ({ session, fields, connector }) => {
       const tool = fields.require("tool");
@@ -34,9 +32,16 @@ export function tryRoutes(deps: PageDeps): Route[] {
     connectorForm("try/answer", deps, async ({ session, fields, connector }) => {
       const answer = fields.require("answer");
       if (!isAnswer(answer)) throw new OAuthError("invalid_request", "The answer is accept, decline or cancel");
-      const pending = await deps.pendingCalls.take(connector, session, fields.require("call"));
-      const seen = await orProblem(() => answerQuestions(connector, session, { pending, answer }, deps));
-      return show(connector, session, deps, { input: JSON.stringify(pending.call.input), ...seen });
+      const { call, asked, round } = await deps.pendingCalls.take(connector, session, fields.require("call"));
+      const { questions, requestState, takesAnswers } = asked;
+      const seen = await orProblem(async () => {
+        // A server of 2025-11-25 expects no answer: the call just does not take place.
+        if (!takesAnswers && answer !== "accept")
+          return { problem: "You did not open the address. The tool was not called" };
+        const retry = { answers: answersTo(questions, answer), ...defined({ requestState }) };
+        return callTool(connector, session, { call: takesAnswers ? { ...call, retry } : call, round: round + 1 }, deps);
+      });
+      return show(connector, session, deps, { input: JSON.stringify(call.input), ...seen });
     }),
   ];
 }
@@ -44,20 +49,6 @@ export function tryRoutes(deps: PageDeps): Route[] {
 const isAnswer = (text: string): text is LinkAnswer => ["accept", "decline", "cancel"].includes(text);
 
 type Seen = Partial<Pick<TryPage, "tools" | "called" | "asked" | "problem">>;
-
-async function answerQuestions(
-  connector: Connector,
-  session: SignedIn,
-  { pending, answer }: { readonly pending: PendingCall; readonly answer: LinkAnswer },
-  deps: PageDeps,
-): Promise<Seen> {
-  const { call, asked, round } = pending;
-  const { questions, requestState, takesAnswers } = asked;
-  // A server of 2025-11-25 expects no answer: the call just does not take place.
-  if (!takesAnswers && answer !== "accept") return { problem: "You did not open the address. The tool was not called" };
-  const retry = { answers: answersTo(questions, answer), ...(requestState === undefined ? {} : { requestState }) };
-  return callTool(connector, session, { call: takesAnswers ? { ...call, retry } : call, round: round + 1 }, deps);
-}
 
 async function callTool(
   connector: Connector,
@@ -94,15 +85,12 @@ async function orProblem(see: () => Promise<Seen>): Promise<Seen> {
   }
 }
 
-function parseInput(text: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
+function parseInput(text: string): JsonObject {
   try {
-    value = JSON.parse(text);
+    const value = JSON.parse(text) as JsonValue;
+    if (isJsonObject(value)) return value;
   } catch {
-    throw notAnObject();
+    // Not JSON at all.
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw notAnObject();
-  return value as Record<string, unknown>;
+  throw new OAuthError("invalid_request", "The input must be a JSON object");
 }
-
-const notAnObject = (): OAuthError => new OAuthError("invalid_request", "The input must be a JSON object");

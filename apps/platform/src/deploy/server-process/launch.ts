@@ -62,16 +62,12 @@ export function serverEnvironment(
     PLATFORM_OAUTH_CALLBACK_URL: callbackUrl,
     HOST: "127.0.0.1",
     PORT: String(port),
-    ...(table === undefined ? {} : tableVariables(table)),
-  };
-}
-
-function tableVariables({ name, region, keyArn, mode, sdk }: ProvisionedTable): Record<string, string> {
-  return {
-    ...sdk,
-    DB_TABLE_NAME: name,
-    DB_TABLE_REGION: region,
-    TOKEN_ENCRYPTION_KMS_KEY_ID: keyArn,
-    TOKEN_ENCRYPTION_MODE: mode,
+    ...(table && {
+      ...table.sdk,
+      DB_TABLE_NAME: table.name,
+      DB_TABLE_REGION: table.region,
+      TOKEN_ENCRYPTION_KMS_KEY_ID: table.keyArn,
+      TOKEN_ENCRYPTION_MODE: table.mode,
+    }),
   };
 }
