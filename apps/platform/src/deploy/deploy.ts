@@ -4,40 +4,27 @@
  * only the address it claimed has changed. Before it: commands/run.ts. After it: commands/run.ts
  * again, which keeps the server running and calls `stop`.
  */
-import { type Clock, defined, type Fetch, OAuthError } from "@oauth-broker/oauth-core";
+import { type Fetch, OAuthError } from "@oauth-broker/oauth-core";
 import { splitList } from "@oauth-broker/service/configuration";
 import { listen, type Listening, type Log } from "@oauth-broker/service";
+import { systemVariables } from "../config.ts";
 import type { Connector } from "../connectors/connector.ts";
 import type { Upstream } from "../ingress/authenticate.ts";
 import { callbackWarning, redirectUriOf } from "../oauth/redirect-uri.ts";
 import { createIngress, freePort } from "../routes/ingress.ts";
 import type { Storage } from "../storage.ts";
 import type { Check } from "./connection-test/check.ts";
+import { type CommandContext, logFileOf, type Project } from "./commands/context.ts";
 import { type ConnectionTest, testConnection } from "./connection-test/connection-test.ts";
 import { type Keeper, startServerProcess } from "./server-process/process.ts";
 import type { ServiceFile } from "./service-file/service-file.ts";
 import { commandPath, serverEnvironment, startCommand } from "./server-process/launch.ts";
 import { keepTableMode, provideTable, type Table } from "./table.ts";
 
-export interface DeployRequest {
-  /** The folder of the server's project. */
-  readonly folder: string;
-  readonly service: ServiceFile;
-}
-
-export interface DeployDeps {
-  readonly storage: Storage;
-  readonly now: Clock;
+export interface DeployDeps extends CommandContext {
   readonly log: Log;
   readonly fetch: Fetch;
   readonly keeper: Keeper;
-  /** The URL of the platform: `https://platform.example.com`. */
-  readonly platformUrl: string;
-  readonly logFile: string;
-  /** The variables that programs need to run: PATH and the like. */
-  readonly system: Readonly<Record<string, string>>;
-  readonly onStep?: (step: string) => void;
-  readonly onCheck?: (check: Check) => void;
 }
 
 export interface Deployed {
@@ -54,12 +41,13 @@ export interface Deployed {
  * @throws Error for the operator: no such connector, nothing to start, a server that does not
  *   start, a port that is taken
  */
-export async function deploy({ folder, service }: DeployRequest, deps: DeployDeps): Promise<Deployed> {
-  const { storage, onStep = () => undefined } = deps;
-  const { connectors } = storage;
-  const connector = await connectors.find(service.name);
+export async function deploy({ folder, service }: Project, deps: DeployDeps): Promise<Deployed> {
+  const { storage, config, environment } = deps;
+  const { platformUrl } = config;
+  const onStep = (step: string): void => deps.say(`• ${step}`);
+  const connector = await storage.connectors.find(service.name);
   if (connector === undefined) throw new Error(`There is no connector ${service.name} yet. Run deploy init first.`);
-  const warning = callbackWarning(connector, deps.platformUrl);
+  const warning = callbackWarning(connector, platformUrl);
   if (warning !== undefined) onStep(`Warning: ${warning}`);
   const command = startCommand(folder);
   const opened: (() => Promise<void>)[] = [];
@@ -78,14 +66,15 @@ export async function deploy({ folder, service }: DeployRequest, deps: DeployDep
     const deploymentUrl = await claimUrl(connector, storage);
     const port = await freePort();
     onStep(`Starting ${service.name}: ${command}`);
-    const environment = serverEnvironment(service, {
+    const own = serverEnvironment(service, {
       deploymentUrl,
-      callbackUrl: redirectUriOf(connector, deps.platformUrl),
+      callbackUrl: redirectUriOf(connector, platformUrl),
       port,
       table,
-      system: { ...deps.system, PATH: commandPath(folder, deps.system["PATH"]) },
+      system: { ...systemVariables(environment), PATH: commandPath(folder, environment["PATH"]) },
     });
-    const server = await startServerProcess({ command, folder, environment, logFile: deps.logFile }, deps);
+    const logFile = logFileOf(config, service.name);
+    const server = await startServerProcess({ command, folder, environment: own, logFile }, deps);
     opened.push(server.stop);
     const upstream = await upstreamOf(service, deploymentUrl, port, storage);
     const ingress = await openIngress(upstream, deps);
@@ -155,13 +144,18 @@ async function openIngress(upstream: Upstream, { log }: Pick<DeployDeps, "log">)
 async function testOf(
   { id }: Connector,
   upstream: Upstream,
-  { storage, fetch, platformUrl, onCheck }: DeployDeps,
+  { storage, fetch, config, say }: DeployDeps,
 ): Promise<ConnectionTest> {
   // Reads the settings again: an administrator may have entered the client while the server
   // started.
   const connector = await storage.connectors.find(id);
   if (connector === undefined) throw new OAuthError("not_found", "This connector does not exist any more");
   const { settings } = connector;
-  const subject = { ...upstream, settings, callbackUrl: redirectUriOf(connector, platformUrl) };
-  return testConnection(subject, { fetch, ...defined({ onCheck }) });
+  const subject = { ...upstream, settings, callbackUrl: redirectUriOf(connector, config.platformUrl) };
+  return testConnection(subject, { fetch, onCheck: (check) => say(describeCheck(check)) });
+}
+
+function describeCheck({ outcome, said, remedy }: Check): string {
+  const mark = { passed: "✓", client_missing: "○", failed: "✗" }[outcome];
+  return remedy === undefined ? `  ${mark} ${said}` : `  ${mark} ${said}\n    → ${remedy}`;
 }

@@ -10,16 +10,13 @@ import type { ServiceFile } from "./service-file/service-file.ts";
 
 export type TableMode = "bridge" | "encrypted";
 
-export interface ProvisionedTable {
+export interface Table {
   readonly name: string;
   readonly region: string;
   readonly keyArn: string;
   readonly mode: TableMode;
   /** Endpoints and credentials for the AWS SDK on this machine. */
   readonly sdk: Readonly<Record<string, string>>;
-}
-
-export interface Table extends ProvisionedTable {
   close(): Promise<void>;
 }
 

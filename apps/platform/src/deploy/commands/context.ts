@@ -20,15 +20,17 @@ export interface CommandContext {
   readonly print: (text: string) => void;
 }
 
+export interface Project {
+  /** An absolute path. */
+  readonly folder: string;
+  readonly service: ServiceFile;
+}
+
 /**
  * @param given the variables for `env:NAME`; absent: references are left as they are
  * @throws ConfigError; Error without a service.yaml
  */
-export function readProject(
-  folder: string,
-  { start }: Pick<CommandContext, "start">,
-  given?: Given,
-): { readonly folder: string; readonly service: ServiceFile } {
+export function readProject(folder: string, { start }: Pick<CommandContext, "start">, given?: Given): Project {
   const project = resolve(start, folder);
   const file = join(project, "service.yaml");
   let text: string;

@@ -4,23 +4,17 @@
  * outcome on stdout.
  */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import type { Log } from "@oauth-broker/service";
 import { EXIT } from "../../cli.ts";
-import { systemVariables } from "../../config.ts";
-import type { Check } from "../connection-test/check.ts";
-import { type CommandContext, logFileOf, readProject } from "./context.ts";
-import { deploy, type Deployed } from "../deploy.ts";
+import { readProject } from "./context.ts";
+import { deploy, type DeployDeps, type Deployed } from "../deploy.ts";
 import { type Holder, isProcessAlive, type Lease, takeLease } from "../lease.ts";
-import type { Keeper } from "../server-process/process.ts";
 
-export interface RunContext extends CommandContext {
+export interface RunContext extends Omit<DeployDeps, "fetch"> {
   /**
    * The variables of `environment` that the server may receive when its service.yaml refers to
    * them.
    */
   readonly allowed: readonly string[];
-  readonly log: Log;
-  readonly keeper: Keeper;
   /** Settles at a signal to stop. */
   readonly stopped: Promise<void>;
 }
@@ -48,16 +42,8 @@ export async function runDeploy(folder: string, context: RunContext): Promise<nu
   void context.stopped.then(() => (signal.came = true));
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
   try {
-    const deploying = deploy(project, {
-      ...context,
-      fetch: egress.fetch,
-      platformUrl: context.config.platformUrl,
-      logFile: logFileOf(context.config, name),
-      system: systemVariables(environment),
-      onStep: (step) => context.say(`• ${step}`),
-      onCheck: (check) => context.say(describeCheck(check)),
-    });
-    return await keepRunning(await deploying, taken.lease, context);
+    const deployed = await deploy(project, { ...context, fetch: egress.fetch });
+    return await keepRunning(deployed, taken.lease, context);
   } catch (error) {
     // Ctrl-C reaches the server too, so its end is expected then.
     if (!signal.came) throw error;
@@ -92,11 +78,6 @@ async function keepRunning(deployed: Deployed, lease: Lease, { say, print, stopp
 function outcomeOf({ connector, test }: Deployed): Readonly<Record<string, string>> {
   const isServed = test.outcome === "passed" && connector.serverUrl !== undefined;
   return { state: connector.state, test: test.outcome, ...(isServed ? { url: connector.serverUrl } : {}) };
-}
-
-function describeCheck({ outcome, said, remedy }: Check): string {
-  const mark = { passed: "✓", client_missing: "○", failed: "✗" }[outcome];
-  return remedy === undefined ? `  ${mark} ${said}` : `  ${mark} ${said}\n    → ${remedy}`;
 }
 
 function summaryOf({ connector, test }: Deployed): string {

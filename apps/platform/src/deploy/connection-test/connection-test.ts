@@ -18,20 +18,21 @@ export interface ConnectionTest {
   readonly checks: readonly Check[];
 }
 
-export interface TestDeps {
-  readonly fetch: Fetch;
-  /** Called as soon as each result is known. */
-  readonly onCheck?: (check: Check) => void;
-}
-
-/** Does not throw: a failure is a result of the test. */
-export async function testConnection(subject: Subject, { fetch, onCheck }: TestDeps): Promise<ConnectionTest> {
+/**
+ * Does not throw: a failure is a result of the test.
+ *
+ * @param deps.onCheck called as soon as each result is known
+ */
+export async function testConnection(
+  subject: Subject,
+  { fetch, onCheck }: { readonly fetch: Fetch; readonly onCheck: (check: Check) => void },
+): Promise<ConnectionTest> {
   const checks: Check[] = [];
   let running: CheckName = "challenge";
   const report = (found: Omit<Check, "name">): void => {
     const check = { name: running, ...found };
     checks.push(check);
-    onCheck?.(check);
+    onCheck(check);
   };
   try {
     await stepsOf(subject, fetch, async (name, make) => {

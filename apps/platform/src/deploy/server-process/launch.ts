@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import type { ServiceFile } from "../service-file/service-file.ts";
-import type { ProvisionedTable } from "../table.ts";
+import type { Table } from "../table.ts";
 
 const BUILT = join("dist", "main.js");
 
@@ -43,7 +43,7 @@ export interface Injected {
   readonly deploymentUrl: string;
   readonly callbackUrl: string;
   readonly port: number;
-  readonly table: ProvisionedTable | undefined;
+  readonly table: Omit<Table, "close"> | undefined;
   /** From the environment of the deploying process, only what programs need to run. */
   readonly system: Readonly<Record<string, string>>;
 }
