@@ -2,9 +2,10 @@
  * Tests POST /mcp: without a token, with an invalid token, and for a server without OAuth with the
  * platform's token.
  */
+import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
-import { ask, fault, isBlocked, type Subject } from "./check.ts";
+import { ask, fault, isBlocked, memberOf, type Subject } from "./check.ts";
 
 const INITIALIZE = {
   jsonrpc: "2.0",
@@ -14,20 +15,18 @@ const INITIALIZE = {
 };
 const ONLY_MCP = "Answer POST /mcp without a valid token with 401 and the header WWW-Authenticate: Bearer.";
 
-export interface Challenge {
-  readonly resourceMetadata?: string;
-}
-
-export async function requireChallenge(subject: Subject, fetch: Fetch): Promise<{ said: string; value: Challenge }> {
+/** @returns where the challenge says that the metadata of the resource is, if it does */
+export async function requireChallenge(
+  subject: Subject,
+  fetch: Fetch,
+): Promise<{ said: string; value: string | undefined }> {
   const answer = await postMcp(subject, fetch);
   if (answer.status !== 401 || !isBearerChallenge(answer)) {
     throw fault(`POST /mcp without a token answers ${answer.status}, not 401 with WWW-Authenticate: Bearer.`, ONLY_MCP);
   }
-  const [, resourceMetadata] = /resource_metadata="([^"]*)"/.exec(answer.headers.get("www-authenticate") ?? "") ?? [];
-  return {
-    said: "POST /mcp without a token is refused: 401, WWW-Authenticate: Bearer.",
-    value: resourceMetadata === undefined ? {} : { resourceMetadata },
-  };
+  const { resourceMetadataUrl } = extractWWWAuthenticateParams(answer);
+  const said = "POST /mcp without a token is refused: 401, WWW-Authenticate: Bearer.";
+  return { said, value: resourceMetadataUrl?.href };
 }
 
 /** The ingress lets any bearer token pass, so the server itself has to refuse this one. */
@@ -35,9 +34,10 @@ export async function requireTokenRefused(subject: Subject, fetch: Fetch): Promi
   const answer = await postMcp(subject, fetch, `connection-test-${randomToken(16)}`);
   if (answer.status === 401 && isBearerChallenge(answer)) return { said: "The server refuses an invalid token." };
   if (answer.status === 503) {
-    const reason = await reasonOf(answer);
+    const reason = await memberOf(answer, "reason");
+    const why = typeof reason === "string" && /^[a-z_]{1,64}$/.test(reason) ? ` (${reason})` : "";
     throw fault(
-      `The server cannot check tokens now: it answers 503${reason === undefined ? "" : ` (${reason})`}.`,
+      `The server cannot check tokens now: it answers 503${why}.`,
       reason === "vendor_credentials_rejected"
         ? "The vendor refuses the server's client: correct VENDOR_CLIENT_ID and VENDOR_CLIENT_SECRET."
         : "It cannot reach its vendor, table or key service. Read its output with deploy logs.",
@@ -45,12 +45,6 @@ export async function requireTokenRefused(subject: Subject, fetch: Fetch): Promi
   }
   const who = answer.ok ? "accepts any caller" : `answers ${answer.status}`;
   throw fault(`The server ${who} with an invalid token; it must answer 401.`, ONLY_MCP);
-}
-
-async function reasonOf(answer: Response): Promise<string | undefined> {
-  const body: unknown = await answer.json().catch(() => undefined);
-  const reason = typeof body === "object" && body !== null && "reason" in body ? body.reason : undefined;
-  return typeof reason === "string" && /^[a-z_]{1,64}$/.test(reason) ? reason : undefined;
 }
 
 export async function requireInitialize(subject: Subject, fetch: Fetch): Promise<{ said: string }> {

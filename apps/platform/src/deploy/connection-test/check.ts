@@ -2,7 +2,7 @@
  * The types of the connection test: its subject, the result of one check, and the fault that ends
  * it.
  */
-import type { Fetch, Secret } from "@oauth-broker/oauth-core";
+import { type Fetch, isJsonObject, type JsonValue, type Secret } from "@oauth-broker/oauth-core";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
 import type { ConnectorSettings } from "../../connectors/connector.ts";
 import type { ServiceFile } from "../service-file/service-file.ts";
@@ -53,6 +53,12 @@ export async function ask(fetch: Fetch, url: string, init: RequestInit = {}): Pr
     const { pathname } = new URL(url);
     throw fault(`${pathname} gave no usable answer.`, "Read the server's output with deploy logs.");
   }
+}
+
+/** @returns a member of the JSON object that a server answered with */
+export async function memberOf(answer: Response, name: string): Promise<unknown> {
+  const body = (await answer.json().catch(() => null)) as JsonValue;
+  return isJsonObject(body) ? body[name] : undefined;
 }
 
 /**

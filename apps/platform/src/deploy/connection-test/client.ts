@@ -2,7 +2,6 @@
  * Compares the connector's settings with the server's mode: whether there is an OAuth client, and
  * whether it is of the kind this server needs.
  */
-import type { ConnectorSettings } from "../../connectors/connector.ts";
 import { vendorProblem } from "../../connectors/vendor.ts";
 import { fault, type Subject } from "./check.ts";
 
@@ -24,21 +23,22 @@ export function settingsCheck({ mode, settings }: Subject): { said: string } {
  * @throws Fault client_missing when none is entered
  */
 export function clientCheck({ settings }: Pick<Subject, "settings">): { said: string } {
-  const { registration } = settings;
+  const { registration, clientId, vendorOrIssuer, authorizationUrl, tokenUrl } = settings;
   if (registration === "hosted_server") {
     throw fault(
       "The connector's settings are for a hosted server, and this one is pre-registered.",
       "On its Settings tab, set Registration to Pre-registered Client.",
     );
   }
-  if (!hasClient(settings)) {
+  const hasClient = registration === "broker" || (registration === "pre_registered_client" && clientId !== undefined);
+  if (!hasClient) {
     throw fault(
       "The server answers 401, and no OAuth client is configured.",
       "On the connector's Settings tab set Authentication to OAuth 2.1 and Registration to Pre-registered Client, enter the client, and deploy again.",
       "client_missing",
     );
   }
-  if (!knowsEndpoints(settings)) {
+  if (vendorOrIssuer === undefined && (authorizationUrl === undefined || tokenUrl === undefined)) {
     throw fault(
       "The place where users authorize is unknown: Authorization URL or Token URL is empty, and there is no vendor or issuer to discover them from.",
       "Enter both URLs, or the vendor or its issuer, on the connector's Settings tab.",
@@ -49,13 +49,4 @@ export function clientCheck({ settings }: Pick<Subject, "settings">): { said: st
     throw fault(`The connector's ${problem.path} ${problem.problem}.`, "Correct it on the connector's Settings tab.");
   }
   return { said: "An OAuth client is configured." };
-}
-
-function hasClient({ registration, clientId }: ConnectorSettings): boolean {
-  if (registration === "broker") return true;
-  return registration === "pre_registered_client" && clientId !== undefined;
-}
-
-function knowsEndpoints({ authorizationUrl, tokenUrl, vendorOrIssuer }: ConnectorSettings): boolean {
-  return vendorOrIssuer !== undefined || (authorizationUrl !== undefined && tokenUrl !== undefined);
 }

@@ -61,13 +61,13 @@ async function stepsOf(subject: Subject, fetch: Fetch, check: Step): Promise<voi
     await check("settings", () => settingsCheck(subject));
     return;
   }
-  const { value: challenge } = await check("challenge", () => requireChallenge(subject, fetch));
+  const { value: described } = await check("challenge", () => requireChallenge(subject, fetch));
   await check("token", () => requireTokenRefused(subject, fetch));
   if (subject.mode === "pre-registered") {
     await check("client", () => clientCheck(subject));
     return;
   }
-  const { value: metadata } = await check("discovery", () => discover(subject, challenge, fetch));
+  const { value: metadata } = await check("discovery", () => discover(subject, described, fetch));
   await check("settings", () => settingsCheck(subject));
   const { value: client } = await check("client", () => requireClient(subject, metadata, fetch));
   await check("authorization", () => requireAuthorization(subject, metadata, client, fetch));

@@ -6,8 +6,7 @@
 import type { Fetch } from "@oauth-broker/oauth-core";
 import * as oauth from "oauth4webapi";
 import { requireTypes } from "../../oauth/hosted-server/protected-resource.ts";
-import type { Challenge } from "./bearer.ts";
-import { ask, blockedBy, fault, isBlocked, type Subject } from "./check.ts";
+import { ask, blockedBy, fault, isBlocked, memberOf, type Subject } from "./check.ts";
 import { isExposed } from "../service-file/expose.ts";
 
 const RESOURCE = "/.well-known/oauth-protected-resource";
@@ -18,11 +17,11 @@ type Metadata = oauth.AuthorizationServer;
 
 export async function discover(
   subject: Subject,
-  { resourceMetadata }: Challenge,
+  named: string | undefined,
   fetch: Fetch,
 ): Promise<{ said: string; value: Metadata }> {
   await requireImplemented(subject, fetch);
-  const described = await resourceMetadataOf(subject, resourceMetadata, fetch);
+  const described = await resourceMetadataOf(subject, named, fetch);
   const metadata = await serverMetadata(subject, fetch);
   requireEndpoints(subject, metadata);
   const where = described === 0 ? "the server's metadata" : "the metadata of resource and server";
@@ -37,7 +36,10 @@ async function requireImplemented({ deploymentUrl, expose }: Subject, fetch: Fet
       const answer = await ask(fetch, deploymentUrl + path);
       // A route for POST only may answer 404 to GET.
       const last = answer.status === 404 ? await ask(fetch, deploymentUrl + path, { method: "POST" }) : answer;
-      return { path, status: last.status, isBehindAuth: isBlocked(last.status) && !(await asksForClient(last)) };
+      // An endpoint that authenticates clients says so to a request without one; a middleware does not.
+      //= rfc6749#5.2
+      const asksForClient = (await memberOf(last, "error")) === "invalid_client";
+      return { path, status: last.status, isBehindAuth: isBlocked(last.status) && !asksForClient };
     }),
   );
   for (const { path, status, isBehindAuth } of answers) {
@@ -49,13 +51,6 @@ async function requireImplemented({ deploymentUrl, expose }: Subject, fetch: Fet
       );
     }
   }
-}
-
-/** An endpoint that authenticates clients says so to a request without one; a middleware does not. */
-//= rfc6749#5.2
-async function asksForClient(answer: Response): Promise<boolean> {
-  const body: unknown = await answer.json().catch(() => undefined);
-  return typeof body === "object" && body !== null && "error" in body && body.error === "invalid_client";
 }
 
 /**

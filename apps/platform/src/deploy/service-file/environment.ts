@@ -79,10 +79,8 @@ function referred(name: string, given: Given): Value {
   }
   const value = variables[name];
   if (value !== undefined && value !== "") return checked(value);
-  const meant = nearest(
-    name,
-    allowed.filter((other) => variables[other] !== undefined),
-  );
+  const set = allowed.filter((other) => variables[other] !== undefined);
+  const meant = nearest(name, set);
   const hint = meant === undefined ? "" : ` (${meant} is)`;
   return { problem: `refers to ${name}, which is not set in this environment${hint}`, example };
 }

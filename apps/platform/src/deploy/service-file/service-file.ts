@@ -66,15 +66,10 @@ function readFields(text: string, problems: Problem[]): Fields | undefined {
 function readFile(fields: Fields, given: Given | undefined, problems: Problem[]): ServiceFile {
   requireKnownKeys(fields, Object.keys(FIELDS), "", problems);
   const { name, mode, enable_db: enableDb = false } = fields;
-  if (typeof name !== "string" || !isConnectorId(name)) {
-    problems.push(wrong("name", name));
-  }
-  if (!isMode(mode)) {
-    problems.push(wrong("mode", mode));
-  }
-  if (typeof enableDb !== "boolean") {
-    problems.push(wrong("enable_db", enableDb));
-  } else if (mode === "hosted" && !enableDb) {
+  if (typeof name !== "string" || !isConnectorId(name)) problems.push(wrong("name", name));
+  if (!isMode(mode)) problems.push(wrong("mode", mode));
+  if (typeof enableDb !== "boolean") problems.push(wrong("enable_db", enableDb));
+  else if (mode === "hosted" && !enableDb) {
     const problem = "is needed in hosted mode: the server keeps its users' tokens in the table";
     problems.push({ path: "enable_db", problem, example: FIELDS.enable_db.example });
   }
@@ -110,11 +105,8 @@ function requireKnownKeys(fields: Fields, known: readonly string[], prefix: stri
     if (known.includes(key)) continue;
     const meant = nearest(key, known);
     const shown = /^[\w.-]{1,64}$/.test(key) ? key : "a key";
-    problems.push({
-      path: `${prefix}${shown}`,
-      problem: meant === undefined ? "is not a key of service.yaml" : `is not a key of service.yaml: ${meant}?`,
-      expected: known.join(", "),
-    });
+    const problem = `is not a key of service.yaml${meant === undefined ? "" : `: ${meant}?`}`;
+    problems.push({ path: prefix + shown, problem, expected: known.join(", ") });
   }
 }
 

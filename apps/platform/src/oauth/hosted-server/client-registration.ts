@@ -33,11 +33,7 @@ export interface HostedClient {
   readonly clientSecret?: Secret;
   /** Its authentication method at the token endpoint. */
   readonly method: Method;
-}
-
-/** A client that a server registered for the platform. */
-export interface RegisteredClient extends HostedClient {
-  /** Absent when there is not secret or it does not expire. */
+  /** Absent when there is no secret or it does not expire. */
   readonly secretExpiresAt?: EpochSeconds;
 }
 
@@ -76,7 +72,7 @@ export function registrationOf(redirectUri: string, method: Method) {
 export async function registerAt(
   server: HostedServer,
   { redirectUri, fetch, now }: Pick<HostedClientDeps, "redirectUri" | "fetch" | "now">,
-): Promise<RegisteredClient> {
+): Promise<HostedClient> {
   if (server.registrationEndpoint === undefined) throw broken("no_registration", "registers no clients");
   const requested = registrationOf(redirectUri, firstOf(METHODS, server.metadata));
   try {

@@ -7,7 +7,7 @@ import { buildDiscoveryUrls } from "@modelcontextprotocol/client";
 import { defined, type Fetch } from "@oauth-broker/oauth-core";
 import { type AuthorizationServer, processDiscoveryResponse } from "oauth4webapi";
 import { discoverResource, requireOwn, requireTypes } from "./protected-resource.ts";
-import { broken, down, reach } from "./failure.ts";
+import { ask, broken } from "./failure.ts";
 
 export interface HostedServer {
   readonly issuer: string;
@@ -45,7 +45,7 @@ export async function discoverServer(
   const { origin } = new URL(serverUrl);
   const { issuer, resource, scope } = await discoverResource(serverUrl, fetch);
   if (!foreignAuthorizationServers) requireOwn(issuer, origin);
-  const metadata = await reach(() => serverMetadata(issuer, fetch));
+  const metadata = await serverMetadata(issuer, fetch);
   const { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = metadata;
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) {
     throw broken("no_server_metadata", "names no authorization or token endpoint");
@@ -97,8 +97,7 @@ async function serverMetadata(issuer: string, fetch: Fetch): Promise<Authorizati
   if (URL.parse(issuer) === null) throw broken("no_server_metadata", "names an authorization server that is not a URL");
   for (const { url } of buildDiscoveryUrls(issuer)) {
     // The next place is tried only when this one has no metadata.
-    const answer = await fetch(url.href, { headers: { accept: "application/json" } });
-    if (answer.status >= 500) throw down();
+    const answer = await ask(fetch, url.href);
     if (answer.status === 404) continue;
     try {
       // oxlint-disable-next-line no-await-in-loop

@@ -3,11 +3,10 @@
  * the path, otherwise at the root. A server may have none: then it is its own authorization server.
  * Before it: only the URL is known. After it: discover.ts.
  */
-import { defined } from "@oauth-broker/oauth-core";
 import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import type { Fetch } from "@oauth-broker/oauth-core";
 import { processResourceDiscoveryResponse } from "oauth4webapi";
-import { broken, down, reach } from "./failure.ts";
+import { ask, broken } from "./failure.ts";
 
 export interface ProtectedResource {
   /** Its own identifier, byte for byte, which tokens are for; without metadata its URL. */
@@ -26,10 +25,12 @@ const RESOURCE = "/.well-known/oauth-protected-resource";
  *   `foreign_endpoint`; temporarily_unavailable
  */
 export async function discoverResource(serverUrl: string, fetch: Fetch): Promise<ProtectedResource> {
-  const challenge = await reach(() => challengeOf(serverUrl, fetch));
-  const metadata = await reach(() => resourceMetadata(serverUrl, challenge.resourceMetadata, fetch));
-  const { resource, authorization_servers: issuers = [], scopes_supported: scopes } = metadata ?? ownServer(serverUrl);
-  const [issuer] = issuers;
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const answer = await ask(fetch, serverUrl, { method: "POST", headers, body: PROBE });
+  if (answer.status !== 401) throw broken("no_challenge", "did not answer 401 to a request without a token");
+  const challenge = extractWWWAuthenticateParams(answer);
+  const metadata = await resourceMetadata(serverUrl, challenge.resourceMetadataUrl?.href, fetch);
+  const { resource, authorization_servers: [issuer] = [], scopes_supported: scopes } = metadata;
   if (issuer === undefined) throw broken("no_resource_metadata", "names no authorization server");
   //= mcp-2026-07-28/authorization#scope-selection-strategy
   const scope = challenge.scope ?? scopes?.join(" ");
@@ -68,45 +69,20 @@ export function requireOwn(url: string, origin: string): void {
   throw broken("foreign_endpoint", "leads to a host other than its own");
 }
 
-async function challengeOf(
-  serverUrl: string,
-  fetch: Fetch,
-): Promise<{ readonly resourceMetadata?: string; readonly scope?: string }> {
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const answer = await fetch(serverUrl, { method: "POST", headers, body: PROBE });
-  if (answer.status >= 500) throw down();
-  if (answer.status !== 401) throw broken("no_challenge", "did not answer 401 to a request without a token");
-  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
-  return {
-    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadata: resourceMetadataUrl.href }),
-    ...defined({ scope }),
-  };
-}
-
 type Metadata = Awaited<ReturnType<typeof processResourceDiscoveryResponse>>;
 
-/** As MCP clients assumed before the protocol knew RFC 9728 (2025-03-26). */
-function ownServer(serverUrl: string): Metadata {
-  return { resource: serverUrl, authorization_servers: [new URL(serverUrl).origin] };
-}
-
-/** @returns undefined when the 401 names no place and neither of the usual two has any */
-async function resourceMetadata(
-  serverUrl: string,
-  named: string | undefined,
-  fetch: Fetch,
-): Promise<Metadata | undefined> {
+async function resourceMetadata(serverUrl: string, named: string | undefined, fetch: Fetch): Promise<Metadata> {
   const { origin, pathname } = new URL(serverUrl);
   if (named !== undefined) requireOwn(named, origin);
   for (const url of named === undefined ? [origin + RESOURCE + pathname, origin + RESOURCE] : [named]) {
     // The second place is tried only when the first has no metadata.
-    const answer = await fetch(url, { headers: { accept: "application/json" } });
-    if (answer.status >= 500) throw down();
+    const answer = await ask(fetch, url);
     if (named === undefined && answer.status >= 400) continue;
     const names = url === origin + RESOURCE ? [serverUrl, origin] : [serverUrl];
     return describedAs(names, answer);
   }
-  return undefined;
+  // None: as MCP clients assumed before the protocol knew RFC 9728 (2025-03-26).
+  return { resource: serverUrl, authorization_servers: [origin] };
 }
 
 /** At the root the metadata describes the server itself, or its whole origin. */
