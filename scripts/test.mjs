@@ -5,11 +5,11 @@
 // `npm test -- --force`). What failed is named once more at the end, each on a line `failed: ...`. The
 // last line is always `N passed, N failed, N skipped`; the exit code is 0 only when at least one test
 // passed and none failed.
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename, join, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import { USAGE_EXIT_CODE } from "../packages/oauth-core/src/mechanics/command-line.ts";
 import { nearest } from "../packages/oauth-core/src/mechanics/nearest.ts";
 import { readOptions } from "./usage.mjs";
@@ -72,17 +72,8 @@ export function nameFailures(report, root) {
     });
 }
 
-/**
- * @returns the workspaces that turbo will test with these arguments; none when it refuses them,
- *   which its run then explains
- */
-function plannedWorkspaces({ name: planned, results }, args) {
-  const { stdout, status } = spawnSync("turbo", ["run", planned, "--dry=json", ...args], { encoding: "utf8", shell });
-  if (status !== 0) return [];
-  return JSON.parse(stdout)
-    .tasks.filter(({ task, command }) => task === planned && command !== "<NONEXISTENT>")
-    .map(({ package: name, directory }) => ({ name, results: join(directory, "coverage", results) }));
-}
+/** @returns the paths of reports from the root, in order */
+const findReports = ({ results }) => globSync(`{packages/*,apps/*,e2e,tooling}/coverage/${results}`).sort();
 
 /** @returns paths of test files from the root, in order */
 function findTestFiles() {
@@ -165,7 +156,7 @@ async function runTurbo(name, args, env) {
   return code ?? 1;
 }
 
-/** @returns undefined for a report that is missing or incomplete */
+/** @returns undefined for a report that is missing, or not written to its end */
 export function readReport(results) {
   try {
     const report = JSON.parse(readFileSync(results, "utf8"));
@@ -173,14 +164,6 @@ export function readReport(results) {
   } catch {
     return undefined;
   }
-}
-
-/** @returns the workspaces of the chosen files, as plannedWorkspaces has them */
-function chosenWorkspaces({ results }, chosen) {
-  return chosen.map(([workspace]) => ({
-    name: JSON.parse(readFileSync(join(workspace, "package.json"), "utf8")).name,
-    results: join(workspace, "coverage", results),
-  }));
 }
 
 async function main(task, args) {
@@ -201,17 +184,18 @@ async function main(task, args) {
     console.log(`No path of a test file contains ${words.join(" or ")}.${hint}`);
     return 1;
   }
-  const workspaces = words.length > 0 ? chosenWorkspaces(task, chosen) : plannedWorkspaces(task, args);
   // Every file that exists afterwards was written, or restored from turbo's cache, by this run.
-  for (const { results } of workspaces) rmSync(results, { force: true });
+  for (const path of findReports(task)) rmSync(path);
   const code = words.length > 0 ? await runChosen(task, chosen) : await runTurbos(task, args);
 
   const total = { passed: 0, failed: 0, skipped: 0 };
   const failures = [];
   console.log("");
-  for (const { name, results } of workspaces) {
-    const report = readReport(results);
-    console.log(`${name}: ${report === undefined ? "no results, which counts as 1 failed" : line(report.counts)}`);
+  for (const path of findReports(task)) {
+    const report = readReport(path);
+    console.log(
+      `${dirname(dirname(path))}: ${report === undefined ? "no results, which counts as 1 failed" : line(report.counts)}`,
+    );
     for (const [key, count] of Object.entries(report?.counts ?? { failed: 1 })) total[key] += count;
     failures.push(...(report?.failures ?? []));
   }
