@@ -119,9 +119,6 @@ resource "aws_kms_key" "key" {
         {
           Sid    = "Administration"
           Effect = "Allow"
-          Principal = {
-            AWS = "arn:${data.aws_partition.current.partition}:iam::${data.aws_caller_identity.current.account_id}:root"
-          }
           Action = [
             "kms:Describe*",
             "kms:Get*",
@@ -140,15 +137,18 @@ resource "aws_kms_key" "key" {
             "kms:UntagResource",
           ]
           Resource = "*"
+          Principal = {
+            AWS = "arn:${data.aws_partition.current.partition}:iam::${data.aws_caller_identity.current.account_id}:root"
+          }
         },
         {
-          Sid    = "Task"
-          Effect = "Allow"
+          Sid      = "Task"
+          Effect   = "Allow"
+          Action   = ["kms:GenerateDataKey", "kms:Decrypt"]
+          Resource = "*"
           Principal = {
             AWS = aws_iam_role.task_role.arn
           }
-          Action   = ["kms:GenerateDataKey", "kms:Decrypt"]
-          Resource = "*"
           Condition = {
             StringEquals = {
               "kms:EncryptionContext:purpose"     = "keyset"
@@ -161,13 +161,13 @@ resource "aws_kms_key" "key" {
       ],
       local.has_key_users ? [
         {
-          Sid    = "KeyUsers"
-          Effect = "Allow"
+          Sid      = "KeyUsers"
+          Effect   = "Allow"
+          Action   = ["kms:GenerateDataKey", "kms:Decrypt"]
+          Resource = "*"
           Principal = {
             AWS = var.key_user_arns
           }
-          Action   = ["kms:GenerateDataKey", "kms:Decrypt"]
-          Resource = "*"
           Condition = {
             StringEquals = {
               "kms:EncryptionContext:purpose"     = "keyset"

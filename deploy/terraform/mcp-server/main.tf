@@ -121,9 +121,6 @@ resource "aws_kms_key" "key" {
         {
           Sid    = "Administration"
           Effect = "Allow"
-          Principal = {
-            AWS = "arn:${data.aws_partition.current.partition}:iam::${data.aws_caller_identity.current.account_id}:root"
-          }
           Action = [
             "kms:Describe*",
             "kms:Get*",
@@ -142,15 +139,18 @@ resource "aws_kms_key" "key" {
             "kms:UntagResource",
           ]
           Resource = "*"
+          Principal = {
+            AWS = "arn:${data.aws_partition.current.partition}:iam::${data.aws_caller_identity.current.account_id}:root"
+          }
         },
         {
-          Sid    = "Task"
-          Effect = "Allow"
+          Sid      = "Task"
+          Effect   = "Allow"
+          Action   = ["kms:GenerateDataKey", "kms:Decrypt"]
+          Resource = "*"
           Principal = {
             AWS = aws_iam_role.task_role.arn
           }
-          Action   = ["kms:GenerateDataKey", "kms:Decrypt"]
-          Resource = "*"
           Condition = {
             StringEquals = {
               "kms:EncryptionContext:purpose"     = ["token-store", "server-key"]
@@ -162,13 +162,13 @@ resource "aws_kms_key" "key" {
       ],
       local.has_key_users ? [
         {
-          Sid    = "KeyUsers"
-          Effect = "Allow"
+          Sid      = "KeyUsers"
+          Effect   = "Allow"
+          Action   = ["kms:GenerateDataKey", "kms:Decrypt"]
+          Resource = "*"
           Principal = {
             AWS = var.key_user_arns
           }
-          Action   = ["kms:GenerateDataKey", "kms:Decrypt"]
-          Resource = "*"
           Condition = {
             StringEquals = {
               "kms:EncryptionContext:purpose"     = ["token-store", "server-key"]
@@ -182,9 +182,6 @@ resource "aws_kms_key" "key" {
         {
           Sid    = "TheTableThroughDynamoDB"
           Effect = "Allow"
-          Principal = {
-            AWS = "*"
-          }
           Action = [
             "kms:Encrypt",
             "kms:Decrypt",
@@ -194,6 +191,9 @@ resource "aws_kms_key" "key" {
             "kms:DescribeKey",
           ]
           Resource = "*"
+          Principal = {
+            AWS = "*"
+          }
           Condition = {
             StringEquals = {
               "kms:CallerAccount" = data.aws_caller_identity.current.account_id

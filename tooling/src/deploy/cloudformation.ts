@@ -19,8 +19,7 @@ import { alarmResource, counterAlarms } from "./cloudwatch.ts";
 
 const ref = (name: string): Json => ({ Ref: name });
 const sub = (text: string): Json => ({ "Fn::Sub": text });
-const kms = (actions: string): string[] => actions.split(" ").map((action) => `kms:${action}`);
-const attribute = (resource: string, name: string): Json => ({ "Fn::GetAtt": [resource, name] });
+const arnOf = (resource: string): Json => ({ "Fn::GetAtt": [resource, "Arn"] });
 
 /** Where the code runs, as the code knows it: region and table. */
 const PLACE = { environment: "${AWS::Region}", table: "${TableName}" };
@@ -78,7 +77,7 @@ export function serverTemplate(alarms: readonly Alarm[]): Json {
       ...commonParameters("mcp-server-tokens"),
     },
     Resources: {
-      Table: table({ SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: attribute("Key", "Arn") }),
+      Table: table({ SSEEnabled: true, SSEType: "KMS", KMSMasterKeyId: arnOf("Key") }),
       ...keyWithAlias("Seals the tokens of an MCP server, and encrypts their table.", contexts, [THROUGH_DYNAMODB]),
       ...taskRole(policyOf(ROLE_ACTIONS.server, contexts)),
       OperatorPolicy: {
@@ -94,7 +93,7 @@ export function serverTemplate(alarms: readonly Alarm[]): Json {
     Outputs: {
       DbTableName: output("DB_TABLE_NAME", ref("Table")),
       DbTableRegion: output("DB_TABLE_REGION", ref("AWS::Region")),
-      TokenEncryptionKmsKeyId: output("TOKEN_ENCRYPTION_KMS_KEY_ID", attribute("Key", "Arn")),
+      TokenEncryptionKmsKeyId: output("TOKEN_ENCRYPTION_KMS_KEY_ID", arnOf("Key")),
       TokenEncryptionMode: output("TOKEN_ENCRYPTION_MODE", ref("TokenEncryptionMode")),
       OperatorPolicyArn: output(
         "A policy for the role of those who run links and token-store; KeyUserArns names that role too",
@@ -146,10 +145,10 @@ const output = (Description: string, Value: Json): Json => ({ Description, Value
 
 function commonOutputs(): Json {
   return {
-    TaskRoleArn: output("The role of the task, taskRoleArn of an ECS task definition", attribute("TaskRole", "Arn")),
+    TaskRoleArn: output("The role of the task, taskRoleArn of an ECS task definition", arnOf("TaskRole")),
     TaskPolicyArn: output("Its policy, for a role of your own elsewhere than in ECS", ref("TaskPolicy")),
-    TableArn: output("The table, for backups", attribute("Table", "Arn")),
-    KeyArn: output("The key", attribute("Key", "Arn")),
+    TableArn: output("The table, for backups", arnOf("Table")),
+    KeyArn: output("The key", arnOf("Key")),
   };
 }
 
@@ -172,37 +171,44 @@ function table(SSESpecification: Json): Json {
   };
 }
 
+const actions = (service: keyof RoleActions, names: readonly string[]): string[] =>
+  names.map((name) => `${service}:${name}`);
+const allow = (Sid: string, Action: readonly string[], more: Json): Json => ({
+  Sid,
+  Effect: "Allow",
+  Action,
+  Resource: "*",
+  ...more,
+});
+const policy = (...Statement: readonly Json[]): Json => ({ Version: "2012-10-17", Statement });
+
 /** All that administration needs, and nothing that opens or seals. */
-const ADMINISTRATION = kms(
-  "Describe* Get* List* Enable* Disable* Update* PutKeyPolicy CreateAlias DeleteAlias RevokeGrant RotateKeyOnDemand ScheduleKeyDeletion CancelKeyDeletion TagResource UntagResource",
-);
+const ADMINISTRATION =
+  "Describe* Get* List* Enable* Disable* Update* PutKeyPolicy CreateAlias DeleteAlias RevokeGrant RotateKeyOnDemand ScheduleKeyDeletion CancelKeyDeletion TagResource UntagResource";
 
 /** As AWS writes it for its own key of DynamoDB: the callers of the table, through DynamoDB alone. */
-const THROUGH_DYNAMODB = {
-  Sid: "TheTableThroughDynamoDB",
-  Effect: "Allow",
-  Principal: { AWS: "*" },
-  Action: kms("Encrypt Decrypt ReEncrypt* GenerateDataKey* CreateGrant DescribeKey"),
-  Resource: "*",
-  Condition: {
-    StringEquals: {
-      "kms:CallerAccount": ref("AWS::AccountId"),
-      "kms:ViaService": sub("dynamodb.${AWS::Region}.${AWS::URLSuffix}"),
+const THROUGH_DYNAMODB = allow(
+  "TheTableThroughDynamoDB",
+  actions("kms", "Encrypt Decrypt ReEncrypt* GenerateDataKey* CreateGrant DescribeKey".split(" ")),
+  {
+    Principal: { AWS: "*" },
+    Condition: {
+      StringEquals: {
+        "kms:CallerAccount": ref("AWS::AccountId"),
+        "kms:ViaService": sub("dynamodb.${AWS::Region}.${AWS::URLSuffix}"),
+      },
     },
   },
-};
+);
 
 type Contexts = readonly Readonly<Record<string, string>>[];
 
 function keyWithAlias(Description: string, contexts: Contexts, statements: readonly Json[]): Json {
-  const use = (Sid: string, AWS: Json): Json => ({
-    Sid,
-    Effect: "Allow",
-    Principal: { AWS },
-    Action: ROLE_ACTIONS.server.kms.map((action) => `kms:${action}`),
-    Resource: "*",
-    Condition: contextCondition(contexts),
-  });
+  const use = (Sid: string, AWS: Json): Json =>
+    allow(Sid, actions("kms", ROLE_ACTIONS.server.kms), {
+      Principal: { AWS },
+      Condition: contextCondition(contexts),
+    });
   return {
     Key: {
       Type: "AWS::KMS::Key",
@@ -212,16 +218,13 @@ function keyWithAlias(Description: string, contexts: Contexts, statements: reado
         EnableKeyRotation: true,
         RotationPeriodInDays: KEY_ROTATION_DAYS,
         PendingWindowInDays: 30,
-        KeyPolicy: {
-          Version: "2012-10-17",
-          Statement: [
-            { Sid: "Administration", Effect: "Allow", Principal: { AWS: ROOT }, Action: ADMINISTRATION, Resource: "*" },
-            // Not the account: then every administrator of it could open what is in the table.
-            use("Task", attribute("TaskRole", "Arn")),
-            { "Fn::If": ["HasKeyUsers", use("KeyUsers", ref("KeyUserArns")), ref("AWS::NoValue")] },
-            ...statements,
-          ],
-        },
+        KeyPolicy: policy(
+          allow("Administration", actions("kms", ADMINISTRATION.split(" ")), { Principal: { AWS: ROOT } }),
+          // Not the account: then every administrator of it could open what is in the table.
+          use("Task", arnOf("TaskRole")),
+          { "Fn::If": ["HasKeyUsers", use("KeyUsers", ref("KeyUserArns")), ref("AWS::NoValue")] },
+          ...statements,
+        ),
       },
     },
     Alias: { Type: "AWS::KMS::Alias", Properties: { AliasName: ref("KeyAlias"), TargetKeyId: ref("Key") } },
@@ -229,24 +232,10 @@ function keyWithAlias(Description: string, contexts: Contexts, statements: reado
 }
 
 function policyOf({ dynamodb, kms }: RoleActions, contexts: Contexts): Json {
-  return {
-    Version: "2012-10-17",
-    Statement: [
-      {
-        Sid: "Table",
-        Effect: "Allow",
-        Action: dynamodb.map((action) => `dynamodb:${action}`),
-        Resource: attribute("Table", "Arn"),
-      },
-      {
-        Sid: "Key",
-        Effect: "Allow",
-        Action: kms.map((action) => `kms:${action}`),
-        Resource: attribute("Key", "Arn"),
-        Condition: contextCondition(contexts),
-      },
-    ],
-  };
+  return policy(
+    allow("Table", actions("dynamodb", dynamodb), { Resource: arnOf("Table") }),
+    allow("Key", actions("kms", kms), { Resource: arnOf("Key"), Condition: contextCondition(contexts) }),
+  );
 }
 
 /** Every member of the encryption context, each with the values that the code sends. */
@@ -266,17 +255,12 @@ function taskRole(PolicyDocument: Json): Json {
       Type: "AWS::IAM::Role",
       Properties: {
         Description: "What the process may do on AWS, as a task of ECS.",
-        AssumeRolePolicyDocument: {
-          Version: "2012-10-17",
-          Statement: [
-            {
-              Effect: "Allow",
-              Principal: { Service: "ecs-tasks.amazonaws.com" },
-              Action: "sts:AssumeRole",
-              Condition: { StringEquals: { "aws:SourceAccount": ref("AWS::AccountId") } },
-            },
-          ],
-        },
+        AssumeRolePolicyDocument: policy({
+          Effect: "Allow",
+          Principal: { Service: "ecs-tasks.amazonaws.com" },
+          Action: "sts:AssumeRole",
+          Condition: { StringEquals: { "aws:SourceAccount": ref("AWS::AccountId") } },
+        }),
       },
     },
     TaskPolicy: {
@@ -298,36 +282,34 @@ function tableAlarms({ dynamodb }: RoleActions): Json {
     ReturnData: false,
     MetricStat: { Metric: { Namespace: "AWS/DynamoDB", MetricName, Dimensions }, Stat: "Sum", Period: 60 },
   });
-  const total = (metrics: readonly Json[]): readonly Json[] => [
-    ...metrics,
-    { Id: "total", Expression: `SUM([${metrics.map(({ Id }) => `FILL(${String(Id)}, 0)`).join(", ")}])` },
-  ];
-  const above = { ComparisonOperator: "GreaterThanThreshold" };
+  const total = (metrics: readonly Json[]): Json => ({
+    Metrics: [
+      ...metrics,
+      { Id: "total", Expression: `SUM([${metrics.map(({ Id }) => `FILL(${String(Id)}, 0)`).join(", ")}])` },
+    ],
+  });
+  const above = (Threshold: number, EvaluationPeriods: number, DatapointsToAlarm: number): Json => ({
+    ComparisonOperator: "GreaterThanThreshold",
+    Threshold,
+    EvaluationPeriods,
+    DatapointsToAlarm,
+  });
   return {
     TableThrottled: alarmResource({
       AlarmDescription:
         "Requests to the table are throttled: they wait, then fail with 503. Look at the account's limits.",
-      Metrics: total([
-        sum("reads", "ReadThrottleEvents", [TableName]),
-        sum("writes", "WriteThrottleEvents", [TableName]),
-      ]),
-      ...above,
-      Threshold: 0,
-      EvaluationPeriods: 3,
-      DatapointsToAlarm: 2,
+      ...total([sum("reads", "ReadThrottleEvents", [TableName]), sum("writes", "WriteThrottleEvents", [TableName])]),
+      ...above(0, 3, 2),
     }),
     TableFails: alarmResource({
       AlarmDescription:
         "DynamoDB answers with errors of its own: legs are answered with 503 and recover by themselves.",
-      Metrics: total(
+      ...total(
         dynamodb.map((operation, index) =>
           sum(`errors${index}`, "SystemErrors", [TableName, { Name: "Operation", Value: operation }]),
         ),
       ),
-      ...above,
-      Threshold: 5,
-      EvaluationPeriods: 3,
-      DatapointsToAlarm: 2,
+      ...above(5, 3, 2),
     }),
     TableSlow: alarmResource({
       AlarmDescription: "The slowest hundredth of writes to the table takes more than 100 ms.",
@@ -336,10 +318,7 @@ function tableAlarms({ dynamodb }: RoleActions): Json {
       Dimensions: [TableName, { Name: "Operation", Value: "UpdateItem" }],
       ExtendedStatistic: "p99",
       Period: 60,
-      ...above,
-      Threshold: 100,
-      EvaluationPeriods: 5,
-      DatapointsToAlarm: 3,
+      ...above(100, 5, 3),
     }),
   };
 }
