@@ -22,7 +22,7 @@ import { supportedScopes } from "./hosted/link-policy/scope.ts";
 import { identitySource } from "./hosted/records/identity-source.ts";
 import { requireSignIn } from "./hosted/sessions/sign-in-source.ts";
 import { createMcpEndpoint } from "./mcp/endpoint.ts";
-import { createElicitationDeps, type ElicitationDeps } from "./mcp/elicitation/deps.ts";
+import { createPause, type ElicitationDeps } from "./mcp/elicitation/deps.ts";
 import { createKnownHost, onlyForUs } from "./mcp/admission/known-host.ts";
 import type { ShowToAuthor } from "./mcp/run-tool.ts";
 import type { ServerMetrics } from "./mcp/metrics.ts";
@@ -145,7 +145,12 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     showToAuthor: options.showToAuthor,
     ...defined({ onApiAnswer: metrics?.countApiAnswer }),
     ...defined({
-      linking: linkingOf(settings, { now, timer, seals: mode.seals, vendorClient, stopping: stopping.signal }),
+      linking: linkingOf(settings, mode.seals, {
+        now,
+        resolve: vendorClient.resolve,
+        pause: createPause(timer),
+        stopping: stopping.signal,
+      }),
     }),
   });
   let isDraining = false;
@@ -270,16 +275,13 @@ function createMode(settings: Settings, deps: ModeDeps): Mode {
 /** @returns undefined with one vendor */
 function linkingOf(
   settings: Settings,
-  {
-    seals,
-    ...deps
-  }: Pick<ModeDeps, "now" | "timer" | "vendorClient"> &
-    Pick<ElicitationDeps, "stopping"> & { readonly seals: Mode["seals"] | undefined },
+  seals: Mode["seals"] | undefined,
+  deps: Pick<ElicitationDeps, "now" | "resolve" | "pause" | "stopping">,
 ): ElicitationDeps | undefined {
   if (settings.mode !== "hosted" || settings.links.kind === "one" || seals === undefined) return undefined;
   const connectionsUrl = settings.deploymentUrl + PATHS.connections;
-  const of = { seals, source: identitySource(settings), connectionsUrl, mostTickets: MAX_OPEN };
-  return createElicitationDeps(settings.links, { ...deps, ...of });
+  const source = identitySource(settings);
+  return { ...settings.links, ...deps, seals, source, connectionsUrl, mostTickets: MAX_OPEN };
 }
 
 interface ProbeDeps {

@@ -8,7 +8,7 @@ import { scopesOfResource } from "../resource/scopes.ts";
 import type { Tool, VendorApi } from "../tool.ts";
 import type { RunningToolCall } from "./elicitation/call.ts";
 import type { ElicitationDeps } from "./elicitation/deps.ts";
-import { createExchange, type Exchange } from "./elicitation/exchange.ts";
+import { createExchange, type Exchange, type ExchangeDeps } from "./elicitation/exchange.ts";
 import { askableAt } from "./elicitation/find-links.ts";
 import { type LinkedAnswer, runLinked } from "./elicitation/run-linked.ts";
 import { createWaiting } from "./elicitation/waiting.ts";
@@ -55,17 +55,11 @@ export function callsOfOne(deps: VendorApiDeps): CallPolicy {
   };
 }
 
-/** What the exchange needs of the endpoint. */
-export interface ExchangeLimits {
-  readonly toolNames: ReadonlySet<string>;
-  readonly maxBodyBytes: number;
-}
-
 /** `VENDORS`. */
 export function callsOfSeveral(
   linking: ElicitationDeps,
   deps: VendorApiDeps & { readonly log: Log },
-  limits: ExchangeLimits,
+  limits: Pick<ExchangeDeps, "toolNames" | "maxBodyBytes">,
 ): CallPolicy {
   const wait = createWaiting(linking);
   return {
@@ -82,14 +76,18 @@ export function callsOfSeveral(
         deps.log.info("link_asked", { tool: call.tool.name, vendor, clientId: caller.clientId, mode });
       return runLinked({ ...call, linked }, { ...linking, wait, onAsked }, (usable) => {
         const apis = named.flatMap((one) => {
-          const [link, vendor] = [usable.get(one.id), linking.vendors.get(one.id)];
-          if (link === undefined || vendor === undefined) return [];
-          const scopeReading = {
-            scopeRefusal: vendor.scopeRefusal,
-            askable: askableAt(one, linked.links, linking),
-          };
+          const [link, settings] = [usable.get(one.id), linking.vendors.get(one.id)];
+          if (link === undefined || settings === undefined) return [];
+          const { vendor, apiHosts } = settings;
           // Its own token, for its own hosts.
-          return [[one.name, createVendorApi(link, signal, { ...deps, ...vendor, scopeReading })] as const];
+          const api = createVendorApi(link, signal, {
+            ...deps,
+            vendor: () => linking.resolve(vendor),
+            names: { id: one.id, name: vendor.name },
+            apiHosts,
+            scopeReading: { scopeRefusal: vendor.scopeRefusal, askable: askableAt(one, linked.links, linking) },
+          });
+          return [[one.name, api] as const];
         });
         return tool(Object.fromEntries(apis), apis.length === 1 ? apis[0]?.[1] : undefined);
       });

@@ -95,8 +95,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "The queue of unvalidated bearer tokens is bounded": "mostWaiting: {+1_000 * +}MOST_WAITING,",
   },
   "mcp/call-policy.ts": {
-    "vendors-apart: A linked vendor's token goes to that vendor's hosts":
-      "deps, ...vendor, {+apiHosts: deps.apiHosts, +}scopeReading",
+    "vendors-apart: A linked vendor's token goes to that vendor's hosts": "            apiHosts{+: deps.apiHosts+},\n",
   },
   "mcp/admission/auth-info.ts": {
     "cancelled-calls: bar#RS-5 A cancel ends a call of the same token and session alone":

@@ -97,7 +97,7 @@ export function refusalOf(code: LinkRefusal, { vendor, scopes }: LinkRequest, de
 }
 
 function nameOf(vendor: string, { vendors }: ElicitationDeps): string {
-  return vendors.get(vendor)?.names.name ?? vendor;
+  return vendors.get(vendor)?.vendor.name ?? vendor;
 }
 
 /** A tool error that the model reads. */

@@ -16,7 +16,7 @@ import type { Log } from "@oauth-broker/service";
 import type { Caller } from "../../mode.ts";
 import type { LinkedRequest } from "./call.ts";
 import type { ElicitationDeps } from "./deps.ts";
-import { type AskedTicket, createRequestStates, STATE_PREFIX } from "./request-state.ts";
+import { type AskedTicket, createRequestStates, type RequestStates, STATE_PREFIX } from "./request-state.ts";
 import { createMcpSessions } from "./url-elicitation.ts";
 
 /** Passes a request on to the SDK. */
@@ -57,10 +57,9 @@ export function createExchange(deps: ExchangeDeps): Exchange {
       elicitsUrls: () => sessions.elicitsUrls(request.headers.get("mcp-session-id"), caller),
     };
     const answer = await serve(again, linked, found.body);
-    const capabilities = initializedWith(body);
-    if (capabilities === undefined || !answer.ok) return answer;
+    if (!isJsonObject(body) || body["method"] !== "initialize" || !answer.ok) return answer;
     const headers = new Headers(answer.headers);
-    headers.set("mcp-session-id", await sessions.seal(capabilities.declared, caller));
+    headers.set("mcp-session-id", await sessions.seal(paramsOf(body)["capabilities"], caller));
     return new Response(answer.body, { status: answer.status, headers });
   };
 }
@@ -120,10 +119,7 @@ interface OpenedStates {
 async function openStates(
   body: JsonValue | undefined,
   caller: Caller,
-  {
-    states,
-    toolNames,
-  }: { readonly states: ReturnType<typeof createRequestStates>; readonly toolNames: ReadonlySet<string> },
+  { states, toolNames }: { readonly states: RequestStates } & Pick<ExchangeDeps, "toolNames">,
 ): Promise<OpenedStates | undefined> {
   const none = { body, asked: [] };
   if (isJsonList(body)) return body.every((message) => isOfOthers(message, toolNames)) ? none : undefined;
@@ -132,18 +128,8 @@ async function openStates(
   const call = callIn(body);
   if (typeof requestState !== "string" || call === undefined || !toolNames.has(call.tool)) return undefined;
   const { user, clientId } = caller;
-  const asked = await openNested(() => states.open(requestState, { user, clientId, ...call }));
+  const asked = await states.open(requestState, { user, clientId, ...call });
   return asked === undefined ? undefined : { body: { ...(body as object), params } as JsonValue, asked, ...call };
-}
-
-/** Arguments nested deeper than the stack were never asked about. */
-async function openNested<T>(opened: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await opened();
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 /** @returns whether the message has no `requestState`, or one that the author's feature made */
@@ -167,12 +153,6 @@ function callIn(
   if (!isJsonObject(message) || message["method"] !== "tools/call") return undefined;
   const { name, arguments: given } = paramsOf(message);
   return typeof name === "string" ? { tool: name, arguments: given } : undefined;
-}
-
-/** @returns the declared capabilities if the message is `initialize` */
-function initializedWith(message: JsonValue | undefined): { readonly declared: unknown } | undefined {
-  if (!isJsonObject(message) || message["method"] !== "initialize") return undefined;
-  return { declared: paramsOf(message)["capabilities"] };
 }
 
 function paramsOf(message: JsonValue | undefined): JsonObject {

@@ -6,7 +6,7 @@ import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-
 import { initialize, legacyCall, modernCall } from "../../testing/linking/raw-calls.ts";
 import { askedBeyond } from "../../testing/linking/replayed-state.ts";
 import { NeedsScope, type Tool, ToolError } from "../../tool.ts";
-import type { LinkedVendor } from "./deps.ts";
+import type { ElicitationDeps } from "./deps.ts";
 import { askableAt } from "./find-links.ts";
 import { testTool } from "../../testing/test-tool.ts";
 
@@ -245,7 +245,7 @@ describe("NeedsScope", () => {
 
 describe("the most that is asked for", () => {
   it("is what the deployment, the session and the tool's list all have", () => {
-    const vendors = new Map([["slack", { scopes: ["a", "b", "c"] } as unknown as LinkedVendor]]);
+    const vendors = new Map([["slack", { scopes: ["a", "b", "c"] }]]) as unknown as ElicitationDeps["vendors"];
     const named = { name: "slack", id: "slack", scopes: ["a", "b", "x"] };
     expect(askableAt(named, { sessionScope: () => ["a", "c", "x"] }, { vendors })).toEqual(["a"]);
     expect(askableAt({ ...named, id: "other" }, { sessionScope: () => ["a"] }, { vendors })).toEqual([]);

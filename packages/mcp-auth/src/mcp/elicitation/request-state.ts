@@ -31,7 +31,8 @@ export interface RequestStates {
     call: BoundCall,
   ): Promise<string>;
   /**
-   * @returns undefined for a state that is not of this very call, or expired
+   * @returns undefined for a state that is not of this very call, or expired, and for arguments nested
+   *   too deeply to have been asked about
    * @throws OAuthError temporarily_unavailable
    */
   open(state: string, call: BoundCall): Promise<readonly AskedTicket[] | undefined>;

@@ -9,13 +9,12 @@ import {
   type UrlElicitationRequiredError,
 } from "@modelcontextprotocol/server";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { CallerLinks, LinkRequest } from "../../mode.ts";
+import type { LinkRequest } from "../../mode.ts";
 import { NeedsScope, ToolError } from "../../tool.ts";
 import { ask, type AskMode, failure, type LinkRefusal, refusalOf } from "./asking.ts";
 import type { LinkedRequest, RunningToolCall, ToolCall } from "./call.ts";
 import type { ElicitationDeps } from "./deps.ts";
-import { findLacking, findLinks, type UsableLink } from "./find-links.ts";
-import type { AskedTicket } from "./request-state.ts";
+import { findLacking, findLinks, type FoundLinks, type UsableLink } from "./find-links.ts";
 import { declaresUrlElicitation } from "./url-elicitation.ts";
 import type { createWaiting } from "./waiting.ts";
 
@@ -41,11 +40,22 @@ export interface LinkedCall extends RunningToolCall {
  * @throws whatever `run` throws, if no link is the cause; ToolError when the links cannot be read
  */
 export async function runLinked(
-  received: LinkedCall,
+  call: LinkedCall,
   deps: RunLinkedDeps,
   run: (usable: ReadonlyMap<string, UsableLink>) => Promise<CallToolResult>,
 ): Promise<LinkedAnswer> {
-  const call = { ...received, linked: { ...received.linked, links: withToolErrors(received.linked.links) } };
+  return runOrAsk(call, deps, run).catch((error: unknown) => {
+    // An outage of our own store is not the fault of the tool or the user.
+    if (!(error instanceof OAuthError) || error.code !== "temporarily_unavailable") throw error;
+    throw new ToolError("The user's connected accounts cannot be read now: try again in a moment", { cause: error });
+  });
+}
+
+async function runOrAsk(
+  call: LinkedCall,
+  deps: RunLinkedDeps,
+  run: Parameters<typeof runLinked>[2],
+): Promise<LinkedAnswer> {
   const { named, caller, linked, signal } = call;
   const { links } = linked;
   const left = await leftByUser(call);
@@ -60,8 +70,11 @@ export async function runLinked(
     return { answer: await run(found.usable) };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    const lacking = await findAfter(error, call, deps);
-    const after = lacking === undefined ? undefined : await askFor(lacking, mayRepeat(call), call, deps);
+    // A vendor that refuses a token ends the link while the tool runs.
+    const ended =
+      error instanceof NeedsScope ? findLacking(error, named, links, deps) : findLinks(named, [], links, deps);
+    const lacking = await ended;
+    const after = lacking && (await askFor(lacking, mayRepeat(call), call, deps));
     if (after === undefined) throw error;
     return after;
   }
@@ -72,34 +85,18 @@ async function leftByUser({
   context: { mcpReq },
   linked,
 }: LinkedCall): Promise<{ readonly code: LinkRefusal; readonly vendor: string } | undefined> {
-  const codeOf = ({ vendor }: AskedTicket): LinkRefusal | undefined => {
-    const response = inputResponse(mcpReq.inputResponses, vendor);
-    if (response.kind !== "elicit" || response.action === "accept") return undefined;
-    return response.action === "decline" ? "link_declined" : "link_cancelled";
-  };
   const left = linked.asked.flatMap((ticket) => {
-    const code = codeOf(ticket);
-    return code === undefined ? [] : [{ ...ticket, code }];
+    const response = inputResponse(mcpReq.inputResponses, ticket.vendor);
+    if (response.kind !== "elicit" || response.action === "accept") return [];
+    return [{ ...ticket, code: response.action === "decline" ? "link_declined" : "link_cancelled" } as const];
   });
   for (const { id } of left) await linked.links.cancel(id);
   return left[0];
 }
 
-type Found = Pick<Awaited<ReturnType<typeof findLinks>>, "requests" | "notGranted">;
-
-async function findAfter(
-  error: ToolError,
-  { named, linked: { links } }: LinkedCall,
-  deps: RunLinkedDeps,
-): Promise<Found | undefined> {
-  if (error instanceof NeedsScope) return findLacking(error, named, links, deps);
-  // A vendor that refuses a token ends the link while the tool runs.
-  return findLinks(named, [], links, deps);
-}
-
 /** @returns undefined when there is nothing to ask or to refuse */
 async function askFor(
-  { requests, notGranted }: Found,
+  { requests, notGranted }: Pick<FoundLinks, "requests" | "notGranted">,
   isRepeatable: boolean,
   { tool, context, era, linked }: LinkedCall,
   deps: RunLinkedDeps,
@@ -120,23 +117,4 @@ function mayRepeat({ tool: { annotations = {} } }: Pick<ToolCall, "tool">): bool
 
 function answerRefusal(code: LinkRefusal, about: LinkRequest, deps: RunLinkedDeps): LinkedAnswer {
   return { answer: refusalOf(code, about, deps), reason: code };
-}
-
-/** An outage of our own store is not the fault of the tool or the user. */
-function withToolErrors(links: CallerLinks): CallerLinks {
-  const translateOutage = async <T>(asked: () => Promise<T>): Promise<T> => {
-    try {
-      return await asked();
-    } catch (error) {
-      if (!(error instanceof OAuthError) || error.code !== "temporarily_unavailable") throw error;
-      throw new ToolError("The user's connected accounts cannot be read now: try again in a moment", { cause: error });
-    }
-  };
-  return {
-    sessionScope: (vendor) => links.sessionScope(vendor),
-    read: (vendor) => translateOutage(() => links.read(vendor)),
-    ask: (request) => translateOutage(() => links.ask(request)),
-    ticketState: (id) => translateOutage(() => links.ticketState(id)),
-    cancel: (id) => translateOutage(() => links.cancel(id)),
-  };
 }

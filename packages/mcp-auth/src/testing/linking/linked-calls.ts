@@ -4,8 +4,8 @@
  * answer with the token they were sent.
  */
 import type { Client } from "@modelcontextprotocol/client";
-import { Secret } from "@oauth-broker/oauth-core";
-import type { ResolvedVendor, ScopeRefusal } from "@oauth-broker/oauth-core/registry";
+import { defined, Secret } from "@oauth-broker/oauth-core";
+import { defineVendor, type ResolvedVendor, type ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { prefixScopes, scopesOfVendor } from "../../hosted/link-policy/scope.ts";
 import type { Caller, CallerLinks, LinkRequest, TicketState, UserLink } from "../../mode.ts";
@@ -159,14 +159,13 @@ export async function openLinkedCalls(
         Object.entries(CONFIGURED).map(([id, scopes]) => [
           id,
           {
-            vendor: async () => ({ authorizationEndpoint: `https://${id}.example/authorize` }) as ResolvedVendor,
-            names: { id, name: `The ${id}` },
+            vendor: defineVendor({ id, name: `The ${id}`, ...defined({ scopeRefusal }) }),
             apiHosts: [`api.${id}.example`],
             scopes,
-            scopeRefusal,
           },
         ]),
       ),
+      resolve: async ({ id }) => ({ authorizationEndpoint: `https://${id}.example/authorize` }) as ResolvedVendor,
       signIn: "github",
       source: { vendor: "github", issuer: "github.example" },
       mostTickets: 5,

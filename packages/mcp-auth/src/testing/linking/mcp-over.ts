@@ -2,7 +2,7 @@
 import { type Fetch, systemTimer } from "@oauth-broker/oauth-core";
 import { identitySource } from "../../hosted/records/identity-source.ts";
 import { MAX_OPEN } from "../../hosted/tickets/tickets.ts";
-import { createElicitationDeps } from "../../mcp/elicitation/deps.ts";
+import { createPause } from "../../mcp/elicitation/deps.ts";
 import type { Tool } from "../../tool.ts";
 import { type HostedFixture, SERVER } from "../hosted-fixture.ts";
 import { openTestEndpoint, type TestEndpoint } from "../test-endpoint.ts";
@@ -20,8 +20,8 @@ export function openMcpOver(
     connectionsUrl: `${SERVER}/connections`,
     mostTickets: MAX_OPEN,
     stopping: new AbortController().signal,
-    timer: systemTimer,
-    vendorClient,
+    pause: createPause(systemTimer),
+    resolve: vendorClient.resolve,
     source: identitySource(settings),
   };
   const deps = {
@@ -32,7 +32,7 @@ export function openMcpOver(
     allowLoopback: true,
     fetch,
     vendorClient,
-    ...(linking === undefined ? {} : { linking: createElicitationDeps(settings.links, elicitation) }),
+    ...(linking === undefined ? {} : { linking: { ...settings.links, ...elicitation } }),
   };
   return openTestEndpoint({ tools }, deps);
 }
