@@ -4,8 +4,10 @@
  * calls the vendor's API. The default is OpenID Connect's way: the `sub` of the ID token, else of
  * userinfo.
  */
-import type { JsonObject } from "../ports.ts";
 import type { AbsoluteExpiry, MemberPath } from "./dialect.ts";
+import type { ANSWER_FIELDS } from "./fields/answers.ts";
+import type { ENDPOINT_FIELDS } from "./fields/endpoints.ts";
+import type { ValueOf } from "./fields/shape.ts";
 
 /**
  * Members that identify a user permanently and among all users of the vendor: joined with `:`
@@ -14,10 +16,7 @@ import type { AbsoluteExpiry, MemberPath } from "./dialect.ts";
 export type IdentityMembers = readonly [MemberPath, ...MemberPath[]];
 
 /** The identity as it is contained in the issued tokens, so that no request is needed. */
-export interface TokenIdentity {
-  readonly from: "id_token" | "token_response";
-  readonly members: IdentityMembers;
-}
+export type TokenIdentity = Exclude<ValueOf<typeof ANSWER_FIELDS.identity>, string>;
 
 /**
  * Where a request carries the access token, if that is not `Authorization: Bearer` (rfc6750#2.1):
@@ -33,44 +32,10 @@ export type TokenPlace =
   | { readonly in: "path" }
   | { readonly in: "query" | "form"; readonly name: string };
 
-/** The host of a vendor with several, which the token response names. */
-export interface HostOfTokenResponse {
-  /** Its member: a host or a URL, instead of the endpoint's own. */
-  readonly member: MemberPath;
-  /** The vendor's domain that the host has to be below: it receives the access token. */
-  readonly below: string;
-}
-
 /** The vendor's account of the user, if that is not OpenID Connect's userinfo. */
-export interface AccountEndpoint {
-  /** May contain the entry's `{placeholders}`. */
-  readonly endpoint: string;
-  readonly method: "GET" | "POST";
-  /** Absent: that of `endpoint`. With it a token without its token response has no account. */
-  readonly host?: HostOfTokenResponse;
-  /** Sent as JSON: a GraphQL query. */
-  readonly body?: JsonObject;
-  /** Sent as a form; `{client_id}` in a value is replaced by our client id. */
-  readonly form?: Readonly<Record<string, string>>;
-  /** Headers that the vendor requires: a version, a `user-agent`, our client id as `{client_id}`. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Absent: `Authorization: Bearer`. */
+export type AccountEndpoint = Omit<ValueOf<typeof ENDPOINT_FIELDS.account>, "token"> & {
   readonly token?: TokenPlace;
-  /**
-   * The member that holds the account, if that is not the response itself: `data`, or with `0` or
-   * `data.0` the first of a list.
-   */
-  readonly member?: MemberPath;
-  /** The member that marks a 200 as an error, and those of its values that refuse the token. */
-  readonly refusal?: { readonly member: MemberPath; readonly values: readonly string[] };
-  /**
-   * The identity members of the account. Beside an `identity` of ID tokens they name the same user
-   * by the same text, for tokens without one.
-   */
-  readonly identity?: IdentityMembers;
-  /** The header of the response that lists the token's scopes, separated by commas. */
-  readonly scopeHeader?: string;
-}
+};
 
 /**
  * The vendor's own check of an access token, if it reports more than the account does: which
@@ -105,20 +70,4 @@ export interface TokenCheck {
  * - `headers`: one names the scopes of which any is accepted, another the scopes of the token.
  * - `body`: a member of the JSON body has an error code, another the scopes that are all needed.
  */
-export type ScopeRefusal =
-  | { readonly from: "challenge" }
-  | {
-      readonly from: "headers";
-      readonly status: number;
-      readonly accepted: string;
-      readonly granted: string;
-      readonly separator: string;
-    }
-  | {
-      readonly from: "body";
-      readonly status: number;
-      readonly member: MemberPath;
-      readonly values: readonly string[];
-      readonly scopes: MemberPath;
-      readonly separator: string;
-    };
+export type ScopeRefusal = ValueOf<typeof ANSWER_FIELDS.scopeRefusal>;

@@ -4,6 +4,10 @@
  * is a function in the vendor's own file.
  */
 import type { OAuthErrorCode } from "../protocol/errors.ts";
+import type { ANSWER_FIELDS, CALLBACK_ERROR_CODES, TOKEN_ERROR_CODES } from "./fields/answers.ts";
+import type { ENDPOINT_FIELDS } from "./fields/endpoints.ts";
+import type { REQUEST_FIELDS } from "./fields/requests.ts";
+import type { ValueOf } from "./fields/shape.ts";
 
 /**
  * Names from the outside in, a list position by its number: `team.id`, `errors.0.extensions.code`.
@@ -11,50 +15,19 @@ import type { OAuthErrorCode } from "../protocol/errors.ts";
 export type MemberPath = string;
 
 /** How a vendor revokes a token if that is not rfc7009. */
-export interface RevocationDialect {
-  readonly method: "POST" | "DELETE" | "GET";
-  /** `basic`: our id and secret; `bearer`: the token that is to be revoked. */
-  readonly authentication: "basic" | "bearer" | "none";
-  /** The place of the token, under `tokenParameter`; `none`: only in a header. */
-  readonly body: "form" | "json" | "query" | "none";
-  readonly tokenParameter: string;
-  /** Beside the token. In a value `{client_id}`, `{client_secret}` and `{token}` are filled. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  /** By names in lower case, filled in the same way. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** What a success says: a 200 without it has revoked nothing. */
-  readonly success?: { readonly member: MemberPath; readonly values: readonly string[] };
-  /** `grant`: all tokens of this user and client end with it. */
-  readonly ends: "token" | "grant";
-  /** Statuses that mean: unknown or already revoked. */
-  readonly goneStatuses: readonly number[];
-  /** Error codes of the same meaning, in addition to those every vendor may use. */
-  readonly goneErrors?: readonly string[];
-}
+export type RevocationDialect = ValueOf<typeof ANSWER_FIELDS.revocation>;
 
 /**
  * How an access token is exchanged for one that lives longer, at a vendor without refresh tokens:
  * by a GET. In a value of its parameters `{token}`, `{client_id}` and `{client_secret}` are filled.
  */
-export interface LongLivedToken {
-  /** Where the token that comes with the code is exchanged, at the host where tokens are renewed. */
-  readonly endpoint: string;
-  readonly exchange: Readonly<Record<string, string>>;
-  /** Renews a long-lived token, at the refresh endpoint. Absent: it is exchanged again. */
-  readonly renewal?: Readonly<Record<string, string>>;
-}
+export type LongLivedToken = ValueOf<typeof ENDPOINT_FIELDS.longLivedToken>;
 
 /**
  * A client secret that is a JWT, made again for every request: issued by the client's team for its
  * client id, signed with a key of the team.
  */
-export interface SignedClientSecret {
-  readonly kind: "signed_jwt";
-  /** Its `aud`. */
-  readonly audience: string;
-  readonly alg: "ES256";
-  readonly lifetimeSeconds: number;
-}
+export type SignedClientSecret = ValueOf<typeof REQUEST_FIELDS.clientSecret>;
 
 /**
  * The vendor also takes an assertion instead of a secret (private_key_jwt), signed with the key of
@@ -86,20 +59,13 @@ export interface IssuerTemplate {
 }
 
 /** A lifetime given as a point in time. */
-export interface AbsoluteExpiry {
-  readonly member: string;
-  /** Since 1970; `date`: text of ISO 8601. */
-  readonly unit: "seconds" | "milliseconds" | "date";
-}
+export type AbsoluteExpiry = ValueOf<typeof ANSWER_FIELDS.tokenExpiry>;
 
 /**
  * A member that says whether the response is a success, regardless of the HTTP status: any other
  * value is an error code.
  */
-export interface ResultMember {
-  readonly member: string;
-  readonly success: readonly (string | number | boolean)[];
-}
+export type ResultMember = ValueOf<typeof ANSWER_FIELDS.tokenResult>;
 
 /**
  * What a vendor's error means here: our code or, if that alone would mislead, also a reason for
@@ -109,31 +75,16 @@ export type ErrorMeaning<Code extends OAuthErrorCode> =
   | Code
   | { readonly code: Code; readonly reason: string; readonly description: string };
 
-/** Our codes that an error of a vendor's token or revocation endpoint can mean. */
-export type TokenErrorCode = Extract<
-  OAuthErrorCode,
-  | "invalid_grant"
-  | "invalid_scope"
-  | "temporarily_unavailable"
-  | "vendor_credentials_rejected"
-  | "vendor_response_invalid"
->;
+type TokenErrorCode = (typeof TOKEN_ERROR_CODES)[number];
 
 /**
  * What an error code means in some answers: those that pass every condition. A `member` that is not
  * text or a number has no value.
  */
-export interface TokenErrorRule<Code extends OAuthErrorCode = TokenErrorCode> {
-  /** The HTTP status. */
-  readonly status?: number;
-  /** A path, as `errorMember`, with `value` or `prefix`; default `error_description`. */
-  readonly member?: string;
-  /** The whole value of the member. */
-  readonly value?: string;
-  /** How the member's value begins. */
-  readonly prefix?: string;
-  readonly means: ErrorMeaning<Code>;
-}
+export type TokenErrorRule<Code extends OAuthErrorCode = TokenErrorCode> = Omit<
+  ValueOf<typeof ANSWER_FIELDS.tokenErrors.of.of>,
+  "means"
+> & { readonly means: ErrorMeaning<Code> };
 
 /**
  * A vendor's error codes at its token and revocation endpoint, and what they mean: always, or by
@@ -142,14 +93,4 @@ export interface TokenErrorRule<Code extends OAuthErrorCode = TokenErrorCode> {
 export type TokenErrors = Readonly<Record<string, ErrorMeaning<TokenErrorCode> | readonly TokenErrorRule[]>>;
 
 /** The same for the `error` on the callback. */
-export type CallbackErrors = Readonly<
-  Record<
-    string,
-    ErrorMeaning<
-      Extract<
-        OAuthErrorCode,
-        "access_denied" | "invalid_scope" | "server_error" | "temporarily_unavailable" | "vendor_credentials_rejected"
-      >
-    >
-  >
->;
+export type CallbackErrors = Readonly<Record<string, ErrorMeaning<(typeof CALLBACK_ERROR_CODES)[number]>>>;

@@ -4,11 +4,14 @@
  * deployed server, discovery, connections, `/v1/explain` and the pages of docs read it.
  */
 import { ANSWER_FIELDS } from "./fields/answers.ts";
-import { ENDPOINT_FIELDS, type Rows } from "./fields/endpoints.ts";
+import { ENDPOINT_FIELDS } from "./fields/endpoints.ts";
 import { REQUEST_FIELDS } from "./fields/requests.ts";
-import type { FieldFacts, Shape } from "./fields/shape.ts";
+import type { Field, FieldFacts, Shape, ValueOf } from "./fields/shape.ts";
 import type { Vendor } from "./vendor.ts";
 
+/** A row for each member, of which values of the member have the shape, or the reverse. */
+type Rows = { readonly [Name in keyof Vendor]-?: RowOf<AllFields[Name], NonNullable<Vendor[Name]>> };
+type RowOf<Row, Value> = ValueOf<Row> extends Value ? Row : Value extends ValueOf<Row> ? Row : never;
 type AllFields = typeof ENDPOINT_FIELDS & typeof REQUEST_FIELDS & typeof ANSWER_FIELDS;
 
 /** The rows by member. */
@@ -16,10 +19,7 @@ export const FIELDS: AllFields = {
   ...ENDPOINT_FIELDS,
   ...REQUEST_FIELDS,
   ...ANSWER_FIELDS,
-} satisfies Rows<keyof Vendor>;
-
-/** Any row. */
-export type Field = Shape & FieldFacts;
+} satisfies Rows;
 
 /** The members whose rows say this. */
 export type FieldWhere<Says> = {

@@ -13,10 +13,8 @@ export { oncePerObject } from "../mechanics/expiring-map.ts";
 export { REGISTRY } from "./registry.ts";
 export type { ScopeRefusal } from "./account.ts";
 export { type ClientsOf, tenantPlaceholders, usualClientsOf } from "./entry/clients-of.ts";
-export { TOKEN_ERROR_CODES } from "./fields/answers.ts";
 export {
   addressOf,
-  type Field,
   type FieldBy,
   fieldOf,
   FIELDS,
@@ -32,6 +30,7 @@ export {
 export { checkMemberPath, OWN_TOKEN_HEADERS } from "./fields/checks.ts";
 export {
   type Described,
+  type Field,
   type ListShape,
   type MapShape,
   type ObjectShape,

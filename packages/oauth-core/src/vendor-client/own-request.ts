@@ -1,6 +1,7 @@
 /** Requests for which no standard has a form: registrations, and accounts, checks and revocations of an entry. */
 import { FORM_TYPE } from "../egress/messages.ts";
 import { defined } from "../mechanics/defined.ts";
+import type { JsonValue } from "../ports.ts";
 
 /** One of them: all but its address and its signal. */
 export interface OwnRequest {
@@ -11,7 +12,7 @@ export interface OwnRequest {
 }
 
 interface Content {
-  readonly json?: object | undefined;
+  readonly json?: JsonValue | undefined;
   readonly form?: Readonly<Record<string, string>> | undefined;
 }
 

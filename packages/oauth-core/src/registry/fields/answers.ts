@@ -1,6 +1,5 @@
 /** The rows of the fields that say how a vendor departs from the standard in its answers. */
-import type { TokenErrorCode } from "../dialect.ts";
-import type { Vendor } from "../vendor.ts";
+import type { OAuthErrorCode } from "../../protocol/errors.ts";
 import {
   checkCallbackParameter,
   checkErrorCode,
@@ -14,7 +13,6 @@ import {
   EXPIRY,
   IDENTITY_MEMBERS,
   PARAMETERS,
-  type Rows,
   TEXT,
   TEXTS,
   choice,
@@ -22,17 +20,25 @@ import {
   path,
   text,
 } from "./endpoints.ts";
-import type { ChoiceShape, NumberShape } from "./shape.ts";
+import type { ChoiceShape, Field, NumberShape } from "./shape.ts";
 
 const API_STATUS = { is: "number", least: 200, most: 599 } as const satisfies NumberShape;
-/** All of them, for the schema of the operators' file. */
-export const TOKEN_ERROR_CODES: readonly [TokenErrorCode, ...TokenErrorCode[]] = [
+/** Our codes that an error of a vendor's token or revocation endpoint can mean. */
+export const TOKEN_ERROR_CODES = [
   "invalid_grant",
   "invalid_scope",
   "temporarily_unavailable",
   "vendor_credentials_rejected",
   "vendor_response_invalid",
-];
+] as const satisfies readonly OAuthErrorCode[];
+/** The same for an error on the callback. */
+export const CALLBACK_ERROR_CODES = [
+  "access_denied",
+  "invalid_scope",
+  "server_error",
+  "temporarily_unavailable",
+  "vendor_credentials_rejected",
+] as const satisfies readonly OAuthErrorCode[];
 const OF_ACCOUNT = ENDPOINT_FIELDS.account.members;
 const SEPARATOR = { is: "choice", values: [" ", ","] } as const satisfies ChoiceShape;
 
@@ -93,7 +99,7 @@ export const ANSWER_FIELDS = {
     },
     by: ["catalogue", "file"],
   },
-  callbackErrors: { is: "map", of: TEXT, by: ["catalogue"] },
+  callbackErrors: { is: "map", of: { is: "choice", values: CALLBACK_ERROR_CODES }, by: ["catalogue"] },
   classifyError: { is: "code", by: [] },
   issRequired: flag("Whether its callbacks must carry `iss`.", { default: "as its metadata says", by: ["file"] }),
   issuesIdTokens: { is: "flag", by: ["catalogue"] },
@@ -263,4 +269,4 @@ export const ANSWER_FIELDS = {
     default: "true",
     by: ["file"],
   }),
-} as const satisfies Partial<Rows<keyof Vendor>>;
+} as const satisfies Record<string, Field>;

@@ -1,25 +1,7 @@
 /** The rows of a vendor's addresses, and of how its accounts and checks are asked. */
-import type { Vendor } from "../vendor.ts";
 import type { PatternCheck } from "../../mechanics/pattern-check.ts";
 import { checkDomain, checkHeaderName, checkHeaderValue, checkMemberPath, checkTokenName } from "./checks.ts";
-import type {
-  CodeShape,
-  FieldFacts,
-  ListShape,
-  MapShape,
-  ObjectShape,
-  OptionalText,
-  ShapeOf,
-  TextShape,
-} from "./shape.ts";
-
-/** Of a field that only a vendor's own file states, where the compiler checks it. */
-type OwnRow = CodeShape & FieldFacts & { readonly by: readonly [] };
-
-/** Rows of some members, each with a shape that its type may have. */
-export type Rows<Name extends keyof Vendor> = {
-  readonly [Member in Name]-?: (ShapeOf<NonNullable<Vendor[Member]>> & FieldFacts) | OwnRow;
-};
+import type { Field, ListShape, MapShape, ObjectShape, OptionalText, TextShape } from "./shape.ts";
 
 /** One text of an entry. */
 export const TEXT = { is: "text" } as const satisfies TextShape;
@@ -29,7 +11,7 @@ export const TEXTS = { is: "list", of: TEXT } as const satisfies ListShape;
 export const PARAMETERS = { is: "map", of: { is: "text", as: "parameter" } } as const satisfies MapShape;
 
 /** A shape, with what one row says in addition or otherwise. */
-export type Says<Usual, More> = Omit<Usual, keyof More> & More;
+export type Says<Usual, More> = Omit<Usual, keyof More> & NoInfer<More>;
 
 /** What every row says to its reader. */
 export interface Words {
@@ -81,14 +63,14 @@ export function path<const More>(
 }
 
 /** Headers of a request. */
-export const HEADERS: MapShape = {
+export const HEADERS = {
   is: "map",
   names: "lower case",
   name: checkHeaderName,
   of: text("The value.", "2026-11-01", { check: checkHeaderValue }),
   type: "mapping of names to texts",
   example: '{ x-api-version: "2026-11-01" }',
-};
+} as const satisfies MapShape;
 
 const name = (description: string, example: string): OptionalText =>
   text(description, example, { optional: true, type: "name", check: checkTokenName });
@@ -128,6 +110,7 @@ const ACCOUNT = {
       description: "Sent as JSON: a GraphQL query.",
       example: '{ query: "{ viewer { id } }" }',
     },
+    // With it a token without its token response has no account.
     host: {
       is: "object",
       optional: true,
@@ -259,8 +242,10 @@ export const ENDPOINT_FIELDS = {
     pinnedFor: "grants",
     atMovedTokenEndpoint: "at its domain",
     members: {
+      // Where the token that comes with the code is exchanged, at the host where tokens are renewed.
       endpoint: { is: "url", placeholders: "filled" },
       exchange: PARAMETERS,
+      // Of a long-lived token, at the refresh endpoint. Absent: it is exchanged again.
       renewal: { ...PARAMETERS, optional: true },
     },
   },
@@ -359,4 +344,4 @@ export const ENDPOINT_FIELDS = {
     },
     atMovedTokenEndpoint: "at its domain",
   },
-} as const satisfies Partial<Rows<keyof Vendor>>;
+} as const satisfies Record<string, Field>;

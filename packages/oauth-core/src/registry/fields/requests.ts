@@ -1,8 +1,8 @@
 /** The rows of the fields that say how a vendor departs from the standard in its requests. */
 import { isReservedAuthorizationParameter } from "../../protocol/parameters.ts";
-import type { Vendor } from "../vendor.ts";
 import { checkScope, checkSentence } from "./checks.ts";
-import { PARAMETERS, type Rows, TEXT, TEXTS, choice, HEADERS, text } from "./endpoints.ts";
+import { PARAMETERS, TEXT, TEXTS, choice, HEADERS, text } from "./endpoints.ts";
+import type { Field } from "./shape.ts";
 
 export const REQUEST_FIELDS = {
   pkce: choice(["S256", "plain", "none"], "What the vendor does with PKCE.", {
@@ -103,4 +103,4 @@ export const REQUEST_FIELDS = {
   echoedCallbackParams: { ...TEXTS, by: ["catalogue"] },
   refreshCallbackParams: { ...TEXTS, by: ["catalogue"] },
   choosesAccount: { is: "flag", by: [] },
-} as const satisfies Partial<Rows<keyof Vendor>>;
+} as const satisfies Record<string, Field>;

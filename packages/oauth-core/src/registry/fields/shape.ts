@@ -2,7 +2,7 @@
  * What a row of the table of vendor fields (../fields.ts) may say: the shape of a value, the words
  * for the operator who writes it, and what the field is to a vendor whose hosts change.
  */
-import type { JsonObject, JsonValue } from "../../ports.ts";
+import type { JsonValue } from "../../ports.ts";
 
 /** `tokenEndpoint` → `token_endpoint`: every field is on the wire what it is in code. */
 export type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`
@@ -56,9 +56,9 @@ export interface TextShape extends Described {
 export type OptionalText = TextShape & { readonly optional: true };
 
 /** One of some texts. */
-export interface ChoiceShape<Value extends string = string> extends Described {
+export interface ChoiceShape extends Described {
   readonly is: "choice";
-  readonly values: readonly [Value, ...Value[]];
+  readonly values: readonly [string, ...string[]];
 }
 
 /** A whole number. */
@@ -92,15 +92,15 @@ export interface MapShape extends Described {
   readonly of: Shape;
 }
 
-/** Any JSON object. */
+/** Any JSON. */
 export interface JsonShape extends Described {
   readonly is: "json";
 }
 
 /** Our members. */
-export interface ObjectShape<Members = Readonly<Record<string, unknown>>> extends Described {
+export interface ObjectShape extends Described {
   readonly is: "object";
-  readonly members: { readonly [Name in keyof Members]-?: MemberShape };
+  readonly members: Readonly<Record<string, MemberShape>>;
   /** What is wrong between the members. */
   readonly check?: (value: never) => string | undefined;
 }
@@ -137,22 +137,36 @@ export type Shape =
   | OneOfShape
   | CodeShape;
 
-/** The shapes that a member of this type may have. An object names each of its members. */
-export type ShapeOf<Value> = [Value] extends [(...args: never[]) => unknown]
-  ? CodeShape
-  : [Value] extends [boolean]
-    ? FlagShape
-    : [Value] extends [number]
-      ? NumberShape
-      : [Value] extends [string]
-        ? string extends Value
-          ? TextShape | UrlShape | ChoiceShape
-          : ChoiceShape<Value>
-        : [Value] extends [readonly unknown[]]
-          ? ListShape
-          : [Value] extends [JsonObject]
-            ? ObjectShape<Value> | MapShape | JsonShape | OneOfShape
-            : ObjectShape<Value> | MapShape | OneOfShape | ListShape;
+/** What a value of a shape is. */
+export type ValueOf<Of> = Of extends { readonly is: "choice"; readonly values: readonly (infer Value)[] }
+  ? Value
+  : Of extends { readonly is: "list"; readonly of: infer Item }
+    ? ListOf<ValueOf<Item>, Of>
+    : Of extends { readonly is: "map"; readonly of: infer Item }
+      ? Readonly<Record<string, ValueOf<Item>>>
+      : Of extends { readonly is: "object"; readonly members: infer Members }
+        ? MembersOf<Members>
+        : Of extends { readonly is: "one of"; readonly of: readonly (infer One)[] }
+          ? ValueOf<One>
+          : Of extends { readonly is: keyof Plain }
+            ? Plain[Of["is"]]
+            : never;
+
+interface Plain {
+  readonly url: string;
+  readonly text: string;
+  readonly number: number;
+  readonly flag: boolean;
+  readonly json: JsonValue;
+}
+
+type ListOf<Item, Of> = Of extends { readonly mayBeEmpty: true } ? readonly Item[] : readonly [Item, ...Item[]];
+
+type MembersOf<Rows> = {
+  readonly [Name in keyof Rows as Rows[Name] extends { readonly optional: true } ? never : Name]: ValueOf<Rows[Name]>;
+} & {
+  readonly [Name in keyof Rows as Rows[Name] extends { readonly optional: true } ? Name : never]?: ValueOf<Rows[Name]>;
+};
 
 /** A variable of a deployed server; what it does not say of itself, the row says. */
 export interface VariableOfField extends Described {
@@ -186,3 +200,6 @@ export interface FieldFacts {
   /** `/v1/explain` shows it among the endpoints, or under this name among the sources. */
   readonly explained?: "endpoint" | { readonly as: string };
 }
+
+/** A row: the shape of a field, and the rest that is said of it. */
+export type Field = Shape & FieldFacts;

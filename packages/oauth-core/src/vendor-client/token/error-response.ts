@@ -154,10 +154,7 @@ function codeIn(value: JsonValue | undefined): string | undefined {
  * @returns the result as an error code; undefined for a success, and when the response has no
  *   result
  */
-function failedResult(
-  result: JsonValue | undefined,
-  success: readonly (string | number | boolean)[],
-): string | undefined {
+function failedResult(result: JsonValue | undefined, success: readonly JsonValue[]): string | undefined {
   if (result === undefined || result === null || success.some((value) => value === result)) return undefined;
   return typeof result === "string" || typeof result === "number" ? String(result) : "error";
 }

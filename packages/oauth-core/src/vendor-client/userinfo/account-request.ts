@@ -1,6 +1,6 @@
 /** The request for an entry's own account: its URL, and the place of the access token in it. */
 import type { JsonObject } from "../../ports.ts";
-import type { AccountEndpoint, HostOfTokenResponse } from "../../registry/account.ts";
+import type { AccountEndpoint } from "../../registry/account.ts";
 import { invalidVendorResponse } from "../errors.ts";
 import { memberAt } from "../member-path.ts";
 import { type OwnRequest, ownRequest } from "../own-request.ts";
@@ -33,7 +33,11 @@ export function accountRequest(
 }
 
 /** A token response chooses among the vendor's own hosts alone: the access token is sent there. */
-function atHost(endpoint: string, { member, below }: HostOfTokenResponse, tokenResponse: JsonObject): string {
+function atHost(
+  endpoint: string,
+  { member, below }: NonNullable<AccountEndpoint["host"]>,
+  tokenResponse: JsonObject,
+): string {
   const named = memberAt(tokenResponse, member);
   const written = typeof named !== "string" ? "" : named.includes("://") ? named : `https://${named}`;
   const { protocol, host } = URL.canParse(written) ? new URL(written) : { protocol: "", host: "" };
