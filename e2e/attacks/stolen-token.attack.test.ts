@@ -4,7 +4,7 @@
  * at the vendor for that token: refreshes it, revokes it, or says whose it is. Defence: the broker
  * takes a token only beside the connection of its own answer, which holds a keyed hash of it and
  * opens for its own client (requireItsToken), or inside a sealed refresh token, which is bound to
- * the client too (openSealedGrant).
+ * the client too (readSealedGrant).
  */
 import { ownerOf } from "@oauth-broker/simulators";
 import * as tokenBindingModule from "@oauth-broker/broker/src/grants/token-binding.ts";

@@ -57,8 +57,10 @@ export async function start(
     stopKeys = keepKeysLoaded(broker, await broker.loadKeys());
     const { trustedProxies, ...at } = config.listen;
     server = await listen(broker.app, { ...at, isTrustedProxy: createCidrMatcher(trustedProxies) }, httpTimeouts);
-    // Before the first request, in the same turn of the event loop.
-    recordStart(broker);
+    const { audit, keyset } = broker.deps;
+    // Before the first request, in the same turn of the event loop. With the key in use, so that a
+    // rotation shows that happened while no process ran.
+    void audit.record("configuration_loaded", keyset.isLoaded() ? { kid: keyset.active("state").kid } : {});
     await sandbox?.publish();
   } catch (error) {
     stopKeys?.();
@@ -112,11 +114,6 @@ function keepKeysLoaded(broker: Broker, isLoaded: boolean): () => void {
   };
   void run();
   return () => stopped.abort();
-}
-
-/** With the key in use, so that a rotation shows that happened while no process ran. */
-function recordStart({ deps: { audit, keyset } }: Broker): void {
-  void audit.record("configuration_loaded", keyset.isLoaded() ? { kid: keyset.active("state").kid } : {});
 }
 
 function greet(config: Config, sandbox: Sandbox | undefined): string {

@@ -6,7 +6,7 @@
 import { type Fetch, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { createVendorClient } from "@oauth-broker/oauth-core/client";
 import type { Row, TokenKey, TokenSet } from "@oauth-broker/token-store";
-import { openSealedGrant, sealRefreshToken } from "@oauth-broker/broker/src/grants/sealed-refresh-token.ts";
+import { readSealedGrant, sealRefreshToken } from "@oauth-broker/broker/src/grants/sealed-refresh-token.ts";
 import { createKeyset, type Keyset, PUBLISH_SECONDS } from "@oauth-broker/broker/src/keys/keyset.ts";
 import { recordKeysetStorage } from "@oauth-broker/broker/src/keys/keyset-storage.ts";
 import {
@@ -231,8 +231,8 @@ function sealUnder(keyset: Keyset): string {
 
 async function opens(sealed: string, keyset: Keyset): Promise<boolean> {
   const refuse = (): OAuthError => new OAuthError("invalid_grant", "It does not open");
-  return openSealedGrant(sealed, "north", { keyset }, refuse).then(
-    ({ refreshToken }) => refreshToken === "sealed thing",
+  return readSealedGrant(sealed, "north", { keyset }, refuse).then(
+    (grant) => grant?.refreshToken === "sealed thing",
     () => false,
   );
 }

@@ -134,21 +134,10 @@ async function sameVendor(lookup: VendorLookup<Flow>, deps: Deps, trace: Trace):
   const secret = leg === "token" ? lookup.kept?.["vendorSecret"] : await openVendorSecret(flowId, flow, deps);
   const choice = await rechooseVendor(flow, client, secret, deps);
   if (choice.contextHash === flow.contextHash) return choice;
-  throw CHANGED[leg](trace);
-}
-
-const CHANGED = {
-  authorize: () => changed("temporarily_unavailable", { retry: "restart" }),
-  callback: (trace: Trace) => refusePage(trace, "context_mismatch"),
-  token: () => changed("invalid_grant", {}),
-} as const;
-
-function changed(
-  code: "temporarily_unavailable" | "invalid_grant",
-  extras: { readonly retry?: "restart" },
-): OAuthError {
-  return new OAuthError(code, "The vendor's configuration changed: start again", {
-    reason: "context_changed",
-    ...extras,
-  });
+  if (leg === "callback") throw refusePage(trace, "context_mismatch");
+  throw new OAuthError(
+    leg === "token" ? "invalid_grant" : "temporarily_unavailable",
+    "The vendor's configuration changed: start again",
+    { reason: "context_changed", ...(leg === "authorize" && { retry: "restart" }) },
+  );
 }

@@ -36,7 +36,7 @@ export async function accountOf(
   const late = timer
     .sleep(USERINFO_SECONDS * 1000, { background: true })
     .then(() => "temporarily_unavailable" as const);
-  const asked = choice.entry.ownAccount === true ? identifyByEntry(tokens, choice) : askUserinfo(tokens, choice);
+  const asked = ask(tokens, choice, choice.entry.ownAccount === true);
   const answer = await Promise.race([asked.catch(reasonOf), late]);
   if (typeof answer === "object") return answer;
   trace.warning = `userinfo: ${answer}`;
@@ -44,23 +44,17 @@ export async function accountOf(
 }
 
 /**
- * By the account or identity that the configuration names. Its names for users are not those of ID
- * tokens, so that no issuer is named.
+ * By the account or identity that the configuration names; its names for users are not those of ID
+ * tokens, so that no issuer is named. Without one by userinfo: that is the endpoint in the operator's
+ * file alone, and the registry's accounts of this vendor may differ.
  */
-async function identifyByEntry(
+async function ask(
   tokens: VendorTokens,
   { vendor, vendorClient }: Pick<VendorChoice, "vendor" | "vendorClient">,
+  isOwn: boolean,
 ): Promise<Account> {
-  return { sub: await vendorClient.identify({ ...vendor, identity: vendor.identity ?? "unknown" }, tokens) };
-}
-
-async function askUserinfo(
-  tokens: VendorTokens,
-  { vendor, vendorClient }: Pick<VendorChoice, "vendor" | "vendorClient">,
-): Promise<Account> {
-  // Applies only to the endpoint in the operator's file; the registry's accounts of this vendor may
-  // differ.
-  const { account: _own, identity: _identity, ...rest } = vendor;
+  const { account: _own, identity = "unknown", ...rest } = vendor;
+  if (isOwn) return { sub: await vendorClient.identify({ ...vendor, identity }, tokens) };
   const sub = await vendorClient.identify({ ...rest, identity: "unknown" }, tokens);
   const { issuer, issuerTemplate } = vendor;
   return issuer === undefined || issuerTemplate !== undefined ? { sub } : { iss: issuer, sub };

@@ -15,8 +15,8 @@ import type { Trace } from "@oauth-broker/service/http";
 import { type Connection, connectionOf, kidOf, notOurs, openConnection } from "./connection.ts";
 import { type ChoiceDeps, trustedChoice, type VendorChoice } from "../vendor-choice/choose.ts";
 import { findCredentials, requireActiveCredentials, requireUsable } from "../vendor-choice/entry.ts";
-import { isSealedRefreshToken, openSealedGrant, type SealedGrant } from "./sealed-refresh-token.ts";
-import { isShared, type PresentedToken, requireItsToken } from "./token-binding.ts";
+import { readSealedGrant, type SealedGrant } from "./sealed-refresh-token.ts";
+import { type PresentedToken, requireItsToken } from "./token-binding.ts";
 import {
   CUSTOM_VENDOR,
   ownCredentials,
@@ -27,6 +27,7 @@ import {
   type VendorTarget,
 } from "../vendor-choice/request.ts";
 import { idNamed } from "../vendor-choice/names.ts";
+import { needsOwnerPage } from "../vendor-choice/registrations.ts";
 
 export interface GrantContext extends VendorChoice {
   readonly connection: Connection;
@@ -67,7 +68,8 @@ export async function readGrantContext(
   const asked = connection !== undefined && asksVendor ? withoutPage(target) : target;
   const choice = await trustedChoice(asked, entry, credentials, client, deps);
   if (connection !== undefined) requireSameEndpoints(connection, choice, parameters);
-  if (token !== undefined && isShared(choice, client, deps)) await requireItsToken(origin, token, deps);
+  if (token !== undefined && needsOwnerPage(choice, client, deps.registrations))
+    await requireItsToken(origin, token, deps);
   trace.credentialsId = choice.credentials.id;
   return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented: origin?.presented };
 }
@@ -101,8 +103,8 @@ async function openNamed(
   { clientId }: ClientConfig,
   deps: ChoiceDeps & Pick<Deps, "now">,
 ): Promise<Origin> {
-  if (isSealedRefreshToken(value)) return openSealedGrant(value, clientId, deps, notOurs);
-  return { connection: await openConnection(value, clientId, deps), kid: kidOf(value), presented: value };
+  const grant = await readSealedGrant(value, clientId, deps, notOurs);
+  return grant ?? { connection: await openConnection(value, clientId, deps), kid: kidOf(value), presented: value };
 }
 
 /** A sealed refresh token goes only to what it was minted at. */

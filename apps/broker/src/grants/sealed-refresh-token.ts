@@ -31,11 +31,6 @@ interface Sealed extends Omit<SealedGrant, "kid"> {
   readonly clientId: string;
 }
 
-/** A token of this form that does not open is not a vendor's token either. */
-export function isSealedRefreshToken(token: string): boolean {
-  return token.startsWith(PREFIX);
-}
-
 /** @returns undefined if the vendor's token is too long to be sealed */
 export function sealRefreshToken(
   refreshToken: string,
@@ -50,30 +45,22 @@ export function sealRefreshToken(
   return `${PREFIX}${kid}.${seal(key, text, [PURPOSE])}`;
 }
 
-/** @returns undefined for the vendor's own token */
-export async function readSealedGrant(
-  token: string | undefined,
-  clientId: string,
-  deps: Pick<Deps, "keyset">,
-  unreadable: () => OAuthError,
-): Promise<SealedGrant | undefined> {
-  return token !== undefined && isSealedRefreshToken(token)
-    ? openSealedGrant(token, clientId, deps, unreadable)
-    : undefined;
-}
-
 /**
+ * A token of this form that does not open is not a vendor's token either.
+ *
  * @param unreadable thrown when it does not open: altered, or of a keyset that is lost
+ * @returns undefined for the vendor's own token
  * @throws OAuthError invalid_grant when it is another client's
  */
 //= bar#RF-7
 //= rfc6749#10.4
-export async function openSealedGrant(
-  token: string,
+export async function readSealedGrant(
+  token: string | undefined,
   clientId: string,
   { keyset }: Pick<Deps, "keyset">,
   unreadable: (cause?: unknown) => OAuthError,
-): Promise<SealedGrant> {
+): Promise<SealedGrant | undefined> {
+  if (token?.startsWith(PREFIX) !== true) return undefined;
   const value = token.slice(PREFIX.length);
   const kid = kidOf(value);
   const key = await keyset.find(PURPOSE, kid);

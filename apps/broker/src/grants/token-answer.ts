@@ -4,6 +4,7 @@
  * rightly refuse it from the broker.
  */
 import { defined, type JsonObject } from "@oauth-broker/oauth-core";
+import type { Redeemed } from "@oauth-broker/oauth-core/brokered-code";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/service/http";
@@ -15,12 +16,6 @@ import { type Connection, connectionOf, issueConnection, resealConnection, sealC
 import type { GrantContext } from "./grant-context.ts";
 import { sealRefreshToken } from "./sealed-refresh-token.ts";
 import { bindTokens } from "./token-binding.ts";
-
-interface Redeemed {
-  readonly tokens: VendorTokens;
-  readonly vendor: VendorChoice;
-  readonly callbackData: Readonly<Record<string, string>>;
-}
 
 export interface TokenAnswer {
   readonly access_token: string;
@@ -38,7 +33,7 @@ export interface TokenAnswer {
 
 /** The answer to a code. */
 export function firstAnswer(
-  { tokens, vendor: choice, callbackData }: Redeemed,
+  { tokens, vendor: choice, callbackData }: Redeemed<unknown, VendorChoice>,
   account: Account | undefined,
   client: ClientConfig,
   deps: Pick<Deps, "keyset" | "registrations">,

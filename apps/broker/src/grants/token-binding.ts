@@ -36,7 +36,7 @@ export function bindTokens(
   { keyset, registrations }: Pick<Deps, "keyset" | "registrations">,
 ): Connection {
   // A client with an owner has them before there is another owner: so no grant ends on that day.
-  if (client.owner === undefined && !isShared(choice, client, { registrations })) return connection;
+  if (client.owner === undefined && !needsOwnerPage(choice, client, registrations)) return connection;
   const { key } = keyset.active("connection-tokens");
   const refresh = refreshToken === undefined ? {} : { refresh: hashOf(refreshToken, key) };
   return { ...connection, tokens: { access: hashOf(accessToken, key), ...refresh } };
@@ -69,15 +69,6 @@ export async function requireItsToken(
     reason: "connection_mismatch",
     ...(tokens === undefined ? { detail: "the connection was issued before its vendor client was shared" } : {}),
   });
-}
-
-/** Whether the vendor sees clients of several owners as one client. */
-export function isShared(
-  choice: VendorChoice,
-  client: ClientConfig,
-  { registrations }: Pick<Deps, "registrations">,
-): boolean {
-  return needsOwnerPage(choice, client, registrations);
 }
 
 function hashOf(token: string, key: Buffer): string {

@@ -28,36 +28,29 @@ export interface ApiDeps extends LegDeps {
 }
 
 export function apiRoutes(deps: ApiDeps): Route[] {
+  const inJson = (call: Leg, status = 200): Call => {
+    return async (parameters, client, trace) => jsonAnswer(status, await call(parameters, client, deps, trace));
+  };
   return [
-    clientRoute("/v1/par", "par", deps, async (parameters, client, trace) =>
-      //= rfc9126#2.2
-      jsonAnswer(201, await pushRequest(parameters, client, deps, trace)),
-    ),
+    //= rfc9126#2.2
+    clientRoute("/v1/par", "par", deps, inJson(pushRequest, 201)),
     clientRoute("/v1/token", "vendorCalls", deps, async (parameters, client, trace) => {
-      if (client.encryptedResponse === undefined) return jsonAnswer(200, await grant(parameters, client, deps, trace));
+      if (client.encryptedResponse === undefined) return inJson(grant)(parameters, client, trace);
       // Checks the encryption key first: an answer that the client cannot read must not cost a
       // code.
       const encrypt = await deps.responseEncryption.prepare(client.encryptedResponse);
       return jwtAnswer(200, await encrypt(await grant(parameters, client, deps, trace)));
     }),
-    clientRoute("/v1/revoke", "vendorCalls", deps, async (parameters, client, trace) =>
-      jsonAnswer(200, await revoke(parameters, client, deps, trace)),
-    ),
-    clientRoute("/v1/check", "vendorCalls", deps, async (parameters, client, trace) =>
-      jsonAnswer(200, await check(parameters, client, deps, trace)),
-    ),
-    clientRoute("/v1/explain", "explain", deps, async (parameters, client, trace) =>
-      jsonAnswer(200, await explain(parameters, client, deps, trace)),
-    ),
+    clientRoute("/v1/revoke", "vendorCalls", deps, inJson(revoke)),
+    clientRoute("/v1/check", "vendorCalls", deps, inJson(check)),
+    clientRoute("/v1/explain", "explain", deps, inJson(explain)),
   ];
 }
 
-function clientRoute(
-  path: string,
-  counted: keyof RateLimits,
-  deps: ApiDeps,
-  call: (parameters: Parameters, client: ClientConfig, trace: Trace) => ReturnType<Route["handle"]>,
-): Route {
+type Leg = (parameters: Parameters, client: ClientConfig, deps: ApiDeps, trace: Trace) => Promise<unknown>;
+type Call = (parameters: Parameters, client: ClientConfig, trace: Trace) => ReturnType<Route["handle"]>;
+
+function clientRoute(path: string, counted: keyof RateLimits, deps: ApiDeps, call: Call): Route {
   return apiRoute("POST", path, async (c: Context, trace: Trace) => {
     const form = await readFormText(c, deps.limit);
     const flowId = flowIdOfForm(form);

@@ -11,8 +11,8 @@ import type { ConfiguredCredentials } from "../config-types.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
 import { callersPartOf, requireAllowedPart } from "./callers-part.ts";
-import { readEndpoints } from "./endpoints.ts";
-import { chooseEntry, findCredentials, requireUsable } from "./entry.ts";
+import { endpointsOfEntry, endpointsOfRequest } from "./endpoints.ts";
+import { findCredentials, requireActiveCredentials, requireNewAuthorizationsAllowed, requireUsable } from "./entry.ts";
 import { ownCredentials, targetFields, type VendorRequest, type VendorTarget } from "./request.ts";
 import { requireForeignClient } from "./registrations.ts";
 import { isOfTenant, tenantRefused } from "./tenants.ts";
@@ -65,11 +65,14 @@ export async function chooseVendor(
   client: ClientConfig,
   deps: ChoiceDeps & Pick<Deps, "now">,
 ): Promise<VendorChoice> {
+  const { target, ownCredentials: own } = request;
   // 1. which vendor, may this client use it, and whose credentials
-  const { entry, credentials } = chooseEntry(request, client, deps);
+  const entry = requireUsable(target, client, deps);
+  if (entry !== undefined) requireNewAuthorizationsAllowed(entry, target, client, deps);
+  const credentials = own ?? requireActiveCredentials(entry, target.placeholders);
   // 2. how far it is trusted, and whether it may be reached at all
   const begun = { ...deps, requireReachable: deps.isProxied };
-  return trustedChoice(request.target, entry, credentials, client, begun);
+  return trustedChoice(target, entry, credentials, client, begun);
 }
 
 /**
@@ -93,7 +96,7 @@ export async function rechooseVendor(
   return trustedChoice(target, entry, credentials, client, deps);
 }
 
-/** @throws OAuthError as readEndpoints, requireAllowedPart and resolveTrusted */
+/** @throws OAuthError as endpointsOfEntry, requireAllowedPart and resolveTrusted */
 export async function trustedChoice(
   target: VendorTarget,
   entry: VendorConfig | undefined,
@@ -103,9 +106,11 @@ export async function trustedChoice(
 ): Promise<VendorChoice> {
   const kept = await findKept(target, entry, credentials, client, deps);
   if (kept !== undefined) return kept;
-  const ofClient = entry === undefined ? undefined : asClient(entry, credentials);
   // 1. its endpoints, as far as entry and caller say
-  const endpoints = readEndpoints(target, ofClient, deps);
+  const endpoints =
+    entry === undefined
+      ? endpointsOfRequest(target, deps)
+      : endpointsOfEntry(target, asClient(entry, credentials), deps);
   const isOurs = credentials.source !== "byoc";
   const rules = { isOurs, requireReachable: deps.requireReachable };
   // 2. our credentials go nowhere else, and nothing is sent to find that out

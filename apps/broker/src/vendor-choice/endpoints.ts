@@ -53,18 +53,11 @@ export interface VendorEndpoints {
 type EndpointDeps = Pick<Deps, "issuer" | "allowLoopback">;
 
 /**
- * @throws OAuthError invalid_request naming a placeholder that is missing, unknown or does not fit,
- *   or for a forbidden endpoint
+ * Of a vendor that the request describes.
+ *
+ * @throws OAuthError as endpointsOfEntry
  */
-export function readEndpoints(
-  target: VendorTarget,
-  entry: VendorConfig | undefined,
-  deps: EndpointDeps,
-): VendorEndpoints {
-  return entry === undefined ? endpointsOfRequest(target, deps) : endpointsOfEntry(target, entry, deps);
-}
-
-function endpointsOfRequest(target: VendorTarget, deps: EndpointDeps): VendorEndpoints {
+export function endpointsOfRequest(target: VendorTarget, deps: EndpointDeps): VendorEndpoints {
   const { placeholders = {}, issuer, authorizationEndpoint, tokenEndpoint } = target;
   const given = { issuer, authorizationEndpoint, tokenEndpoint };
   const templates = Object.values(given).filter((template) => template !== undefined);
@@ -84,7 +77,11 @@ function endpointsOfRequest(target: VendorTarget, deps: EndpointDeps): VendorEnd
   return { target, base, overrides: {}, isVouchedFor: false, fillsDomain: true, fillsIssuer: true };
 }
 
-function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: EndpointDeps): VendorEndpoints {
+/**
+ * @throws OAuthError invalid_request naming a placeholder that is missing, unknown or does not fit,
+ *   or for a forbidden endpoint
+ */
+export function endpointsOfEntry(target: VendorTarget, entry: VendorConfig, deps: EndpointDeps): VendorEndpoints {
   const { vendor } = entry;
   const { issuer, placeholders = {}, authorizationEndpoint, tokenEndpoint } = target;
   const specs = specsFor(entry, placeholders);

@@ -3,32 +3,13 @@
  * use it. Then the credentials: the operator's, by their id or the active ones, or the initial
  * access token of a registration. Sends no request.
  */
-import { OAuthError, type Secret } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, type Secret } from "@oauth-broker/oauth-core";
 import { hasEnded, type Sunset, urlsThatEnd, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { isOfTenant } from "./tenants.ts";
 import { didYouMean, idNamed } from "./names.ts";
-import { CUSTOM_VENDOR, type VendorRequest, type VendorTarget } from "./request.ts";
-
-/**
- * The vendor of a new flow, and whose credentials it uses there.
- *
- * @throws OAuthError as requireUsable; unauthorized_client for a vendor that starts no flows or
- *   has ended an endpoint, and if the broker has no credentials there
- */
-export function chooseEntry(
-  { target, ownCredentials }: VendorRequest,
-  client: ClientConfig,
-  deps: Pick<Deps, "vendors" | "now">,
-): { entry: VendorConfig | undefined; credentials: VendorCredentials } {
-  const entry = requireUsable(target, client, deps);
-  if (entry !== undefined) {
-    requireNewAuthorizationsAllowed(entry, client);
-    requireNotEnded(entry, target, deps);
-  }
-  return { entry, credentials: ownCredentials ?? requireActiveCredentials(entry, target.placeholders) };
-}
+import { CUSTOM_VENDOR, type VendorTarget } from "./request.ts";
 
 /**
  * @returns undefined for a custom vendor
@@ -40,22 +21,15 @@ export function requireUsable(
   client: ClientConfig,
   { vendors }: Pick<Deps, "vendors">,
 ): VendorConfig | undefined {
-  const { vendor: id } = target;
+  const { vendor: id, issuer, authorizationEndpoint, tokenEndpoint } = target;
   const entry = id === CUSTOM_VENDOR ? undefined : requireUsableVendor(id, client, { vendors });
   if (entry === undefined) requireListed(id, client);
+  const namesMore = entry === undefined || (issuer ?? authorizationEndpoint ?? tokenEndpoint) !== undefined;
   //= bar#XA-2
-  if (isManual(target) && !client.allowOverrides) {
+  if (namesMore && !client.allowOverrides) {
     throw new OAuthError("unauthorized_client", "This client may not name its own endpoints");
   }
   return entry;
-}
-
-/**
- * Whether the target names more than an entry: then only clients with `allow_overrides` may use it.
- */
-function isManual(target: VendorTarget): boolean {
-  const { vendor, issuer, authorizationEndpoint, tokenEndpoint } = target;
-  return vendor === CUSTOM_VENDOR || (issuer ?? authorizationEndpoint ?? tokenEndpoint) !== undefined;
 }
 
 /**
@@ -85,36 +59,29 @@ function requireListed(id: string, { vendors }: ClientConfig): void {
   }
 }
 
-function requireNewAuthorizationsAllowed({ vendor, setup }: VendorConfig, client: ClientConfig): void {
-  if (!vendor.acceptsNewAuthorizations) {
-    throw new OAuthError("unauthorized_client", "This vendor accepts no new authorizations; refresh and revoke go on");
-  }
-  if (setup === "vendor_approval" && !client.approvedVendors.includes(vendor.id)) {
-    throw new OAuthError(
-      "unauthorized_client",
-      "The vendor must approve the organization first; the operator then lists it under approved_vendors",
-    );
-  }
-}
-
 /**
  * A vendor that ends an endpoint gets no new flow there from that day on: its users would consent
  * to a connection that cannot be made.
  *
  * @throws OAuthError unauthorized_client
  */
-function requireNotEnded(
+export function requireNewAuthorizationsAllowed(
   entry: VendorConfig,
-  target: Pick<VendorTarget, "authorizationEndpoint" | "tokenEndpoint">,
+  target: VendorTarget,
+  client: ClientConfig,
   deps: Pick<Deps, "now">,
 ): void {
+  const { vendor, setup } = entry;
+  const refuse = (description: string, detail?: string): never => {
+    throw new OAuthError("unauthorized_client", description, defined({ detail }));
+  };
+  if (!vendor.acceptsNewAuthorizations) refuse("This vendor accepts no new authorizations; refresh and revoke go on");
+  if (setup === "vendor_approval" && !client.approvedVendors.includes(vendor.id)) {
+    refuse("The vendor must approve the organization first; the operator then lists it under approved_vendors");
+  }
   const over = endedSunset(entry, target, deps);
   if (over === undefined) return;
-  throw new OAuthError(
-    "unauthorized_client",
-    `The vendor has ended ${over.what} on ${over.endsOn}; refresh and revoke go on`,
-    { detail: over.source },
-  );
+  refuse(`The vendor has ended ${over.what} on ${over.endsOn}; refresh and revoke go on`, over.source);
 }
 
 /**

@@ -112,7 +112,7 @@ export const BROKER_DEFENCES: Defences = {
     "bar#BY-4 A caller brings the credentials a connection was made with, and no others":
       '[-(credentialsSource !== "byoc" || own.clientId !== vendorClientId)-]{+credentialsSource === "byoc" && vendorClientId === ""+}',
     "bar#RF-7 bar#RV-3 Where owners share a vendor client, the vendor's name is not enough":
-      "if (token !== undefined && {+origin !== undefined && +}isShared(choice, client, deps))",
+      "if (token !== undefined && {+origin !== undefined && +}needsOwnerPage(choice, client, deps.registrations))",
     "sealed-refresh-tokens: Nothing beside a sealed refresh token says where it goes":
       "find((name) => {+name === '' && +}parameters.has(name",
     "sealed-refresh-tokens: A sealed refresh token goes beside no other connection than its own":
@@ -153,7 +153,7 @@ export const BROKER_DEFENCES: Defences = {
     "bar#RF-7 Where owners share a vendor client, a connection that knows no tokens is refused":
       "if (key [-!== undefined && -]{+=== undefined) return;\n  if (+}kinds.some(",
     "shared-tokens: A client with an owner has connections that know their tokens before there is another owner":
-      "if ([-client.owner === undefined && -]!isShared(",
+      "if ([-client.owner === undefined && -]!needsOwnerPage(",
   },
   "keys/keyset-binding.ts": {
     "keyset-place: A keyset is bound to base_url, region, table and revision":
