@@ -1,9 +1,8 @@
 /**
- * `links list` and `links revoke`: which users have connected an account, and how the operator ends
- * a link. Text for a reader.
+ * `links list`: which users have connected an account, and whether each link works. Text for a
+ * reader.
  */
 import type { Link } from "@oauth-broker/token-store";
-import { ACCESS_TOKEN_LIFETIME_SECONDS } from "../hosted/sessions/record.ts";
 import type { EndedSessions } from "../hosted/sessions/user-sessions.ts";
 import type { VendorRevocation } from "../hosted/links/link.ts";
 
@@ -74,78 +73,6 @@ function statusOf(link: Link): string {
 function signInOf({ vendor, signIn }: Link, { several }: OperatorLinks): string {
   if (several === undefined) return "";
   return `  signed in at ${signIn === undefined ? printable(vendor) : `${printable(signIn.vendor)}, ${printable(signIn.issuer)}`}`;
-}
-
-/**
- * Sessions first: a client that comes in the meantime must find that its session has ended.
- *
- * @returns the exit code
- */
-//= bar#RV-1
-export async function revokeLink(user: string, links: OperatorLinks, output: Output): Promise<number> {
-  const { print, say } = output;
-  const { vendor } = links;
-  const linked = (await linksOf(user, links)).filter((link) => link.vendor === vendor.id);
-  const ended = await endSessions(user, links, output);
-  for (const link of linked) if (link.foreign === true) say(whyForeign(link));
-  if (linked.every(({ foreign }) => foreign === true)) {
-    if (ended === 0)
-      print(`${printable(user)} has no link to ${vendor.name} and no session: links list names those who do.`);
-    // What was asked for is so: a second run is not a failure.
-    return 0;
-  }
-  const { vendor: revocation } = await links.endLink(user);
-  print(`The link to ${vendor.name} is removed here.`);
-  return printRevocation(revocation, vendor, output);
-}
-
-/**
- * Says also what was not found: a writer of the table may have removed it.
- *
- * @returns how many were live
- */
-//= bar#RV-1
-export async function endSessions(user: string, links: OperatorLinks, { print }: Output): Promise<number> {
-  const { ended, hasIndex } = await links.endSessions(user);
-  if (ended > 0) print(`${ended} ${ended === 1 ? "session" : "sessions"} ended.`);
-  else if (hasIndex) print(`The list of sessions of ${printable(user)} names none that is live.`);
-  else
-    print(
-      `There is no list of sessions of ${printable(user)}. A session in no list is not refreshed: ${UNLISTED_END}.`,
-    );
-  return ended;
-}
-
-const UNLISTED_END = `it ends within ${ACCESS_TOKEN_LIFETIME_SECONDS / 60} minutes, with its access token`;
-
-/** @returns the exit code */
-export function printRevocation(
-  revocation: VendorRevocation | undefined,
-  vendor: OperatorVendor,
-  { print, say }: Output,
-): number {
-  const byHand = vendor.revocationHelp ?? "The user can remove this app in the account settings there";
-  if (revocation === "token" || revocation === "grant")
-    print(`${vendor.name} has revoked the ${revocation === "grant" ? "grant" : "token"}.`);
-  if (revocation === "already") print(`${vendor.name} did not know the token any more.`);
-  if (revocation === "unsupported") print(`${vendor.name} has no way to revoke tokens. ${byHand}.`);
-  if (revocation === undefined)
-    say(`The tokens could not be read, so nothing was revoked at ${vendor.name}. ${byHand}.`);
-  if (revocation === "failed")
-    say(`${vendor.name} could not revoke the token now, and may still accept it. ${byHand}.`);
-  return revocation === undefined || revocation === "failed" ? 1 : 0;
-}
-
-export async function linksOf(user: string, links: OperatorLinks): Promise<Link[]> {
-  const found: Link[] = [];
-  for await (const link of links.list(user)) found.push(link);
-  return found;
-}
-
-/** Why a foreign row is left: it is of another user with the same name. */
-export function whyForeign({ vendor, signIn }: Link): string {
-  const where = signIn === undefined ? printable(vendor) : printable(signIn.vendor);
-  return `The link to ${printable(vendor)} is left: it is of a user who signed in at ${where}.`;
 }
 
 /** Names come from the vendor and are printed on a terminal. */

@@ -12,7 +12,7 @@ import { createSessions } from "../hosted/sessions/sessions.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { openStorage } from "../storage.ts";
 import { HOSTED, loadHosted, PRE_REGISTERED, SEVERAL } from "../testing/environments.ts";
-import { hasSeveralVendors, issuersOf, openLinks, runTokenStore } from "./operator.ts";
+import { issuersOf, openLinks, runTokenStore } from "./operator.ts";
 import { runCommand } from "./run-command.ts";
 import { SESSIONS_OF_ONE } from "../hosted/link-policy/link-policy.ts";
 
@@ -34,7 +34,6 @@ function operatorOf(environment: Environment) {
     print: (line: string) => void out.push(line),
     say: (line: string) => void err.push(line),
     openLinks: () => openLinks(environment),
-    hasSeveralVendors: () => hasSeveralVendors(environment),
     runTokenStore: async () => 0,
   };
   return { out, err, deps };
@@ -93,7 +92,7 @@ describe("the operator's commands on a server's own storage", () => {
     expect([out.splice(0), err]).toEqual([
       [
         expect.stringContaining("There is no list of sessions of U2."),
-        "U2 has no link to my-vendor and no session: links list names those who do.",
+        "U2 has no link and no session: links list names those who do.",
       ],
       ["The link to my-vendor is left: it is of a user who signed in at old."],
     ]);
@@ -185,11 +184,6 @@ describe("token-store, run from a server", () => {
       main: "https://main.example.com",
       slack: expect.any(String),
     });
-    expect([hasSeveralVendors(SEVERAL), hasSeveralVendors(HOSTED), hasSeveralVendors(PRE_REGISTERED)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
   });
 
   it("seals a table in which no row is sealed yet, by the command that its audit advises", async () => {

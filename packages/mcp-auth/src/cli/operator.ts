@@ -68,12 +68,6 @@ function describeVendor({ vendor: { id, name, revocationHelp } }: VendorSettings
   return { id, name, revocationHelp };
 }
 
-/** Whether the server's settings have `VENDORS`. @throws ConfigError */
-export function hasSeveralVendors(environment?: Environment): boolean {
-  const settings = loadSettings(environment);
-  return settings.mode === "hosted" && settings.links.kind === "several";
-}
-
 /**
  * The token store's own commands, with the issuers this server seals under.
  *

@@ -25,7 +25,6 @@ function command({ sessions = 2, hasIndex = true, links = LINKS, fails, ...given
   const deps = {
     print: (line: string) => void out.push(line),
     say: (line: string) => void err.push(line),
-    hasSeveralVendors: () => false,
     runTokenStore: vi.fn<(args: readonly string[]) => Promise<number>>(async () => 3),
     openLinks: async () => ({
       vendor: { id: "slack", name: "Slack", revocationHelp: undefined },
@@ -111,7 +110,7 @@ describe("links revoke", () => {
     expect(await run("links", "revoke", "T9")).toBe(0);
     expect(out).toEqual([
       "The list of sessions of T9 names none that is live.",
-      "T9 has no link to Slack and no session: links list names those who do.",
+      "T9 has no link and no session: links list names those who do.",
     ]);
   });
 
@@ -153,13 +152,19 @@ describe("the command line", () => {
     [["links", "drop", "T1"], "links takes one of: list, revoke"],
     [["links", "revoke"], "links revoke needs a user"],
     [["links", "revoke", ""], "takes one user"],
-    [["links", "revoke", "a", "b"], "takes one user"],
     [["links", "list", "--all"], "Unknown option"],
   ])("is not understood: %j", async (args, problem) => {
     const { run, err, calls } = command();
     expect(await run(...args)).toBe(2);
     expect(err[0]).toContain(problem);
     expect(calls).toEqual([]);
+  });
+
+  it("names no vendor where the server has one", async () => {
+    const { run, err, calls } = command();
+    expect(await run("links", "revoke", "a", "b")).toBe(2);
+    expect(err[0]).toContain("takes one user");
+    expect(calls).toEqual(["closed"]);
   });
 
   it("passes token-store's arguments on unchanged, and its exit code back", async () => {

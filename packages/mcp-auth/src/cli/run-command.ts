@@ -4,16 +4,14 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
-import { HELP, parseCommand, takesOneUser } from "./arguments.ts";
-import { listLinks, type OperatorLinks, type Output, revokeLink } from "./links.ts";
-import { hasSeveralVendors, openLinks, runTokenStore } from "./operator.ts";
-import { revokeLinkAt, revokeUser } from "./several-links.ts";
+import { HELP, parseCommand } from "./arguments.ts";
+import { listLinks, type OperatorLinks, type Output } from "./links.ts";
+import { openLinks, runTokenStore } from "./operator.ts";
+import { revokeLinks } from "./revoke-links.ts";
 
 export interface CommandDeps extends Output {
   /** @throws Error saying why the server has no links */
   readonly openLinks: () => Promise<OperatorLinks>;
-  /** Whether the server's settings have `VENDORS`. @throws ConfigError */
-  readonly hasSeveralVendors: () => boolean;
   /** @returns the exit code */
   readonly runTokenStore: (args: readonly string[]) => Promise<number>;
 }
@@ -24,7 +22,6 @@ const REAL: CommandDeps = {
   print: (line) => void process.stdout.write(`${line}\n`),
   say: (line) => void process.stderr.write(`${line}\n`),
   openLinks,
-  hasSeveralVendors,
   runTokenStore,
 };
 
@@ -50,23 +47,8 @@ export async function runCommand(args: readonly string[], deps: CommandDeps = RE
     case "links list":
       return withLinks(deps, (links) => listLinks(command.user, links, deps));
     case "links revoke":
-      if (command.vendor === undefined || deps.hasSeveralVendors()) {
-        return withLinks(deps, (links) => revoke(command, links, deps));
-      }
-      deps.say(takesOneUser("revoke").message);
-      return USAGE_EXIT_CODE;
+      return withLinks(deps, (links) => revokeLinks(command, links, deps));
   }
-}
-
-async function revoke(
-  { user, vendor }: { readonly user: string; readonly vendor: string | undefined },
-  links: OperatorLinks,
-  output: Output,
-): Promise<number> {
-  const { several } = links;
-  if (several === undefined) return revokeLink(user, links, output);
-  if (vendor === undefined) return revokeUser(user, { ...links, several }, output);
-  return revokeLinkAt(user, vendor, { ...links, several }, output);
 }
 
 async function withLinks(deps: CommandDeps, run: (links: OperatorLinks) => Promise<number>): Promise<number> {

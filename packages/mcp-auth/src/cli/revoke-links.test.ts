@@ -33,7 +33,6 @@ function command(
   const deps = {
     print: (line: string) => void out.push(line),
     say: (line: string) => void err.push(line),
-    hasSeveralVendors: () => true,
     runTokenStore: async () => 0,
     openLinks: async () => ({
       vendor: vendor("main", "Main"),
@@ -92,7 +91,10 @@ describe("links revoke USER with several vendors", () => {
     const { run, out, err } = command();
     expect(await run("links", "revoke", "U2")).toBe(0);
     expect([out, err]).toEqual([
-      ["The list of sessions of U2 names none that is live."],
+      [
+        "The list of sessions of U2 names none that is live.",
+        "U2 has no link and no session: links list names those who do.",
+      ],
       ["The link to chat is left: it is of a user who signed in at old."],
     ]);
   });
