@@ -1,7 +1,7 @@
 /**
  * The rules of the Settings tab: applies a change to the present settings and lists everything that
  * is wrong with the result. Before it: the settings page, `deploy init`. After it:
- * connector-record.ts stores settings that pass.
+ * store-on-records.ts stores settings that pass.
  */
 import { isDeepStrictEqual } from "node:util";
 import {

@@ -5,7 +5,6 @@
  */
 import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
-import { changeRecord } from "@oauth-broker/service";
 import { checkName } from "@oauth-broker/service/configuration";
 import {
   clientSecretPlace,
@@ -14,8 +13,9 @@ import {
   type SealedStore,
   sealSecret,
 } from "./connector-secrets.ts";
-import { CONNECTOR, type Kept, NEVER, toConnector, toJsonData, toKept } from "./connector-record.ts";
-import { idsOfConnectors, listId } from "./connector-list.ts";
+import { type ConnectorData, type KeptConnector, toConnector } from "./connector-record.ts";
+import type { ConnectorState } from "./connector.ts";
+import { keptRecords } from "./kept-records.ts";
 import { changedSettings, NEW_SETTINGS, requireSettings, type SettingsRules } from "./settings.ts";
 import { refusal } from "../refusal.ts";
 import type { ConnectorStore, SettingsChange } from "./store.ts";
@@ -26,7 +26,14 @@ export interface ConnectorStoreDeps extends SealedStore {
 }
 
 export const CONNECTOR_ID = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
-const ROUNDS = 8;
+const BUSY = "Other administrators are changing this connector. Try again";
+const LIST_BUSY = "Other administrators are adding connectors. Try again";
+
+/** The one record of their ids: a RecordStore finds records by key only. */
+interface ListData {
+  readonly v: 1;
+  readonly ids: readonly string[];
+}
 
 /** Whether a text has the format of a connector id. */
 export const isConnectorId = (id: string): boolean => CONNECTOR_ID.test(id);
@@ -36,28 +43,20 @@ export const isConnectorId = (id: string): boolean => CONNECTOR_ID.test(id);
  * file cannot be used.
  */
 export function createConnectorStore({ records, keys, now, rules }: ConnectorStoreDeps): ConnectorStore {
-  const keyOf = (id: string) => ({ kind: CONNECTOR, id });
-  const find = async (id: string): Promise<Kept | undefined> => {
-    const record = isConnectorId(id) ? await records.get(keyOf(id)) : undefined;
-    return record && toKept(record);
-  };
-  const require = async (id: string): Promise<Kept> => (await find(id)) ?? noConnector();
+  const kept = keptRecords<ConnectorState, ConnectorData>(records, "connector", BUSY);
+  const list = keptRecords<"list", ListData>(records, "connector-list", LIST_BUSY);
+  const find = async (id: string): Promise<KeptConnector | undefined> =>
+    isConnectorId(id) ? kept.find(id) : undefined;
+  const require = async (id: string): Promise<KeptConnector> => (await find(id)) ?? noConnector();
 
   /** @param decide the whole of the next version */
-  const change = (id: string, decide: (kept: Kept) => Promise<Kept> | Kept): Promise<Kept> =>
-    changeRecord(keyOf(id), {
-      records,
-      rounds: ROUNDS,
-      busy: "Other administrators are changing this connector. Try again",
-      decide: async (before, stage = "") => {
-        if (before === undefined) return noConnector();
-        const result = await decide(toKept({ key: keyOf(id), stage, data: before }));
-        const data = { ...toJsonData(result.data), updatedAt: now() };
-        return { next: { stage: result.state, data, expiresAt: NEVER }, result };
-      },
+  const change = (id: string, decide: (before: KeptConnector) => Promise<KeptConnector> | KeptConnector) =>
+    kept.change(id, async (before) => {
+      const next = await decide(before ?? noConnector());
+      return { ...next, data: { ...next.data, updatedAt: now() } };
     });
 
-  const withSettings = async (kept: Kept, asked: SettingsChange): Promise<Kept> => {
+  const withSettings = async (kept: KeptConnector, asked: SettingsChange): Promise<KeptConnector> => {
     const { clientSecret: before, ...data } = kept.data;
     requireSettings(data.settings, asked, rules);
     const settings = changedSettings(data.settings, asked);
@@ -69,7 +68,8 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
 
   return {
     list: async () => {
-      const found = await Promise.all((await idsOfConnectors(records)).map(find));
+      const ids = (await list.find("all"))?.data.ids ?? [];
+      const found = await Promise.all(ids.map(find));
       return found.flatMap((kept) => (kept === undefined ? [] : [toConnector(kept)]));
     },
     find: async (id) => {
@@ -80,17 +80,21 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       requireNames(id, name);
       const platformToken = await sealSecret(keys, new Secret(randomToken(32)), platformTokenPlace(id));
       const at = now();
-      const fresh = { v: 1, revision: randomToken(16), name, createdAt: at, updatedAt: at, platformToken } as const;
+      const fresh = { v: 1, name, createdAt: at, updatedAt: at, platformToken } as const;
       const state = withoutServer === undefined ? "draft" : "active";
       const kind = { callback, ...defined({ withoutServer }) };
-      const empty: Kept = { id, state, data: { ...fresh, ...kind, settings: NEW_SETTINGS } };
+      const empty: KeptConnector = { id, state, data: { ...fresh, ...kind, settings: NEW_SETTINGS } };
       const made = await withSettings(empty, settings);
       // The list is written first: an id without a connector does no harm, a connector without an
       // id would be lost.
-      await listId(records, id);
-      const record = { key: keyOf(id), stage: state, data: toJsonData(made.data), expiresAt: NEVER };
-      const created = await records.create(record);
-      if (created === "exists") throw refusal("exists", "This connector already exists. Choose another name");
+      await list.change("all", (before) => {
+        const ids = before?.data.ids ?? [];
+        return ids.includes(id) ? undefined : { state: "list" as const, data: { v: 1, ids: [...ids, id].toSorted() } };
+      });
+      await kept.change(id, (before) => {
+        if (before === undefined) return made;
+        throw refusal("exists", "This connector already exists. Choose another name");
+      });
       return toConnector(made);
     },
     changeSettings: async (id, asked) => toConnector(await change(id, (kept) => withSettings(kept, asked))),

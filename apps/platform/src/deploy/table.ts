@@ -4,7 +4,7 @@
  * mode until its author sets `encrypted`, once `token-store audit` finds no plaintext-only rows.
  */
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
-import { NEVER } from "../connectors/connector-record.ts";
+import { NEVER } from "../connectors/kept-records.ts";
 import type { Storage } from "../storage.ts";
 import type { ServiceFile } from "./service-file/service-file.ts";
 

@@ -6,11 +6,10 @@
 import type { Tokens } from "@oauth-broker/broker-client";
 import { defined, type EpochSeconds, type JsonObject, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
-import { changeRecord } from "@oauth-broker/service";
 import type { LinkEvents } from "@oauth-broker/service/events";
 import type { Connector } from "../connectors/connector.ts";
-import { NEVER } from "../connectors/connector-record.ts";
 import { openSecret, type SealedStore, sealSecret } from "../connectors/connector-secrets.ts";
+import { type Kept, keptRecords } from "../connectors/kept-records.ts";
 import { recipientOfConnector } from "./recipient.ts";
 
 /**
@@ -66,8 +65,8 @@ export interface OpenConnection {
 /** Data of a record of kind `connection`; its stage is the state. */
 interface ConnectionData extends Omit<ConnectionStatus, "state"> {
   readonly v: 1;
-  /** The revision of the record: a new text at every change, which the next change compares. */
-  readonly revision: string;
+  /** The revision of the record: new at every change. */
+  readonly revision?: string;
   /** The revision of the tokens. Absent without tokens. */
   readonly tokensRevision?: string;
   /** The client, server and endpoints the tokens belong to (recipient.ts). */
@@ -112,50 +111,20 @@ export interface ConnectionsDeps extends SealedStore {
   readonly events?: Pick<LinkEvents, "note">;
 }
 
-const ROUNDS = 8;
+const BUSY = "Another request is changing this connection. Try again";
 
-interface Kept {
-  readonly state: ConnectionState;
-  readonly data: ConnectionData;
-}
-type Next = { readonly state: ConnectionState } & Omit<ConnectionData, "v" | "revision">;
+type KeptConnection = Kept<ConnectionState, ConnectionData>;
 
 export function createConnections({ records, keys, now, events }: ConnectionsDeps): Connections {
-  const keyOf = (connector: Connector, userId: string) => ({
-    kind: "connection",
-    id: JSON.stringify([connector.id, userId]),
-  });
-
-  const read = async (connector: Connector, userId: string): Promise<Kept | undefined> => {
-    const record = await records.get(keyOf(connector, userId));
-    return record && toKept(record.data, record.stage);
-  };
-
-  /** Reads, decides, writes; `undefined` changes nothing, and the result says so. */
-  const change = (
-    connector: Connector,
-    userId: string,
-    decide: (kept: Kept | undefined) => Next | undefined,
-  ): Promise<boolean> =>
-    changeRecord<boolean>(keyOf(connector, userId), {
-      records,
-      rounds: ROUNDS,
-      busy: "Another request is changing this connection. Try again",
-      decide: (before, stage) => {
-        const next = decide(before && toKept(before, stage));
-        if (next === undefined) return { result: false };
-        const { state, ...rest } = next;
-        const data = { ...rest, v: 1 } as unknown as JsonObject;
-        return { next: { stage: state, data, expiresAt: NEVER }, result: true };
-      },
-    });
+  const { find, change } = keptRecords<ConnectionState, ConnectionData>(records, "connection", BUSY);
+  const idOf = (connector: Connector, userId: string): string => JSON.stringify([connector.id, userId]);
 
   const noteDead = ({ id }: Connector, user: string, reason: string, grant: string): void =>
     events?.note({ type: "link.dead", user, vendor: id, reason, grant });
 
   return {
     status: async (connector, userId) => {
-      const kept = await read(connector, userId);
+      const kept = await find(idOf(connector, userId));
       if (kept === undefined) return { state: "none" };
       const { connectedAt, scope, wantedScope, reason, failure, flow, revokedAt } = kept.data;
       const rest = defined({ connectedAt, scope, wantedScope, failure, flow, revokedAt });
@@ -164,7 +133,7 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
     },
 
     open: async (connector, userId) => {
-      const kept = await read(connector, userId);
+      const kept = await find(idOf(connector, userId));
       if (kept?.state !== "connected") return undefined;
       const { tokens, tokensRevision } = kept.data;
       if (tokens === undefined || tokensRevision === undefined) return undefined;
@@ -180,67 +149,56 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
       const sealed = await sealSecret(keys, new Secret(JSON.stringify(tokens)), placeOf(connector, userId));
       const granted = { tokens: sealed, tokensRevision: randomToken(16), recipient: recipientOfConnector(connector) };
       const scope = tokens.scope === undefined ? {} : { scope: tokens.scope };
-      await change(connector, userId, (kept) => {
+      await change(idOf(connector, userId), (kept) => {
         if (replacing === undefined)
-          return { state: "connected", ...granted, ...scope, connectedAt: now(), ...defined({ flow }) };
+          return connected({ v: 1, ...granted, ...scope, connectedAt: now(), ...defined({ flow }) });
         if (kept?.data.tokensRevision !== replacing) return undefined;
-        return { ...unchanged(kept), state: "connected", ...granted, ...scope };
+        return connected({ ...kept.data, ...granted, ...scope });
       });
       if (replacing === undefined) events?.note({ type: "link.restored", user: userId, vendor: connector.id });
     },
 
     markForReauthorization: async (connector, userId, reason, used) => {
-      const isMarked = await change(connector, userId, (kept) => {
+      const marked = await change(idOf(connector, userId), (kept) => {
         if (kept?.data.tokensRevision !== used) return undefined;
-        const { connectedAt, wantedScope, failure, flow } = kept.data;
-        return { state: "reauthorize", reason, ...defined({ connectedAt, wantedScope, failure, flow }) };
+        const { v, connectedAt, wantedScope, failure, flow } = kept.data;
+        const rest = defined({ connectedAt, wantedScope, failure, flow });
+        return { state: "reauthorize" as const, data: { v, reason, ...rest } };
       });
-      if (isMarked) noteDead(connector, userId, reason, used);
+      if (marked !== undefined) noteDead(connector, userId, reason, used);
     },
 
     wantScope: async (connector, userId, wantedScope, used) => {
-      await change(connector, userId, (kept) => {
+      await change(idOf(connector, userId), (kept) => {
         if (kept?.state !== "connected" || kept.data.tokensRevision !== used) return undefined;
-        return { ...unchanged(kept), wantedScope };
+        return connected({ ...kept.data, wantedScope });
       });
     },
 
     recordFailure: async (connector, userId, failure, flow) => {
-      const ended = { failure, ...defined({ flow }) };
-      await change(connector, userId, (kept) =>
-        kept === undefined ? { state: "none", ...ended } : { ...unchanged(kept), ...ended },
-      );
+      await change(idOf(connector, userId), (kept) => ({
+        state: kept?.state ?? "none",
+        data: { v: 1, ...kept?.data, failure, ...defined({ flow }) },
+      }));
     },
 
     noteRevoked: async (connector, userId, used) => {
-      await change(connector, userId, (kept) =>
-        kept?.data.tokensRevision === used ? { ...unchanged(kept), revokedAt: now() } : undefined,
+      await change(idOf(connector, userId), (kept) =>
+        kept?.data.tokensRevision === used ? { ...kept, data: { ...kept.data, revokedAt: now() } } : undefined,
       );
     },
 
-    forget: async (connector, userId) => records.delete(keyOf(connector, userId)),
+    forget: async (connector, userId) => records.delete({ kind: "connection", id: idOf(connector, userId) }),
   };
 }
 
-function toKept(data: JsonObject, state: string | undefined): Kept {
-  if (data["v"] !== 1) throw new TypeError("a connection of a later release");
-  return { state: state as ConnectionState, data: data as unknown as ConnectionData };
-}
-
-/**
- * The present connection: fields that a change does not name stay, including the revision of the
- * tokens.
- */
-function unchanged({ state, data }: Kept): Next {
-  const { v: _version, revision: _revision, ...rest } = data;
-  return { ...rest, state };
-}
+const connected = (data: ConnectionData) => ({ state: "connected", data }) as const;
 
 /**
  * The tokens belong to another client than the settings: shared credentials became the connector's
  * own, or the client or the token endpoint changed.
  */
-function isOfOthers({ state, data: { recipient } }: Kept, connector: Connector): boolean {
+function isOfOthers({ state, data: { recipient } }: KeptConnection, connector: Connector): boolean {
   //= bar#BY-4
   return state === "connected" && recipient !== recipientOfConnector(connector);
 }

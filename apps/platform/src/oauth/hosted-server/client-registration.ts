@@ -19,7 +19,7 @@ import {
   dynamicClientRegistrationRequest,
   processDynamicClientRegistrationResponse,
 } from "oauth4webapi";
-import { NEVER } from "../../connectors/connector-record.ts";
+import { NEVER } from "../../connectors/kept-records.ts";
 import { openSecret, type SealedStore, sealSecret } from "../../connectors/connector-secrets.ts";
 import type { HostedServer } from "./discover.ts";
 import { recipientOf } from "../recipient.ts";
