@@ -15,43 +15,36 @@ import { supportedScopes } from "./link-policy/scope.ts";
  * @throws OAuthError as VendorClient.resolve: with metadata that lacks `vendor_issuer` the platform
  *   would refuse the vendor
  */
-export async function authorizationServerMetadata({
-  settings,
-  vendorClient,
-}: Pick<HostedDeps, "settings" | "vendorClient">): Promise<Answer> {
-  const ofCallback =
-    settings.callback.kind === "server"
-      ? { authorization_response_iss_parameter_supported: true }
-      : vendorIssuer(await vendorClient.resolve(settings.vendor.vendor));
-  return jsonAnswer(200, { ...authorizationServer(settings), ...ofCallback });
-}
-
 //= rfc8414#2
 //= bar#AS-17
-function authorizationServer(settings: HostedSettings): Record<string, unknown> {
-  const { deploymentUrl, callback } = settings;
+export async function authorizationServerMetadata({
+  settings: { deploymentUrl, callback, links, vendor },
+  vendorClient,
+}: Pick<HostedDeps, "settings" | "vendorClient">): Promise<Answer> {
   const url = (path: string): string => deploymentUrl + path;
-  return {
+  const isRegistering = callback.kind === "platform" ? callback.registers : callback.registration !== undefined;
+  const ofCallback =
+    callback.kind === "platform"
+      ? vendorIssuer(await vendorClient.resolve(vendor.vendor))
+      : {
+          authorization_response_iss_parameter_supported: true,
+          client_id_metadata_document_supported: callback.clientMetadataHosts.length > 0,
+        };
+  return jsonAnswer(200, {
     issuer: deploymentUrl,
     authorization_endpoint: url(PATHS.authorize),
     token_endpoint: url(PATHS.token),
     revocation_endpoint: url(PATHS.revoke),
-    ...(hasRegistration(callback) ? { registration_endpoint: url(PATHS.register) } : {}),
-    scopes_supported: supportedScopes(settings.links),
+    ...(isRegistering ? { registration_endpoint: url(PATHS.register) } : {}),
+    scopes_supported: supportedScopes(links),
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code", "refresh_token"],
     token_endpoint_auth_methods_supported: ["none"],
     revocation_endpoint_auth_methods_supported: ["none"],
     code_challenge_methods_supported: ["S256"],
-    ...(callback.kind === "server"
-      ? { client_id_metadata_document_supported: callback.clientMetadataHosts.length > 0 }
-      : {}),
-  };
-}
-
-function hasRegistration(callback: HostedSettings["callback"]): boolean {
-  return callback.kind === "platform" ? callback.registers : callback.registration !== undefined;
+    ...ofCallback,
+  });
 }
 
 /**

@@ -33,7 +33,6 @@ import { askConsent, takeDecision } from "./server-callback/authorize.ts";
 import { answerCallback, isLinkingState } from "./pages/flows.ts";
 import { pageRoutes } from "./pages/routes.ts";
 import type { Pages, PagesDeps } from "./pages/deps.ts";
-import { createClientDocuments } from "./clients/metadata-document.ts";
 import { createServerClients } from "./clients/find-client.ts";
 import { createFlows } from "./server-callback/policy.ts";
 import { redeemOwnCode } from "./server-callback/redeem-own-code.ts";
@@ -80,14 +79,7 @@ function serverRoutes(
   linking: Pages | undefined,
   addressOf: CallerAddress,
 ): Route[] {
-  const documents = createClientDocuments({
-    fetch: hosted.fetchDocument,
-    fetchPublic: hosted.fetchPublicDocument,
-    hosts: callback.clientMetadataHosts,
-    allowLoopback: hosted.settings.egress.allowLoopback,
-    now: hosted.now,
-  });
-  const clients = createServerClients(callback, { ...hosted, documents });
+  const clients = createServerClients(callback, hosted);
   const bound = { ...hosted, callback, findClient: clients.find };
   const deps = { ...bound, flows: createFlows(bound) };
   const browser = (

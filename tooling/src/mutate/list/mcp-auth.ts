@@ -244,7 +244,8 @@ export const MCP_AUTH_DEFENCES: Defences = {
       '(value) {+|| value !== "" +}? `${PATHS.connect}',
   },
   "hosted/pages/connections.ts": {
-    "A question is answered once": "await deps.pendingTokens.take(pending.id, cookie.hash)){+ && isYes === undefined+}",
+    "A question is answered once":
+      "await deps.pendingTokens.take(pending.id, cookie.hash)){+ && isYes === undefined+})",
     "The page says that a token was revoked only after the user's own disconnect":
       "return proven === undefined {+&& vendor === undefined +}? undefined : {",
     "between-steps: A question is shown to its user alone": 'waiting?.user [-=== user-]{+!== ""+} ? waiting',
@@ -288,17 +289,17 @@ export const MCP_AUTH_DEFENCES: Defences = {
   },
   "hosted/pages/store-link.ts": {
     "pages/connections: At the sign-in vendor only the signed-in account is linked":
-      '.links.signIn && account [-!== user-]{+=== ""+}) {',
+      'if (isSignIn && account [-!== user-]{+=== ""+}) {',
     "pages/connections: A yes counts over the link version of its question":
       "const over = isForeignGone {+|| linkVersion >= 0 +}",
     "pages/connections: Another account replaces a link after a yes alone":
-      'isOther = typeof stored === "object" && {+user === "" && +}!',
+      'isOther = linked !== undefined && {+user === "" && +}!',
     "pages/connections: Fewer scopes replace a link after a yes alone":
-      'stored [-===-]{+!==+} "object" && losesScope(stored{+ as never+}',
+      "(linked [-!==-]{+===+} undefined && losesScope(linked{+ as never+}",
     "sweep: A question that cannot be ended keeps no other user's tokens from being revoked":
       "[-.catch((error: unknown) => logNotEnded(pending, error, deps))-]",
     "between-steps: A question is asked over the version that the page showed":
-      "if (present [-!== linkVersion-]{+< 0+}) return",
+      "if (presentVersion [-!== linkVersion-]{+< 0+}) return",
   },
   "hosted/records/server-key.ts": {
     "server-key, hosted/table-writer: An unsealed server key is replaced, not adopted":

@@ -13,21 +13,15 @@ import { unknownClient } from "../clients/metadata-document.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
 import { ignorableScopes, supportedScopes, withoutIgnored } from "../link-policy/scope.ts";
 
-export interface ClientLookup<C extends HostedClient> {
-  readonly findClient: (clientId: string) => Promise<C | undefined>;
-  /**
-   * Exact, or with the free loopback port of native clients.
-   *
-   * @throws OAuthError invalid_request, reason `redirect_uri`
-   */
-  readonly verifyRedirect: (requested: string, registered: readonly string[]) => VerifiedRedirect;
-}
-
-/** @throws OAuthError for the 400 page: the browser is not redirected */
+/**
+ * @param verifyRedirect exact, or with the free loopback port of native clients
+ * @throws OAuthError for the 400 page: the browser is not redirected
+ */
 //= bar#AS-1
 export async function requireClientRedirect<C extends HostedClient>(
   parameters: Parameters,
-  { findClient, verifyRedirect }: ClientLookup<C>,
+  findClient: (clientId: string) => Promise<C | undefined>,
+  verifyRedirect: (requested: string, registered: readonly string[]) => VerifiedRedirect,
   trace: Trace,
 ): Promise<{ readonly client: C; readonly redirect: VerifiedRedirect }> {
   const clientId = parameters.require("client_id");

@@ -4,12 +4,9 @@
  */
 import type { ServerCallback } from "../../settings.ts";
 import type { FindClient, FindServerClient } from "./client.ts";
-import type { ClientDocuments } from "./metadata-document.ts";
-import { findRegistered, type RegistrationDeps } from "./registration.ts";
-
-export interface FindClientDeps extends Pick<RegistrationDeps, "records"> {
-  readonly documents: ClientDocuments;
-}
+import type { HostedDeps } from "../deps.ts";
+import { createClientDocuments } from "./metadata-document.ts";
+import { findRegistered } from "./registration.ts";
 
 export interface ServerClients {
   /**
@@ -25,18 +22,23 @@ export interface ServerClients {
   readonly findHolder: FindClient;
 }
 
-export function createServerClients({ clients, registration }: ServerCallback, deps: FindClientDeps): ServerClients {
+export function createServerClients(
+  { clients, registration, clientMetadataHosts: hosts }: ServerCallback,
+  { records, now, settings, fetchDocument: fetch, fetchPublicDocument: fetchPublic }: HostedDeps,
+): ServerClients {
+  const { allowLoopback } = settings.egress;
+  const documents = createClientDocuments({ fetch, fetchPublic, hosts, allowLoopback, now });
   const listed = new Map(clients.map((client) => [client.clientId, client]));
   const registered: FindServerClient = async (clientId) =>
-    registration === undefined ? undefined : findRegistered(clientId, registration, deps);
+    registration === undefined ? undefined : findRegistered(clientId, registration, { records });
   const find: FindServerClient = async (clientId) => {
     const client = listed.get(clientId);
     if (client !== undefined) return { ...client, knownBy: "configuration" };
-    return (await deps.documents.find(clientId)) ?? registered(clientId);
+    return (await documents.find(clientId)) ?? registered(clientId);
   };
   return {
     find,
     findHolder: async (clientId) =>
-      deps.documents.has(clientId) && !listed.has(clientId) ? { clientId, redirectUris: [] } : find(clientId),
+      documents.has(clientId) && !listed.has(clientId) ? { clientId, redirectUris: [] } : find(clientId),
   };
 }

@@ -3,7 +3,7 @@
  * grant is noticed before a tool runs, and read again when the call is long. With one vendor
  * ../authenticate.ts uses it, with several ../tickets/caller-links.ts.
  */
-import { type Clock, defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
 import { toOutage, type VendorToken, type VendorTokenSource } from "../../mode.ts";
 import { freshTokens, type LinkDeps, linkScope } from "./link.ts";
@@ -47,7 +47,7 @@ export function tokenSource(
   };
   return {
     vendorToken: async () => {
-      if (isYoung(first, deps.now)) return vendorToken(first.tokens);
+      if (deps.now() < first.until) return vendorToken(first.tokens);
       const tokens = await readLinked(user, deps);
       if (typeof tokens === "object") return requireChecked(tokens);
       throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
@@ -70,10 +70,6 @@ function requireSameLink(tokens: StoredTokens, read: StoredTokens, admitted: rea
   //= bar#LK-10
   if (isWithin && isSameAccount) return;
   throw new OAuthError("temporarily_unavailable", "The user's link has changed: call again");
-}
-
-function isYoung({ until }: { readonly until: number }, now: Clock): boolean {
-  return now() < until;
 }
 
 function vendorToken({ tokens: { accessToken, idToken }, version }: StoredTokens): VendorToken {

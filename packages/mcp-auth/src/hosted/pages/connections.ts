@@ -27,10 +27,12 @@ import {
   type Visitor,
 } from "./markup.ts";
 import type { SignedIn } from "./sign-ins.ts";
-import { dropPending, replaceLink } from "./store-link.ts";
+import { dropPending, replaceLink, type WantedLink } from "./store-link.ts";
 
 /** The page after *Sign out*: without it the vendor would sign the browser in again at once. */
 const SIGNED_OUT = "signed_out";
+
+const LINK_CHANGED = connectionsUrl({ error: "link_changed" });
 
 /** A form of the browser: no user is known yet. */
 const SIGN_IN_FORM = "connections";
@@ -100,7 +102,7 @@ function onlyOf(query: URLSearchParams, name: string): string {
 async function disconnectedUrl(
   listed: string,
   atVendor: Disconnected["atVendor"],
-  { user }: SignedIn,
+  user: string,
   deps: PagesDeps,
 ): Promise<string> {
   const proof = await formCsrf(user, ["disconnected", listed, atVendor], 0, deps);
@@ -141,9 +143,13 @@ export async function changeConnections(
   switch (action) {
     case "connect":
     case "reconnect":
-      return connect(form, { listed, isReconnect: action === "reconnect" }, signedIn, deps, trace);
-    case "disconnect":
-      return disconnect(form, listed, signedIn, deps, trace);
+    case "disconnect": {
+      const { user } = signedIn;
+      const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
+      if (action === "disconnect") return disconnect({ user, listed, linkVersion }, deps);
+      const scopes = await scopesToAsk(user, listed, { isReconnect: action === "reconnect" }, deps);
+      return startLink({ user, listed, scopes, linkVersion }, deps, trace);
+    }
     case "replace":
     case "keep":
       return decidePending(form, listed, { isYes: action === "replace" }, signedIn, deps, trace);
@@ -196,38 +202,29 @@ function dayOf(at: number): string {
   return new Date(at * 1000).toISOString().slice(0, 10);
 }
 
-async function connect(
-  form: Parameters,
-  { listed, isReconnect }: { readonly listed: string; readonly isReconnect: boolean },
-  { user }: SignedIn,
+async function scopesToAsk(
+  user: string,
+  listed: string,
+  { isReconnect }: { readonly isReconnect: boolean },
   deps: PagesDeps,
-  trace: Trace,
-): Promise<Answer> {
-  const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
+): Promise<readonly string[]> {
   const at = atVendor(listed, deps);
-  const { stored } = await deps.tokens.readLink(linkKey(user, at));
   const { scopes: all } = at.settings.vendor;
+  const { stored } = await deps.tokens.readLink(linkKey(user, at));
   const linked = typeof stored === "object" ? linkScope(stored) : undefined;
+  if (!isReconnect || typeof stored !== "object" || linked === undefined) return all;
   // What the link has, and what was refused before: reconnecting is how a user changes their mind.
-  const again = [...(linked ?? []), ...(typeof stored === "object" ? (stored.tokens.link?.notGranted ?? []) : [])];
+  const again = [...linked, ...(stored.tokens.link?.notGranted ?? [])];
   const wanted = all.filter((scope) => again.includes(scope));
-  const scopes = isReconnect && linked !== undefined && wanted.length > 0 ? wanted : all;
-  return startLink({ user, listed, scopes, linkVersion }, deps, trace);
+  return wanted.length > 0 ? wanted : all;
 }
 
-async function disconnect(
-  form: Parameters,
-  listed: string,
-  signedIn: SignedIn,
-  deps: PagesDeps,
-  trace: Trace,
-): Promise<Answer> {
-  const { user } = signedIn;
-  const linkVersion = await requireShown(form, user, ["connection", listed], deps, trace);
+async function disconnect({ user, listed, linkVersion }: WantedLink, deps: PagesDeps): Promise<Answer> {
   const at = atVendor(listed, deps);
   const ended = await endLinkOver(linkKey(user, at), linkVersion, at);
-  if (ended === undefined) return redirectAnswer(connectionsUrl({ error: "link_changed" }));
-  return redirectAnswer(await disconnectedUrl(listed, ended.vendor ?? "nothing", signedIn, deps));
+  return redirectAnswer(
+    ended === undefined ? LINK_CHANGED : await disconnectedUrl(listed, ended.vendor ?? "nothing", user, deps),
+  );
 }
 
 async function decidePending(
@@ -240,11 +237,9 @@ async function decidePending(
 ): Promise<Answer> {
   const pending = await deps.pendingTokens.find(listed, cookie.hash);
   // Answered in another tab, or too late: nothing waits any more.
-  if (pending === undefined || pending.user !== user) return redirectAnswer(connectionsUrl({ error: "link_changed" }));
+  if (pending === undefined || pending.user !== user) return redirectAnswer(LINK_CHANGED);
   await requireShown(form, user, ["question", listed, pending.id], deps, trace);
-  if (!(await deps.pendingTokens.take(pending.id, cookie.hash))) {
-    return redirectAnswer(connectionsUrl({ error: "link_changed" }));
-  }
+  if (!(await deps.pendingTokens.take(pending.id, cookie.hash))) return redirectAnswer(LINK_CHANGED);
   if (!isYes) {
     await dropPending(pending, "denied", deps);
     return redirectAnswer(PATHS.connections);

@@ -5,6 +5,8 @@ import type { Trace } from "@oauth-broker/service/http";
 import { derivedName } from "../records/server-key.ts";
 import type { PagesDeps } from "./deps.ts";
 
+type FormDeps = Pick<PagesDeps, "serverKey" | "settings" | "source">;
+
 /**
  * The token of a form: an HMAC over its user and content. Not over the cookie: of two tabs that
  * sign in at once, the first's cookie is replaced, and its page still works.
@@ -17,7 +19,7 @@ export async function formCsrf(
   user: string,
   form: readonly string[],
   linkVersion: number,
-  deps: Pick<PagesDeps, "serverKey" | "settings" | "source">,
+  deps: FormDeps,
 ): Promise<string> {
   const { settings, source } = deps;
   const of = [settings.deploymentUrl, source.vendor, source.issuer, user, form, linkVersion];
@@ -29,7 +31,7 @@ export async function shownVersion(
   sent: string | undefined,
   user: string,
   form: readonly string[],
-  deps: Pick<PagesDeps, "serverKey" | "settings" | "source">,
+  deps: FormDeps,
 ): Promise<number | undefined> {
   const linkVersion = Number(/^(\d{1,15})\./.exec(sent ?? "")?.[1] ?? 0);
   return isSameText(sent, await formCsrf(user, form, linkVersion, deps)) ? linkVersion : undefined;
@@ -43,7 +45,7 @@ export async function requireShown(
   form: Parameters,
   user: string,
   of: readonly string[],
-  deps: Pick<PagesDeps, "serverKey" | "settings" | "source">,
+  deps: FormDeps,
   trace: Trace,
 ): Promise<number> {
   const linkVersion = await shownVersion(form.get("csrf"), user, of, deps);

@@ -9,7 +9,7 @@ import type { Presentation } from "../../presentation/presentation.ts";
 import type { ConnectionsError, DisconnectedKind } from "../../presentation/texts/english.ts";
 import { PATHS } from "../../resource/paths.ts";
 import { shownText } from "../../presentation/shown-text.ts";
-import { applicationName, askingName, knownByOf } from "../server-callback/consent-page.ts";
+import { applicationName, askingName, decisionForm, factsOfApplication } from "../server-callback/consent-page.ts";
 
 /** Who is at the browser, and how they leave. */
 export interface Visitor {
@@ -39,22 +39,17 @@ export interface ConnectPage {
 export function connectPage(shown: ConnectPage): Answer {
   const { visitor, ticket, client, vendor, vendorName, scopes, linked, csrf } = shown;
   const { presentation } = visitor;
-  const { connect, consent, labels, knownBy, connections } = presentation.texts;
-  const name = applicationName(client, presentation.texts);
+  const { connect, consent, labels, connections } = presentation.texts;
+  const asking = askingName(client, applicationName(client, presentation.texts));
   const content = html`${signedIn(visitor)}
-${connect.asks(askingName(client, name), vendorName, visitor.serverHost)}
+${connect.asks(asking, vendorName, visitor.serverHost)}
 <dl>
-${fact(labels.application, name)}
-${fact(labels.knownBy, knownByOf(client, knownBy))}
+${factsOfApplication(client, presentation.texts)}
 ${fact(labels.vendor, vendorName)}
 ${scopes.length === 0 ? undefined : fact(labels.permissions, presentation.scopes(vendor, scopes))}
 ${linked === undefined ? undefined : fact(labels.connectedNow, shownText(linked) || connections.connectedAccount)}
 </dl>
-<form method="post" action="${PATHS.connect}/${ticket}">
-${hidden("csrf", csrf)}
-<button class="button" type="submit" name="decision" value="approve">${consent.continueTo(vendorName)}</button>
-<button class="button plain" type="submit" name="decision" value="deny">${consent.cancel}</button>
-</form>
+${decisionForm(`${PATHS.connect}/${ticket}`, [["csrf", csrf]], vendorName, consent)}
 <h2>${connect.notYou}</h2>
 ${signOut(visitor, connect.anotherAccount, ticket)}`;
   return linkingPage(200, connect.title(vendorName), content, presentation);
@@ -98,11 +93,8 @@ export interface ShownConnection {
   readonly pending: ShownPending | undefined;
 }
 
-export interface ShownPending {
+export interface ShownPending extends Pick<ShownConnection, "account" | "scopes" | "csrf"> {
   readonly isOther: boolean;
-  readonly account: string | undefined;
-  readonly scopes: readonly string[];
-  readonly csrf: string;
 }
 
 export interface ConnectionsPage {
@@ -143,17 +135,13 @@ ${disconnected === undefined ? undefined : disconnectedNotice(disconnected, visi
 ${problem === undefined ? undefined : html`<p class="notice" role="alert">${problem}</p>`}
 ${connections.map((connection) => connectionOf(connection, visitor))}
 <h2>${texts.yourAccount}</h2>
-${signOut(visitor, texts.signOut, undefined)}`;
+${signOut(visitor, texts.signOut)}`;
   return linkingPage(200, texts.title(visitor.serverHost), content, visitor.presentation);
 }
 
-export interface SignInPage {
-  readonly presentation: Presentation;
+export interface SignInPage extends Pick<Visitor, "presentation" | "signInName" | "serverHost"> {
   /** The user has signed out just now. */
   readonly isSignedOut: boolean;
-  /** The vendor that signs users in. */
-  readonly signInName: string;
-  readonly serverHost: string;
   readonly csrf: string;
 }
 
@@ -163,10 +151,7 @@ export function signInPage(shown: SignInPage, headers: Record<string, string>): 
   const { connections: texts, consent } = presentation.texts;
   const content = html`${isSignedOut ? html`<p>${texts.signedOut}</p>` : undefined}
 ${texts.signInMeans(signInName, serverHost)}
-<form method="post" action="${PATHS.connections}">
-${hidden("csrf", csrf)}
-${button("sign_in", consent.continueTo(signInName))}
-</form>`;
+${form({ csrf }, button("sign_in", consent.continueTo(signInName)))}`;
   const title = isSignedOut ? texts.signedOutTitle : texts.signInTitle(serverHost);
   return linkingPage(200, title, content, presentation, headers);
 }
@@ -183,6 +168,9 @@ function connectionOf(connection: ShownConnection, visitor: Visitor): Markup {
   const { presentation } = visitor;
   const { labels, connections: texts } = presentation.texts;
   const isLinked = state !== "missing";
+  const change = isLinked
+    ? button("reconnect", texts.reconnect(name), "plain")
+    : button("connect", texts.connect(name));
   return html`<h2>${name}</h2>
 ${pending === undefined ? undefined : pendingNotice(pending, connection, visitor)}
 <dl>
@@ -192,23 +180,14 @@ ${scopes.length === 0 ? undefined : fact(labels.permissions, presentation.scopes
 ${since === undefined ? undefined : fact(labels.since, since)}
 </dl>
 ${until === undefined || state !== "usable" ? undefined : html`<p>${texts.askedAgainAbout(until)}</p>`}
-<form method="post" action="${PATHS.connections}">
-${hidden("csrf", csrf)}${hidden("vendor", vendor)}
-${isLinked ? button("reconnect", texts.reconnect(name), "plain") : button("connect", texts.connect(name))}
-</form>
+${form({ csrf, vendor }, change)}
 ${isLinked ? askToDisconnect(connection, visitor) : undefined}`;
 }
 
 function askToDisconnect({ vendor, name, csrf }: ShownConnection, { serverHost, presentation }: Visitor): Markup {
   const { connections: texts } = presentation.texts;
-  return askFirst(
-    texts.disconnect(name),
-    texts.disconnectMeans(name, serverHost),
-    html`<form method="post" action="${PATHS.connections}">
-${hidden("csrf", csrf)}${hidden("vendor", vendor)}
-${button("disconnect", texts.confirmDisconnect(name))}
-</form>`,
-  );
+  const confirm = button("disconnect", texts.confirmDisconnect(name));
+  return askFirst(texts.disconnect(name), texts.disconnectMeans(name, serverHost), form({ csrf, vendor }, confirm));
 }
 
 function pendingNotice(
@@ -222,12 +201,16 @@ function pendingNotice(
   const before = shownText(account ?? "") || texts.connectedAccount;
   const lost = scopes.filter((scope) => !pending.scopes.includes(scope)).join(" ");
   const asked = isOther ? texts.replaces(before, fresh) : texts.loses(name, lost);
+  const buttons = [button("replace", texts.replace), button("keep", texts.keep, "plain")];
   return html`<div class="notice" role="alert">${asked}
-<form method="post" action="${PATHS.connections}">
-${hidden("csrf", csrf)}${hidden("vendor", vendor)}
-${button("replace", texts.replace)}
-${button("keep", texts.keep, "plain")}
-</form></div>`;
+${form({ csrf, vendor }, buttons)}</div>`;
+}
+
+function form(fields: Readonly<Record<string, string>>, buttons: Markup | readonly Markup[]): Markup {
+  return html`<form method="post" action="${PATHS.connections}">
+${Object.entries(fields).map(([name, value]) => hidden(name, value))}
+${buttons}
+</form>`;
 }
 
 function button(action: string, label: string, kind = ""): Markup {
@@ -240,11 +223,8 @@ function signedIn({ label, signInName, presentation }: Visitor): Markup {
 }
 
 /** @param ticket the page for the browser after the next sign-in */
-function signOut({ signOutCsrf }: Visitor, label: string, ticket: string | undefined): Markup {
-  return html`<form method="post" action="${PATHS.connections}">
-${hidden("csrf", signOutCsrf)}${ticket === undefined ? undefined : hidden("ticket", ticket)}
-${button("sign_out", label, "plain")}
-</form>`;
+function signOut({ signOutCsrf: csrf }: Visitor, label: string, ticket?: string): Markup {
+  return form(ticket === undefined ? { csrf } : { csrf, ticket }, button("sign_out", label, "plain"));
 }
 
 /** The URL of a ticket is in no Referer, and no other site frames the page. */

@@ -87,6 +87,8 @@ type PendingData = Omit<PendingLink, "tokens"> & {
   readonly until: EpochSeconds;
 };
 
+type Pointer = { readonly v: 1; readonly question: string };
+
 type Waiting = {
   readonly id: string;
   readonly until: EpochSeconds;
@@ -109,7 +111,7 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
   };
   const waitingIn = async (vendor: string, cookieHash: string): Promise<StoredRecord | undefined> => {
     const pointer = await records.get(pointerKey(vendor, cookieHash));
-    const record = pointer === undefined ? undefined : await records.get(keyOf(textOf(pointer, "question")));
+    const record = pointer === undefined ? undefined : await records.get(keyOf((pointer.data as Pointer).question));
     if (record?.stage !== "waiting" || record.data["v"] !== 1) return undefined;
     const { signIn, issuer, cookieHash: ofBrowser } = record.data as PendingData;
     return isSameText(ofBrowser, cookieHash) && isSameSource({ vendor: signIn, issuer }, source) ? record : undefined;
@@ -137,7 +139,7 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
 
   const endedOf = async (record: StoredRecord): Promise<WaitingLink | undefined> => {
     const pending = await openPending(record);
-    return (await take(pending.id, textOf(record, "cookieHash"))) ? pending : undefined;
+    return (await take(pending.id, (record.data as PendingData).cookieHash)) ? pending : undefined;
   };
   const takeDue = async (id: string): Promise<WaitingLink | undefined> => {
     const record = await records.get(keyOf(id));
@@ -190,7 +192,7 @@ export function createPendingTokens(deps: PendingTokensDeps, limits = PENDING_LI
       const over = new Set<string>();
       for (const { id } of listed) {
         const record = await records.get(keyOf(id));
-        if (record?.stage === "waiting") due.push({ id, vendor: textOf(record, "vendor") });
+        if (record?.stage === "waiting") due.push({ id, vendor: (record.data as PendingData).vendor });
         else over.add(id);
       }
       if (over.size > 0) await changeIndex((waiting) => waiting.filter(({ id }) => !over.has(id)));
@@ -208,11 +210,6 @@ function requireOutage(error: unknown): void {
 
 function keyOf(id: string): RecordKey {
   return { kind: "link-question", id };
-}
-
-function textOf({ data }: StoredRecord, field: string): string {
-  const value = data[field];
-  return typeof value === "string" ? value : "";
 }
 
 /** From a browser to the one question it has about a vendor. */

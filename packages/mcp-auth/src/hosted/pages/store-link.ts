@@ -54,14 +54,18 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
   const bare = tokenSetOf({ ...brought.tokens, scope }, at);
   try {
     // 1. whose they are
-    const account = await accountOf(brought, deps);
-    if (listed === deps.settings.links.signIn && account !== user) {
+    const account = canIdentify(brought.vendor)
+      ? await deps.vendorClient.identify(brought.vendor, brought.tokens)
+      : undefined;
+    const isSignIn = listed === deps.settings.links.signIn;
+    if (isSignIn && account !== user) {
       // 2. at the sign-in vendor only this user's
       await revokeAtVendor(bare, at);
       return "other_account";
     }
-    const { stored, linkVersion: present } = await at.tokens.readLink(linkKey(user, at));
-    const before = typeof stored === "object" ? stored.tokens.link : undefined;
+    const { stored, linkVersion: presentVersion } = await at.tokens.readLink(linkKey(user, at));
+    const linked = typeof stored === "object" ? stored : undefined;
+    const before = linked?.tokens.link;
     // On the page of connections the user asks again for what was refused.
     const isKnown = ticketId !== undefined && isSameAccount(account, before?.account);
     const { notGranted = [], lacked } = (isKnown ? before : undefined) ?? {};
@@ -69,10 +73,11 @@ export async function takeTokens(brought: BroughtTokens, cookieHash: string, dep
     const tokens: TokenSet = { ...bare, link: await describeNew({ ...brought, scope }, account, refused, at) };
     const pending = { user, vendor: listed, linkVersion, tokens, ...defined({ ticketId }) };
     // 3. not over a disconnect
-    if (present !== linkVersion) return await discardLate(pending, at);
-    const isOther = typeof stored === "object" && !isSameAccount(account, accountIn(stored, user, listed, deps));
-    const isFewer = typeof stored === "object" && losesScope(stored, scope, at);
-    if (isOther || isFewer) {
+    if (presentVersion !== linkVersion) return await discardLate(pending, at);
+    // A link from before there were several vendors is of the sign-in account itself.
+    const present = before?.account ?? (isSignIn ? user : undefined);
+    const isOther = linked !== undefined && !isSameAccount(account, present);
+    if (isOther || (linked !== undefined && losesScope(linked, scope, at))) {
       // 4. the user says
       const replaced = await deps.pendingTokens.ask({ ...pending, isOther }, cookieHash);
       for (const one of replaced) await endUnanswered(one, deps);
@@ -157,21 +162,6 @@ async function store(
 async function discardLate({ user, tokens }: Pick<PendingLink, "user" | "tokens">, at: LinkDeps): Promise<Outcome> {
   await discardTokens(tokens, user, at);
   return "link_changed";
-}
-
-/** @returns undefined at a vendor that names no account */
-async function accountOf({ vendor, tokens }: BroughtTokens, deps: PagesDeps): Promise<string | undefined> {
-  return canIdentify(vendor) ? deps.vendorClient.identify(vendor, tokens) : undefined;
-}
-
-/** A link from before there were several vendors is of the sign-in account itself. */
-function accountIn(
-  stored: StoredTokens,
-  user: string,
-  listed: string,
-  { settings: { links } }: PagesDeps,
-): string | undefined {
-  return stored.tokens.link?.account ?? (listed === links.signIn ? user : undefined);
 }
 
 /** Two accounts of which one is not known may be two. */

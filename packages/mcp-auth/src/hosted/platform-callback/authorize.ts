@@ -31,7 +31,7 @@ export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey"
  */
 export async function authorize(parameters: Parameters, deps: AuthorizeDeps, trace: Trace): Promise<Answer> {
   // 1. who asks, where to
-  const { redirect } = await requireClientRedirect(parameters, { ...deps, verifyRedirect: verifyRedirectUri }, trace);
+  const { redirect } = await requireClientRedirect(parameters, deps.findClient, verifyRedirectUri, trace);
   try {
     // 2. code flow, PKCE #1, resource, scope
     const request = readAuthorizationRequest(parameters, deps.settings);

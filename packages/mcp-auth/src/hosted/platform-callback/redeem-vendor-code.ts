@@ -6,7 +6,6 @@
  */
 import { defined, OAuthError, toOAuthError, withoutRestart, withRestart } from "@oauth-broker/oauth-core";
 import { deriveCodeChallenge, type Parameters, parseCodeVerifier } from "@oauth-broker/oauth-core/protocol";
-import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { FlowSecrets } from "@oauth-broker/oauth-core/brokered-code";
 import type { HostedClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
@@ -43,7 +42,11 @@ export async function redeemVendorCode(
   // 7. of any number of tries one goes on
   await claimCode(code, deps);
   // 8. the vendor checks PKCE #2
-  const tokens = await redeem({ code, redirectUri, vendor, secrets, scope }, deps);
+  const { codeVerifier, nonce } = secrets;
+  const request = { code: code.code, redirectUri, scope, ...defined({ codeVerifier, nonce }) };
+  const tokens = await vendorClient
+    .redeemCode(vendor, settings.vendor.credentials, request)
+    .catch((thrown: unknown) => release(thrown, code, secrets, deps));
   const redeemed = { tokens, vendor, requestedScope: scope };
   // 9. who it is; tokens kept, sealed; a session
   const started = await openSession(redeemed, client, deps);
@@ -68,35 +71,15 @@ function readCode(parameters: Parameters): VendorCode {
   return { code, codeChallenge: deriveCodeChallenge(codeVerifier) };
 }
 
-interface Redemption {
-  readonly code: VendorCode;
-  readonly redirectUri: string;
-  readonly vendor: ResolvedVendor;
-  readonly secrets: FlowSecrets;
-  readonly scope: readonly string[];
-}
-
 /**
  * When no tokens were issued the claim is released: the vendor decides whether the code is still
  * valid. A lost response gave no session, so a second attempt does no harm.
  */
 //= bar#VR-5
-async function redeem(redemption: Redemption, deps: HostedDeps): Promise<VendorTokens> {
-  const { code, redirectUri, vendor, secrets, scope } = redemption;
-  const { vendorClient, settings } = deps;
-  const { codeVerifier, nonce } = secrets;
-  try {
-    return await vendorClient.redeemCode(vendor, settings.vendor.credentials, {
-      code: code.code,
-      redirectUri,
-      scope,
-      ...defined({ codeVerifier, nonce }),
-    });
-  } catch (thrown) {
-    const isReleased = await releaseCode(code, deps);
-    const error = toOAuthError(thrown);
-    throw isReleased ? toInvalidGrant(withoutRestart(error), secrets) : withRestart(error);
-  }
+async function release(thrown: unknown, code: VendorCode, secrets: FlowSecrets, deps: HostedDeps): Promise<never> {
+  const isReleased = await releaseCode(code, deps);
+  const error = toOAuthError(thrown);
+  throw isReleased ? toInvalidGrant(withoutRestart(error), secrets) : withRestart(error);
 }
 
 /**

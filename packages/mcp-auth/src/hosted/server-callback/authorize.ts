@@ -35,11 +35,7 @@ import type { LegDeps, ServerCallbackDeps } from "./policy.ts";
 const CONSENT_COOKIE = "consent";
 
 /** The request as GET shows it and POST repeats it. */
-interface ReceivedRequest {
-  readonly client: ServerClient;
-  readonly to: ClientReturn;
-  readonly request: AuthorizationRequest | OAuthError;
-}
+type ReceivedRequest = Awaited<ReturnType<typeof readRequest>>;
 
 /**
  * @throws OAuthError for the 400 page until client and redirect URI are verified; afterwards
@@ -155,18 +151,14 @@ async function startFlow(
  * @throws OAuthError for the 400 page until client and redirect URI are verified; any later problem
  *   is in `request`
  */
-async function readRequest(parameters: Parameters, deps: ServerCallbackDeps, trace: Trace): Promise<ReceivedRequest> {
-  const { client, redirect } = await requireClientRedirect(
-    parameters,
-    { ...deps, verifyRedirect: verifyNativeRedirectUri },
-    trace,
-  );
+async function readRequest(parameters: Parameters, { findClient, settings }: ServerCallbackDeps, trace: Trace) {
+  const { client, redirect } = await requireClientRedirect(parameters, findClient, verifyNativeRedirectUri, trace);
   const flowId = createFlowId();
   trace.flowId = flowId;
-  const to = { redirect, state: parameters.get("state"), issuer: deps.settings.deploymentUrl, flowId };
-  let request: ReceivedRequest["request"];
+  const to: ClientReturn = { redirect, state: parameters.get("state"), issuer: settings.deploymentUrl, flowId };
+  let request: AuthorizationRequest | OAuthError;
   try {
-    request = readAuthorizationRequest(parameters, deps.settings);
+    request = readAuthorizationRequest(parameters, settings);
   } catch (error) {
     request = toOAuthError(error);
   }

@@ -8,6 +8,7 @@ import type { VerifiedRedirect } from "@oauth-broker/oauth-core/server";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { fact, hidden, html, type Markup } from "@oauth-broker/service/page";
 import { shownText } from "../../presentation/shown-text.ts";
+import { PATHS } from "../../resource/paths.ts";
 import type { Presentation } from "../../presentation/presentation.ts";
 import type { PageTexts } from "../../presentation/texts/english.ts";
 import type { ServerClient } from "../clients/client.ts";
@@ -47,7 +48,7 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 //= bar#AS-10
 export function consentPage(shown: ConsentPage, headers: Record<string, string>): Answer {
   const { client, serverHost, vendorName, permissions, fields, csrf, presentation } = shown;
-  const { consent, labels, knownBy } = presentation.texts;
+  const { consent, labels } = presentation.texts;
   const { uri } = shown.redirect;
   const name = applicationName(client, presentation.texts);
   const { host } = new URL(uri);
@@ -56,19 +57,36 @@ export function consentPage(shown: ConsentPage, headers: Record<string, string>)
   const content = html`${asking === name ? undefined : consent.hosts(asking, host)}
 ${requestOf(consent.asks(asking, vendors, serverHost), warningOf(client, LOOPBACK.test(host), consent), consent)}
 <dl>
-${fact(labels.application, name)}
-${fact(labels.knownBy, knownByOf(client, knownBy))}
+${factsOfApplication(client, presentation.texts)}
 ${fact(labels.leadsBackTo, html`${host}<br><code class="quiet">${shownText(uri, LONGEST_URI)}</code>`)}
 ${permissions === undefined ? factsOfOne(shown) : permissions.map((one) => factOf(one, presentation))}
 </dl>${permissions?.some(({ signsIn }) => !signsIn) === true ? html`<p>${consent.linkedLater(vendorName)}</p>` : undefined}
-<form method="post" action="/authorize">
-${fields.map(([field, value]) => hidden(field, value))}
-${hidden("csrf", csrf)}
-<button class="button" type="submit" name="decision" value="approve">${consent.continueTo(vendorName)}</button>
-<button class="button plain" type="submit" name="decision" value="deny">${consent.cancel}</button>
-</form>
+${decisionForm(PATHS.authorize, [...fields, ["csrf", csrf]], vendorName, consent)}
 <p class="quiet">${consent.askedAgain}</p>`;
   return presentation.formPage(consent.title(asking, vendors), content, headers);
+}
+
+/** The buttons of a page that asks its user: what `readDecision` reads. */
+export function decisionForm(
+  action: string,
+  fields: ConsentPage["fields"],
+  vendorName: string,
+  { continueTo, cancel }: PageTexts["consent"],
+): Markup {
+  return html`<form method="post" action="${action}">
+${fields.map(([name, value]) => hidden(name, value))}
+<button class="button" type="submit" name="decision" value="approve">${continueTo(vendorName)}</button>
+<button class="button plain" type="submit" name="decision" value="deny">${cancel}</button>
+</form>`;
+}
+
+/** The lines that say which application asks, and who vouches for it. */
+export function factsOfApplication(client: ServerClient, texts: PageTexts): Markup {
+  const { clientId, knownBy } = client;
+  const voucher =
+    knownBy === "metadata_document" ? texts.knownBy.metadataDocument(new URL(clientId).host) : texts.knownBy[knownBy];
+  return html`${fact(texts.labels.application, applicationName(client, texts))}
+${fact(texts.labels.knownBy, voucher)}`;
 }
 
 /** The name that an application gave itself, fit to be shown. */
@@ -120,9 +138,4 @@ function factOf({ vendor, vendorName, scope, signsIn }: VendorPermissions, prese
   const { labels, consent } = presentation.texts;
   const none = signsIn ? consent.identityOnly : consent.grantedThere;
   return fact(labels.permissionsAt(vendorName), scope.length === 0 ? none : presentation.scopes(vendor, scope));
-}
-
-/** Who vouches for a client, in words. */
-export function knownByOf({ clientId, knownBy }: ServerClient, texts: PageTexts["knownBy"]): string {
-  return knownBy === "metadata_document" ? texts.metadataDocument(new URL(clientId).host) : texts[knownBy];
 }

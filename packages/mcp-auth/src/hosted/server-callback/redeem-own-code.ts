@@ -10,7 +10,7 @@ import type { HostedClient } from "../clients/client.ts";
 import { openSession } from "../links/link-user.ts";
 import { requireOwnResource } from "../../resource/paths.ts";
 import type { IssuedTokens } from "../sessions/token-pair.ts";
-import type { Authorization, LegDeps } from "./policy.ts";
+import type { LegDeps } from "./policy.ts";
 
 /**
  * @throws OAuthError invalid_grant, invalid_request, invalid_target; the translated error of the
@@ -27,17 +27,13 @@ export async function redeemOwnCode(
   // 2. the vendor's tokens, once
   const redeemed = await deps.flows.redeem(parameters, client.clientId, trace);
   const { tokens, vendor, flow } = redeemed;
-  const { scope: requestedScope, sessionScope: consented } = flow;
-  const startedAtMilliseconds = startOf(flow);
+  const { scope: requestedScope, sessionScope: consented, startedAt = 0 } = flow;
+  // The first that it can have been.
+  const startedAtMilliseconds = flow.startedAtMilliseconds ?? startedAt * 1000;
   const granted = { tokens, vendor: vendor.vendor, requestedScope, startedAtMilliseconds, ...defined({ consented }) };
   // 3. who it is; tokens kept, sealed; a session
   const started = await openSession(granted, client, deps);
   // 4. a second use ends it
   await deps.flows.remember(redeemed, { sessionId: started.session.id });
   return started.tokens;
-}
-
-/** The first millisecond that it can have been. */
-function startOf({ startedAtMilliseconds, startedAt = 0 }: Authorization): number {
-  return startedAtMilliseconds ?? startedAt * 1000;
 }

@@ -6,7 +6,7 @@
  */
 import type { Clock, EpochSeconds } from "@oauth-broker/oauth-core";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
-import { issueToken, type TokenTagging } from "./issued-token.ts";
+import { type IssuedToken, issueToken, type TokenTagging } from "./issued-token.ts";
 import { ACCESS_TOKEN_LIFETIME_SECONDS, type StoredAccessToken } from "./record.ts";
 
 /** RFC 6749 §5.1, before it becomes JSON. */
@@ -30,9 +30,7 @@ export interface IssuedPair {
   readonly refreshHash: string;
 }
 
-export interface NewPair {
-  readonly sessionId: string;
-  readonly generation: number;
+export interface NewPair extends Pick<IssuedToken, "sessionId" | "generation"> {
   /** The scope of the access token. */
   readonly scope: readonly string[];
   /** The access token ends no later. */
