@@ -44,7 +44,7 @@ const NINE_HOURS = 9 * 3600;
 async function startRecordedAws() {
   const calls: AwsCall[] = [];
   const { engine, kms, keyArn, proxy, close } = await startAws(({ operation, body }) => {
-    const { TableName: name } = JSON.parse(body.toString()) as { readonly TableName: string };
+    const { TableName: name } = JSON.parse(body) as { readonly TableName: string };
     const resource = `arn:aws:dynamodb:${region}:${account}:table/${name}`;
     calls.push({ action: `dynamodb:${operation}`, resource, encryptionContext: {} });
   });
@@ -54,7 +54,7 @@ async function startRecordedAws() {
   const keys = await startFaultProxy({
     target: kms.endpoint,
     onRequest: ({ operation, body }) => {
-      const { KeyId: id, EncryptionContext: encryptionContext = {} } = JSON.parse(body.toString()) as {
+      const { KeyId: id, EncryptionContext: encryptionContext = {} } = JSON.parse(body) as {
         readonly KeyId: string;
         readonly EncryptionContext?: Readonly<Record<string, string>>;
       };

@@ -1,14 +1,16 @@
-export { createCookieJar } from "./cookie-jar.ts";
-export type { CookieJar } from "./cookie-jar.ts";
+export { type CookieJar, createCookieJar } from "./cookie-jar.ts";
 export { createVisitor, sendWithCookies, type Visitor } from "./visitor.ts";
-export { createFakeVendor, fakeCode, ownerOf, tokenOf } from "./fake-vendor/fake-vendor.ts";
-export type { FakeVendor, FakeVendorOptions } from "./fake-vendor/fake-vendor.ts";
-export { fakeVendorEnvironment, startFakeVendor } from "./fake-vendor/start-fake-vendor.ts";
-export type { FakeVendorServer } from "./fake-vendor/start-fake-vendor.ts";
-export { driveConsent } from "./drive-consent.ts";
-export type { DriveConsentOptions } from "./drive-consent.ts";
-export { startOpenIdProvider } from "./openid-provider.ts";
-export type { OpenIdProvider, OpenIdProviderOptions } from "./openid-provider.ts";
+export {
+  createFakeVendor,
+  fakeCode,
+  type FakeVendor,
+  type FakeVendorOptions,
+  ownerOf,
+  tokenOf,
+} from "./fake-vendor/fake-vendor.ts";
+export { fakeVendorEnvironment, type FakeVendorServer, startFakeVendor } from "./fake-vendor/start-fake-vendor.ts";
+export { driveConsent, type DriveConsentOptions } from "./drive-consent.ts";
+export { type OpenIdProvider, type OpenIdProviderOptions, startOpenIdProvider } from "./openid-provider.ts";
 export type { Account, AccountId } from "./pages.ts";
 export type { Fault } from "./vendor-requests.ts";
 export { startScriptedVendor } from "./scripted-vendor.ts";

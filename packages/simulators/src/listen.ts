@@ -3,16 +3,9 @@
  * address must be known before the provider, whose issuer it is, can be created.
  */
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 
-export interface Listening {
-  readonly server: Server;
-  readonly port: number;
-  /** `http://HOST:PORT`, no trailing slash. */
-  readonly url: string;
-  /** Ends open connections too. */
-  close(): Promise<void>;
-}
+export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /**
  * Longer than any test leaves a connection idle: a server that closes it just then looks like an
@@ -24,7 +17,7 @@ const KEEP_ALIVE_MS = 600_000;
  * @param port 0 for a free one
  * @throws Error of node:net when the port is taken
  */
-export async function listen(port: number, host: "127.0.0.1" | "localhost" = "127.0.0.1"): Promise<Listening> {
+export async function listen(port: number, host: "127.0.0.1" | "localhost" = "127.0.0.1") {
   const server = createServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, host);
@@ -34,8 +27,10 @@ export async function listen(port: number, host: "127.0.0.1" | "localhost" = "12
   return {
     server,
     port: address.port,
+    /** No trailing slash. */
     url: `http://${host}:${address.port}`,
-    async close() {
+    /** Ends open connections too. */
+    async close(): Promise<void> {
       const closed = once(server, "close");
       server.close();
       server.closeAllConnections();

@@ -1,5 +1,11 @@
 // oidc-provider ships no types. Only what openid-provider.ts and vendor-requests.ts touch is
 // declared here.
+declare module "oidc-provider/lib/adapters/memory_adapter.js" {
+  /** Expiry is not checked here: the provider checks `exp` of every record. */
+  const MemoryAdapter: new (model: string, store: Map<string, unknown>) => object;
+  export default MemoryAdapter;
+}
+
 declare module "oidc-provider/lib/provider.js" {
   import type { EventEmitter } from "node:events";
   import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";

@@ -12,13 +12,13 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { getRequestListener } from "@hono/node-server";
 // The package's entry does nothing more than this file, except that it warns on stderr on a Node
 // release without LTS name.
+import MemoryAdapter from "oidc-provider/lib/adapters/memory_adapter.js";
 import { Provider, type ProviderClient, type ProviderContext } from "oidc-provider/lib/provider.js";
 import { PAGE_HEADERS } from "./layout.ts";
 import { listen } from "./listen.ts";
-import { createTable } from "./memory-adapter.ts";
 import { ACCOUNTS } from "./pages.ts";
 import { createVendorPages, renderVendorError } from "./vendor-pages.ts";
-import { recordVendorRequests, type RecordedRequest, type VendorFaults } from "./vendor-requests.ts";
+import { recordVendorRequests } from "./vendor-requests.ts";
 
 export interface OpenIdProviderClient {
   readonly clientId: string;
@@ -50,18 +50,7 @@ export interface OpenIdProviderOptions {
   readonly homeUrl?: string;
 }
 
-export interface OpenIdProvider {
-  /** `http://127.0.0.1:PORT`; metadata below it at both well-known paths. */
-  readonly issuer: string;
-  readonly port: number;
-  /**
-   * Every request to the OAuth endpoints so far, oldest first, secrets included: for tests only.
-   */
-  requests(): readonly RecordedRequest[];
-  readonly faults: VendorFaults;
-  /** Ends open connections too. */
-  close(): Promise<void>;
-}
+export type OpenIdProvider = Awaited<ReturnType<typeof startOpenIdProvider>>;
 
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
@@ -74,13 +63,12 @@ const DAY_SECONDS = 24 * HOUR_SECONDS;
  *
  * @throws Error when the port is taken or a client is malformed
  */
-export async function startOpenIdProvider(options: OpenIdProviderOptions): Promise<OpenIdProvider> {
-  const listening = await listen(options.port ?? 0, options.host);
-  const { server, port, url: issuer } = listening;
+export async function startOpenIdProvider(options: OpenIdProviderOptions) {
+  const { server, port, url: issuer, close } = await listen(options.port ?? 0, options.host);
   const provider = new Provider(issuer, configuration(options, port));
   // Without a listener it writes to the terminal.
   provider.on("error", () => undefined);
-  const requests = recordVendorRequests(provider);
+  const { requests, faults } = recordVendorRequests(provider);
 
   const answerOAuth = provider.callback();
   const answerPages = getRequestListener(createVendorPages(provider, options.homeUrl).fetch, {
@@ -93,18 +81,24 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions): Promi
   });
 
   return {
+    /** `http://127.0.0.1:PORT`; metadata below it at both well-known paths. */
     issuer,
     port,
-    requests: () => requests.all(),
-    faults: requests.faults,
-    close: () => listening.close(),
+    /**
+     * Every request to the OAuth endpoints so far, oldest first, secrets included: for tests only.
+     */
+    requests,
+    faults,
+    close,
   };
 }
 
 function configuration(options: OpenIdProviderOptions, port: number): Record<string, unknown> {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  // The provider's own store drops the oldest entries after the thousandth.
+  const store = new Map<string, unknown>();
   return {
-    adapter: () => createTable(),
+    adapter: (model: string) => new MemoryAdapter(model, store),
     clients: options.clients.map(clientMetadata),
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },

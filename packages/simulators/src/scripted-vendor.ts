@@ -35,12 +35,7 @@ export type VendorAnswer = (request: ScriptedRequest) => ScriptedAnswer | Promis
 /** By path; `*` is any other. */
 export type Script = Readonly<Record<string, ScriptedAnswer | Respond>>;
 
-export interface ScriptedVendor {
-  readonly url: string;
-  /** Oldest first; empty unless it keeps them. */
-  readonly received: readonly ScriptedRequest[];
-  close(): Promise<void>;
-}
+export type ScriptedVendor = Awaited<ReturnType<typeof startScriptedVendor>>;
 
 /**
  * @param script may change between two requests; a path that it lacks answers 404
@@ -50,7 +45,7 @@ export interface ScriptedVendor {
 export async function startScriptedVendor(
   script: Script,
   { port = 0, keepsRequests = true }: { readonly port?: number; readonly keepsRequests?: boolean } = {},
-): Promise<ScriptedVendor> {
+) {
   const { server, url, close } = await listen(port);
   const received: ScriptedRequest[] = [];
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -64,7 +59,13 @@ export async function startScriptedVendor(
     // A client that disconnects in the middle is a case of these tests.
     answer(incoming, response).catch(() => response.destroy());
   });
-  return { url, received, close };
+  return {
+    server,
+    url,
+    /** Oldest first; empty unless it keeps them. */
+    received,
+    close,
+  };
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<ScriptedRequest> {

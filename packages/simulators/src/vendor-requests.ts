@@ -5,7 +5,7 @@
  * provider's response is unchanged.
  */
 import { text } from "node:stream/consumers";
-import type { Provider, ProviderContext } from "oidc-provider/lib/provider.js";
+import type { Provider } from "oidc-provider/lib/provider.js";
 
 export interface RecordedRequest {
   readonly method: string;
@@ -36,27 +36,18 @@ export type Fault =
   | { readonly kind: "drop" | "hang" | "lose" }
   | { readonly kind: "rewrite"; readonly rewrite: (answer: Record<string, unknown>) => Record<string, unknown> };
 
-export interface VendorFaults {
-  /**
-   * Queues one fault for the next request to `path`, e.g. `/token`. Faults of one path happen in
-   * the order they were queued.
-   */
-  next(path: string, fault: Fault): void;
-  /** Removes the faults that have not happened. */
-  clear(): void;
-}
-
-export interface FaultQueue extends VendorFaults {
-  /** @returns the fault of a request to this path, which it has once */
-  take(path: string): Fault | undefined;
-}
-
-export function createFaultQueue(): FaultQueue {
+export function createFaultQueue() {
   const queued: { readonly path: string; readonly fault: Fault }[] = [];
   return {
-    next: (path, fault) => void queued.push({ path, fault }),
-    clear: () => void (queued.length = 0),
-    take(path) {
+    /**
+     * Queues one fault for the next request to `path`, e.g. `/token`. Faults of one path happen in
+     * the order they were queued.
+     */
+    next: (path: string, fault: Fault): void => void queued.push({ path, fault }),
+    /** Removes the faults that have not happened. */
+    clear: (): void => void (queued.length = 0),
+    /** @returns the fault of a request to this path, which it has once */
+    take(path: string): Fault | undefined {
       const index = queued.findIndex((entry) => entry.path === path);
       return index === -1 ? undefined : queued.splice(index, 1)[0]?.fault;
     },
@@ -70,46 +61,30 @@ export function recordVendorRequests(provider: Provider) {
 
   provider.use(async (context, next) => {
     const fault = faults.take(context.path);
-    const before = fault?.kind === "answer" || fault?.kind === "drop" || fault?.kind === "hang";
-    const body = before ? await readForm(context) : {};
-    if (!before) await next();
-    if (fault !== undefined) applyFault(context, fault);
-    const cut = fault !== undefined && ["drop", "hang", "lose"].includes(fault.kind);
+    const isCut = fault?.kind === "drop" || fault?.kind === "lose";
+    const isAnswered = !isCut && fault?.kind !== "hang";
+    const isSeen = fault?.kind === "lose" || (isAnswered && fault?.kind !== "answer");
+    const form = isSeen ? undefined : Object.fromEntries(new URLSearchParams(await text(context.req)));
+    if (isSeen) await next();
+    if (fault?.kind === "answer") {
+      context.status = fault.status;
+      context.set({ "Content-Type": "application/json", ...fault.headers });
+      context.body = fault.body ?? "";
+    }
+    if (fault?.kind === "rewrite") context.body = fault.rewrite(Object.assign({}, context.body));
+    context.respond = isAnswered;
+    if (isCut) context.req.socket.destroy();
     recorded.push({
       method: context.method,
       path: context.path,
       query: Object.fromEntries(new URLSearchParams(context.querystring)),
-      body: before ? body : textMembers(context.oidc?.body ?? {}),
+      body: form ?? textMembers(context.oidc?.body ?? {}),
       headers: textMembers(context.req.headers),
-      status: cut ? 0 : context.status,
+      status: isAnswered ? context.status : 0,
     });
   });
 
-  return { all: (): readonly RecordedRequest[] => [...recorded], faults };
-}
-
-function applyFault(context: ProviderContext, fault: Fault): void {
-  switch (fault.kind) {
-    case "answer":
-      context.status = fault.status;
-      context.set({ "Content-Type": "application/json", ...fault.headers });
-      context.body = fault.body ?? "";
-      return;
-    case "rewrite":
-      context.body = fault.rewrite(Object.assign({}, context.body));
-      return;
-    case "hang":
-      context.respond = false;
-      return;
-    case "drop":
-    case "lose":
-      context.respond = false;
-      context.req.socket.destroy();
-  }
-}
-
-async function readForm(context: ProviderContext): Promise<Record<string, string>> {
-  return Object.fromEntries(new URLSearchParams(await text(context.req)));
+  return { requests: (): readonly RecordedRequest[] => [...recorded], faults };
 }
 
 function textMembers(members: Readonly<Record<string, unknown>>): Record<string, string> {

@@ -112,8 +112,7 @@ async function startCharging(engines: Engines, count: number, kmsCalls: () => nu
   const { endpoint, counts } = stage.addBehind(
     await startFaultProxy({
       target: engines.endpoint,
-      rewrite: (body) =>
-        Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), ReturnConsumedCapacity: "TOTAL" })),
+      rewrite: (body) => JSON.stringify({ ...JSON.parse(body), ReturnConsumedCapacity: "TOTAL" }),
       onAnswer: (operation, body) => {
         const answered = body.toString();
         const { ConsumedCapacity: consumed } = JSON.parse(answered) as {

@@ -12,34 +12,13 @@ const REGION = "eu-west-1";
 const POLL_MS = 5;
 const MAX_POLLS = 400;
 
-export interface DynamoDbEngine {
-  /** `http://127.0.0.1:PORT` */
-  readonly endpoint: string;
-  readonly region: typeof REGION;
-  /**
-   * A table with `pk` (S) and `sk` (S), on demand, ready for use.
-   *
-   * @param name default: one that no other test has
-   * @param definition another input of CreateTable
-   * @returns its name
-   */
-  createTable(name?: string, definition?: object): Promise<string>;
-  /** Returns when the table is gone. @throws Error named ResourceNotFoundException */
-  deleteTable(name: string): Promise<void>;
-  /**
-   * Every item as stored in the table, as DynamoDB JSON (`{ pk: { S: "…" } }`): for scans that must
-   * find no plaintext.
-   */
-  items(table: string): Promise<readonly Record<string, unknown>[]>;
-  /** Ends dynalite; in a shared engine removes the tables made here. */
-  close(): Promise<void>;
-}
+export type DynamoDbEngine = Awaited<ReturnType<typeof startDynamoDb>>;
 
 /**
  * @param options.sharedEndpoint an engine that is already running; default:
  *   DYNAMODB_LOCAL_ENDPOINT, and dynalite without it
  */
-export async function startDynamoDb(options: { readonly sharedEndpoint?: string } = {}): Promise<DynamoDbEngine> {
+export async function startDynamoDb(options: { readonly sharedEndpoint?: string } = {}) {
   const { DYNAMODB_LOCAL_ENDPOINT: local } = process.env;
   const shared = options.sharedEndpoint ?? (local === "" ? undefined : local);
   const dynalite = shared === undefined ? await startDynalite() : undefined;
@@ -55,22 +34,32 @@ export async function startDynamoDb(options: { readonly sharedEndpoint?: string 
   }
 
   return {
+    /** `http://127.0.0.1:PORT` */
     endpoint,
     region: REGION,
-    async createTable(name = `test-${randomUUID()}`, definition: object = SCHEMA) {
+    /**
+     * A table with `pk` (S) and `sk` (S), on demand, ready for use.
+     *
+     * @param name default: one that no other test has
+     * @param definition another input of CreateTable
+     * @returns its name
+     */
+    async createTable(name = `test-${randomUUID()}`, definition: object = SCHEMA): Promise<string> {
       await call("CreateTable", { ...definition, TableName: name });
       tables.add(name);
       await poll(async () => (await tableStatus(call, name)) === "ACTIVE");
       return name;
     },
+    /** Returns when the table is gone. @throws Error named ResourceNotFoundException */
     deleteTable,
-    items: (table) => scan(call, table),
-    async close() {
-      if (dynalite !== undefined) {
-        await dynalite.close();
-        return;
-      }
-      await Promise.all([...tables].map(deleteTable));
+    /**
+     * Every item as stored in the table, as DynamoDB JSON (`{ pk: { S: "…" } }`): for scans that must
+     * find no plaintext.
+     */
+    items: (table: string) => scan(call, table),
+    /** Ends dynalite; in a shared engine removes the tables made here. */
+    close: async (): Promise<void> => {
+      await (dynalite === undefined ? Promise.all([...tables].map(deleteTable)) : dynalite.close());
     },
   };
 }

@@ -1,7 +1,4 @@
-export { startDynamoDb } from "./dynamodb-engine.ts";
-export type { DynamoDbEngine } from "./dynamodb-engine.ts";
-export { startKms } from "./kms/server.ts";
-export type { KmsServer } from "./kms/server.ts";
+export { type DynamoDbEngine, startDynamoDb } from "./dynamodb-engine.ts";
+export { type KmsServer, startKms } from "./kms/server.ts";
 export type { KmsFault } from "./kms/faults.ts";
-export { startFaultProxy } from "./proxy/fault-proxy.ts";
-export type { FaultProxy } from "./proxy/fault-proxy.ts";
+export { type FaultProxy, startFaultProxy } from "./proxy/fault-proxy.ts";

@@ -5,19 +5,13 @@
 import { startScriptedVendor } from "../scripted-vendor.ts";
 import { type AcceptedCodes, createFakeVendor, type FakeVendor, type FakeVendorOptions } from "./fake-vendor.ts";
 
-export interface FakeVendorServer extends FakeVendor {
-  readonly url: string;
-  readonly authorizationEndpoint: string;
-  readonly tokenEndpoint: string;
-  readonly revocationEndpoint: string;
-  close(): Promise<void>;
-}
+export type FakeVendorServer = Awaited<ReturnType<typeof startFakeVendor>>;
 
 /** @param options.port default 0: a free one */
 export async function startFakeVendor({
   port = 0,
   ...options
-}: Omit<FakeVendorOptions, "origin"> & { readonly port?: number }): Promise<FakeVendorServer> {
+}: Omit<FakeVendorOptions, "origin"> & { readonly port?: number }) {
   const script = { "*": (...[request]: Parameters<FakeVendor["answer"]>) => vendor.answer(request) };
   const { url, close } = await startScriptedVendor(script, { port, keepsRequests: false });
   const vendor = createFakeVendor({ keepsRequests: false, ...options, origin: url });

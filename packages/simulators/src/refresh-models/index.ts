@@ -1,5 +1,3 @@
 /** Vendors by how they refresh: started by a test of refreshing, and inspected afterwards. */
-export { createModel, REFRESH_MODELS } from "./models.ts";
-export type { IssuedTokens, ModelOptions, ModelState } from "./models.ts";
-export { startRefreshVendor } from "./server.ts";
-export type { Held, RefreshVendor } from "./server.ts";
+export { createModel, type IssuedTokens, type ModelOptions, type ModelState, REFRESH_MODELS } from "./models.ts";
+export { type RefreshVendor, startRefreshVendor } from "./server.ts";

@@ -5,29 +5,13 @@
  */
 import { machineClock } from "../clock.ts";
 import { type Respond, type ScriptedAnswer, type ScriptedRequest, startScriptedVendor } from "../scripted-vendor.ts";
-import { createModel, type ModelOptions, type ModelState } from "./models.ts";
+import { createModel, type ModelOptions } from "./models.ts";
 
-/** One request, stopped until released. */
-export interface Held {
-  /** Resolves when a request arrives. */
-  readonly reached: Promise<void>;
-  release(): void;
-}
-
-export interface RefreshVendor extends Pick<ModelState, "authorize" | "live" | "counts"> {
-  readonly tokenEndpoint: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Requests to the token endpoint, including invalid ones. */
-  calls(): number;
-  /** Stops the next request with a refresh token of this user, after the vendor's work. */
-  hold(user: string): Held;
-  close(): Promise<void>;
-}
+export type RefreshVendor = Awaited<ReturnType<typeof startRefreshVendor>>;
 
 const CLIENT = { clientId: "refresh-client", clientSecret: "a secret of the refresh client" };
 
-export async function startRefreshVendor(options: Omit<ModelOptions, "now">): Promise<RefreshVendor> {
+export async function startRefreshVendor(options: Omit<ModelOptions, "now">) {
   const { authorize, live, counts, ownerOf, refresh } = createModel({ ...options, now: machineClock });
   const holds = new Map<string, { reach: () => void; readonly released: Promise<void> }>();
   let calls = 0;
@@ -54,8 +38,14 @@ export async function startRefreshVendor(options: Omit<ModelOptions, "now">): Pr
     authorize,
     live,
     counts,
-    calls: () => calls,
-    hold(user) {
+    /** Requests to the token endpoint, including invalid ones. */
+    calls: (): number => calls,
+    /**
+     * Stops the next request with a refresh token of this user, after the vendor's work.
+     *
+     * @returns `reached` resolves when it arrives
+     */
+    hold(user: string) {
       const reached = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
       holds.set(user, { reach: reached.resolve, released: released.promise });

@@ -33,11 +33,8 @@ export function kmsError(name: KmsErrorName, message = ""): Error {
  * @returns the response for an error made by `kmsError`; any other error is our bug and
  *   rethrown
  */
-export function errorAnswer(error: unknown): { readonly status: number; readonly body: string } {
+export function errorAnswer(error: unknown): { readonly status: number; readonly body: object } {
   if (!(error instanceof Error) || !Object.hasOwn(STATUS, error.name)) throw error;
   const message = error.message === "" ? {} : { message: error.message };
-  return {
-    status: STATUS[error.name as KmsErrorName],
-    body: JSON.stringify({ __type: error.name, ...message }),
-  };
+  return { status: STATUS[error.name as KmsErrorName], body: { __type: error.name, ...message } };
 }

@@ -1,6 +1,6 @@
 /** The faults of KMS as its callers see them. */
 import { seededNumbers } from "../seeded.ts";
-import { kmsError } from "./errors.ts";
+import { kmsError, type KmsErrorName } from "./errors.ts";
 
 export interface KmsFault {
   /**
@@ -10,7 +10,7 @@ export interface KmsFault {
    * - `hang`: no response, the connection stays open
    * - `drop`: the work is done, the connection is closed without a response
    */
-  readonly kind: "throttle" | "internal" | "unavailable" | "delay" | "hang" | "drop";
+  readonly kind: keyof typeof ERRORS | "delay" | "hang" | "drop";
   /**
    * The share of calls with the fault, 0 to 1; default 1. The same calls in the same order have it
    * in every run.
@@ -19,6 +19,15 @@ export interface KmsFault {
   /** For `delay`; default 1,000. */
   readonly delayMs?: number;
 }
+
+const ERRORS = {
+  throttle: [
+    "ThrottlingException",
+    "You have exceeded the rate at which you may call KMS. Reduce the frequency of your calls.",
+  ],
+  internal: ["KMSInternalException", "An internal error occurred."],
+  unavailable: ["DependencyTimeoutException", "A dependency did not answer in time."],
+} as const satisfies Readonly<Record<string, readonly [KmsErrorName, string]>>;
 
 const SEED = 20_260_101;
 
@@ -35,26 +44,12 @@ export function createFaultSwitch() {
      * @returns the fault of the next call.
      * @throws Error named after the fault, if KMS responds with an error
      */
-    next(): { readonly kind: "none" | "delay" | "hang" | "drop"; readonly delayMs: number } {
-      if (fault === undefined || number() >= (fault.rate ?? 1)) return { kind: "none", delayMs: 0 };
-      const { kind, delayMs = 1000 } = fault;
-      switch (kind) {
-        case "throttle":
-          throw kmsError(
-            "ThrottlingException",
-            "You have exceeded the rate at which you may call KMS. Reduce the frequency of your calls.",
-          );
-        case "internal":
-          throw kmsError("KMSInternalException", "An internal error occurred.");
-        case "unavailable":
-          throw kmsError("DependencyTimeoutException", "A dependency did not answer in time.");
-        case "delay":
-        case "hang":
-        case "drop":
-          return { kind, delayMs };
-        default:
-          return kind satisfies never;
-      }
+    next(): KmsFault | undefined {
+      if (fault === undefined || number() >= (fault.rate ?? 1)) return undefined;
+      const { kind } = fault;
+      if (kind === "delay" || kind === "hang" || kind === "drop") return fault;
+      const [name, message] = ERRORS[kind];
+      throw kmsError(name, message);
     },
   };
 }

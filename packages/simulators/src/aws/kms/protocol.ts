@@ -42,10 +42,10 @@ export function regionOf(headers: IncomingHttpHeaders): string {
 }
 
 /** @throws Error named SerializationException unless the body is a JSON object */
-export function inputOf(body: Buffer): Input {
+export function inputOf(body: string): Input {
   let input: unknown;
   try {
-    input = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    input = JSON.parse(body);
   } catch {
     throw kmsError("SerializationException");
   }

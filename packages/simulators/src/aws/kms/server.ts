@@ -4,10 +4,8 @@
  * implements its protocol and is strict about it. By default it permits what the task role may
  * do, and nothing else.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listen } from "../../listen.ts";
-import { readBody } from "../request-body.ts";
+import { type Respond, startScriptedVendor } from "../../scripted-vendor.ts";
 import { errorAnswer, kmsError } from "./errors.ts";
 import { createFaultSwitch, type KmsFault } from "./faults.ts";
 import { ACCOUNT, createKeyRing, HOME_REGION, type KeyState } from "./keys.ts";
@@ -21,14 +19,13 @@ export type KmsServer = Awaited<ReturnType<typeof startKms>>;
 
 /** On a free port. */
 export async function startKms() {
-  const listening = await listen(0);
   const keys = createKeyRing();
   const faults = createFaultSwitch();
   const calls = new Map<string, number>();
   let permitted: ReadonlySet<string> = new Set(TASK_ROLE);
   let ignoresEncryptionContext = false;
 
-  function perform(operation: string, region: string, body: Buffer): object {
+  function perform(operation: string, region: string, body: string): object {
     const perform = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
     if (perform === undefined) throw kmsError("UnknownOperationException");
     const input = inputOf(body);
@@ -41,40 +38,36 @@ export async function startKms() {
     return perform(input, { keys, region, ignoresEncryptionContext });
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request, MAX_BODY_BYTES);
-    const operation = operationOf(request.headers);
+  const headers = { "Content-Type": CONTENT_TYPE };
+  const answer: Respond = async ({ method, headers: sent, body }, response) => {
+    if (method !== "POST" || sent["content-type"] !== CONTENT_TYPE) {
+      return { status: 404, body: "<UnknownOperationException/>\n" };
+    }
+    const operation = operationOf(sent);
     if (operation !== undefined) calls.set(operation, (calls.get(operation) ?? 0) + 1);
     try {
-      if (body === undefined) throw kmsError("RequestEntityTooLargeException");
+      if (Buffer.byteLength(body) > MAX_BODY_BYTES) throw kmsError("RequestEntityTooLargeException");
       if (operation === undefined) throw kmsError("UnknownOperationException");
-      const region = regionOf(request.headers);
-      const fault = faults.next();
-      if (fault.kind === "hang") return;
+      const region = regionOf(sent);
+      const { kind, delayMs = 1000 } = faults.next() ?? {};
+      if (kind === "hang") return undefined;
       const output = perform(operation, region, body);
-      if (fault.kind === "drop") response.socket?.resetAndDestroy();
-      if (fault.kind === "delay") await sleep(fault.delayMs, undefined, { ref: false });
-      send(response, 200, JSON.stringify(output));
+      if (kind === "delay") await sleep(delayMs, undefined, { ref: false });
+      if (kind !== "drop") return { headers, body: output };
+      response.socket?.resetAndDestroy();
+      return undefined;
     } catch (error) {
-      const { status, body } = errorAnswer(error);
-      send(response, status, body);
+      return { headers, ...errorAnswer(error) };
     }
-  }
-
-  listening.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    if (request.method !== "POST" || request.url !== "/" || request.headers["content-type"] !== CONTENT_TYPE) {
-      response.writeHead(404, { Connection: "close" }).end("<UnknownOperationException/>\n");
-      return;
-    }
-    void answer(request, response);
-  });
+  };
+  const { url, close } = await startScriptedVendor({ "/": answer }, { keepsRequests: false });
 
   return {
     /**
      * `http://127.0.0.1:PORT`. Acts as every Region: the signature's scope says which one a call is
      * for.
      */
-    endpoint: listening.url,
+    endpoint: url,
     /** Where keys are made. */
     region: HOME_REGION,
     account: ACCOUNT,
@@ -106,11 +99,6 @@ export async function startKms() {
     },
     /** Calls received so far by operation, including refused and failed ones. */
     calls: (): Readonly<Record<string, number>> => Object.fromEntries(calls),
-    close: (): Promise<void> => listening.close(),
+    close,
   };
-}
-
-function send(response: ServerResponse, status: number, body: string): void {
-  if (response.destroyed) return;
-  response.writeHead(status, { "Content-Type": CONTENT_TYPE, "Content-Length": Buffer.byteLength(body) }).end(body);
 }

@@ -2,11 +2,7 @@
  * The responses of DynamoDB when it throttles or fails, word for word, so that the SDK's own retries
  * are tested.
  */
-
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly body: string;
-}
+import type { ScriptedAnswer } from "../../scripted-vendor.ts";
 
 /**
  * A table may be throttled in two ways: by its own throughput, and by the use of the whole account.
@@ -24,15 +20,18 @@ const THROTTLED = [
   },
 ];
 
+const headers = { "Content-Type": "application/x-amz-json-1.0" };
+
 /** @param count how many were throttled before: the two ways alternate */
-export function throttledAnswer(count: number): ErrorAnswer {
-  return { status: 400, body: JSON.stringify(THROTTLED[count % THROTTLED.length]) };
+export function throttledAnswer(count: number): ScriptedAnswer {
+  return { status: 400, headers, body: THROTTLED[count % THROTTLED.length]! };
 }
 
-export const FAILED: ErrorAnswer = {
+export const FAILED: ScriptedAnswer = {
   status: 500,
-  body: JSON.stringify({
+  headers,
+  body: {
     __type: "com.amazonaws.dynamodb.v20120810#InternalServerError",
     message: "The request processing has failed because of an unknown error, exception or failure.",
-  }),
+  },
 };

@@ -4,16 +4,13 @@
  * none of it themselves. Faults are switched while requests run, and come in the same order in
  * every run.
  */
-import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
+import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listen } from "../../listen.ts";
-import { readBody } from "../request-body.ts";
-import { FAILED, throttledAnswer, type ErrorAnswer } from "./error-bodies.ts";
+import { type Respond, startScriptedVendor } from "../../scripted-vendor.ts";
+import { FAILED, throttledAnswer } from "./error-bodies.ts";
 import { createFaultDecider, type Faults, type ProxiedRequest } from "./faults.ts";
 import { forward } from "./forward.ts";
-
-const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 
 export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
@@ -26,11 +23,9 @@ export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 export async function startFaultProxy(options: {
   readonly target: string;
   readonly onRequest?: (request: ProxiedRequest) => void;
-  readonly rewrite?: (body: Buffer) => Buffer;
+  readonly rewrite?: (body: string) => string;
   readonly onAnswer?: (operation: string, body: Buffer) => void;
 }) {
-  const listening = await listen(0);
-  const { server } = listening;
   const engine = { url: options.target, agent: new Agent({ keepAlive: true }) };
   const decide = createFaultDecider();
   const calls = new Map<string, number>();
@@ -56,13 +51,9 @@ export async function startFaultProxy(options: {
     socket?.resetAndDestroy();
   };
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request, MAX_REQUEST_BYTES);
-    if (body === undefined) {
-      request.socket.destroy();
-      return;
-    }
-    const target = String(request.headers["x-amz-target"]);
+  // Without an engine the client sees what it would see without the proxy: a broken connection.
+  const answer: Respond = async ({ headers: sent, body }, response) => {
+    const target = String(sent["x-amz-target"]);
     const operation = target.slice(target.indexOf(".") + 1);
     calls.set(operation, (calls.get(operation) ?? 0) + 1);
     options.onRequest?.({ operation, body });
@@ -70,28 +61,23 @@ export async function startFaultProxy(options: {
     if (decision.hangMs > 0) {
       counts.hung += 1;
       await sleep(decision.hangMs, undefined, { ref: false });
-      if (response.destroyed) return;
+      if (response.destroyed) return undefined;
     }
-    if (decision.refuse === "throttle") {
-      sendError(response, throttledAnswer(counts.throttled));
-      counts.throttled += 1;
-      return;
-    }
+    if (decision.refuse === "throttle") return throttledAnswer(counts.throttled++);
     if (decision.refuse === "error") {
-      sendError(response, FAILED);
       counts.failed += 1;
-      return;
+      return FAILED;
     }
     counts.forwarded += 1;
-    const { status, headers, body: answerBody } = await forward(request, options.rewrite?.(body) ?? body, engine);
-    options.onAnswer?.(operation, answerBody);
-    if (decision.losesAnswer(status)) {
-      counts.lost += 1;
-      request.socket.resetAndDestroy();
-      return;
-    }
-    if (!response.destroyed) response.writeHead(status, headers).end(answerBody);
-  }
+    const { status, headers, body: answered } = await forward(response.req, options.rewrite?.(body) ?? body, engine);
+    options.onAnswer?.(operation, answered);
+    const { "content-length": _length, ...others } = headers;
+    if (!decision.losesAnswer(status)) return { status, headers: others, body: answered };
+    counts.lost += 1;
+    response.socket?.resetAndDestroy();
+    return undefined;
+  };
+  const { server, url, close } = await startScriptedVendor({ "*": answer }, { keepsRequests: false });
 
   server.prependListener("connection", (socket: Socket) => {
     if (refusesConnections()) {
@@ -101,14 +87,10 @@ export async function startFaultProxy(options: {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    // Without an engine the client sees what it would see without the proxy: a broken connection.
-    answer(request, response).catch(() => request.socket.destroy());
-  });
 
   return {
     /** `http://127.0.0.1:PORT`: the endpoint for the SDK */
-    endpoint: listening.url,
+    endpoint: url,
     /** The faults from now on; `{}` means none. */
     set(next: Faults): void {
       faults = next;
@@ -118,14 +100,8 @@ export async function startFaultProxy(options: {
     counts: () => ({ calls: Object.fromEntries(calls), ...counts }),
     /** Leaves the engine running. */
     async close(): Promise<void> {
-      await listening.close();
+      await close();
       engine.agent.destroy();
     },
   };
-}
-
-function sendError(response: ServerResponse, { status, body }: ErrorAnswer): void {
-  response
-    .writeHead(status, { "Content-Type": "application/x-amz-json-1.0", "Content-Length": Buffer.byteLength(body) })
-    .end(body);
 }

@@ -25,7 +25,7 @@ export interface Faults {
 
 export interface ProxiedRequest {
   readonly operation: string;
-  readonly body: Buffer;
+  readonly body: string;
 }
 
 export interface FaultDecision {
@@ -62,6 +62,6 @@ export function createFaultDecider(): (request: ProxiedRequest, faults: Faults) 
 function isConditionalWrite({ operation, body }: ProxiedRequest): boolean {
   if (operation === "TransactWriteItems") return true;
   if (!WRITES.has(operation)) return false;
-  const input = JSON.parse(body.toString()) as object;
+  const input = JSON.parse(body) as object;
   return "ConditionExpression" in input || "Expected" in input;
 }
