@@ -10,6 +10,7 @@
 /// <reference path="./oidc-provider.d.ts" />
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
 // The package's entry does nothing more than this file, except that it warns on stderr on a Node
 // release without LTS name.
 import MemoryAdapter from "oidc-provider/lib/adapters/memory_adapter.js";
@@ -17,8 +18,10 @@ import { Provider, type ProviderClient, type ProviderContext } from "oidc-provid
 import { PAGE_HEADERS } from "./layout.ts";
 import { listen } from "./listen.ts";
 import { ACCOUNTS } from "./pages.ts";
-import { createVendorPages, renderVendorError } from "./vendor-pages.ts";
+import { serveInteractions } from "./vendor-pages.ts";
 import { recordVendorRequests } from "./vendor-requests.ts";
+import { serveConsent, type Consent } from "./vendors/base/consent.ts";
+import type { VendorEnv } from "./vendors/base/simulator.ts";
 
 export interface OpenIdProviderClient {
   readonly clientId: string;
@@ -65,17 +68,19 @@ const DAY_SECONDS = 24 * HOUR_SECONDS;
  */
 export async function startOpenIdProvider(options: OpenIdProviderOptions) {
   const { server, port, url: issuer, close } = await listen(options.port ?? 0, options.host);
-  const provider = new Provider(issuer, configuration(options, port));
+  const pages = new Hono<VendorEnv>();
+  const { homeUrl } = options;
+  const consent = serveConsent(pages, "Sandbox vendor", { cookie: `vendor-${port}`, homeUrl });
+  const provider = new Provider(issuer, configuration(options, port, consent));
+  serveInteractions(pages, provider, consent);
   // Without a listener it writes to the terminal.
   provider.on("error", () => undefined);
   const { requests, faults } = recordVendorRequests(provider);
 
   const answerOAuth = provider.callback();
-  const answerPages = getRequestListener(createVendorPages(provider, options.homeUrl).fetch, {
-    overrideGlobalObjects: false,
-  });
+  const answerPages = getRequestListener(pages.fetch, { overrideGlobalObjects: false });
   server.on("request", (request, response) => {
-    const isPage = request.url === "/" || request.url?.startsWith("/interaction/") === true;
+    const isPage = /^\/($|interaction\/|simulator\/)/.test(request.url ?? "");
     if (isPage) void answerPages(request, response);
     else answerOAuth(request, response);
   });
@@ -93,7 +98,7 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions) {
   };
 }
 
-function configuration(options: OpenIdProviderOptions, port: number): Record<string, unknown> {
+function configuration(options: OpenIdProviderOptions, port: number, consent: Consent): Record<string, unknown> {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   // The provider's own store drops the oldest entries after the thousandth.
   const store = new Map<string, unknown>();
@@ -146,11 +151,7 @@ function configuration(options: OpenIdProviderOptions, port: number): Record<str
     clientBasedCORS: () => false,
     async renderError(context: ProviderContext, out: { readonly error: string; readonly error_description?: string }) {
       context.set(PAGE_HEADERS);
-      context.body = await renderVendorError(
-        out.error,
-        out.error_description ?? "Something is wrong with it.",
-        options.homeUrl,
-      );
+      context.body = await consent.renderRefusal(out.error_description ?? "Something is wrong with it.", out.error);
     },
   };
 }

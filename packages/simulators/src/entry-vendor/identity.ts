@@ -18,34 +18,31 @@ import { type EndpointName, type IssuedToken, keyPair, LIFETIME_SECONDS, SUBJECT
 import { pointInTime } from "./token.ts";
 import { otherHost } from "./wrong-values.ts";
 
-type About = Extract<
-  EndpointName,
-  "metadata" | "resource" | "jwks" | "userinfo" | "account" | "introspection" | "tokenCheck" | "registration"
->;
+type About = (request: VendorRequest, state: VendorState) => Response | Promise<Response>;
 
 /** @throws Refusal */
-export const ABOUT: Readonly<Record<About, (request: VendorRequest, state: VendorState) => Promise<Response>>> = {
-  metadata: async (_, state) => {
+export const ABOUT = {
+  metadata: (_, state) => {
     if (state.publication === "nothing") throw refusal("not_found", "no metadata", 404);
     return Response.json(metadata(state));
   },
-  resource: async (_, state) => {
+  resource: (_, state) => {
     if (state.publication === "nothing") throw refusal("not_found", "no metadata", 404);
     const { facts, issuer = "", publication } = state;
     const named = publication === "another issuer" ? otherHost(issuer) : issuer;
     return Response.json({ resource: facts.serverUrl ?? "", authorization_servers: [named] });
   },
-  jwks: async (_, { facts }) => {
+  jwks: (_, { facts }) => {
     const keys = facts.idTokenAlgs.slice(0, 1).map((alg) => {
       return { ...keyPair(alg).publicKey.export({ format: "jwk" }), kid: alg, use: "sig", alg };
     });
     return Response.json({ keys });
   },
-  userinfo: async (request, state) => {
+  userinfo: (request, state) => {
     requireAccessToken(bearerToken(request), state);
     return Response.json({ sub: SUBJECT });
   },
-  account: async (request, state) => answerAccount(request, state),
+  account: answerAccount,
   introspection: async (request, state) => {
     const { client, tokens, now } = state;
     const parameters = readParameters(readBody(request, "form"), { ...state.facts, parameterNames: {} });
@@ -56,9 +53,9 @@ export const ABOUT: Readonly<Record<About, (request: VendorRequest, state: Vendo
     const exp = now() + LIFETIME_SECONDS;
     return Response.json({ active: true, client_id: clientId, sub: SUBJECT, token_type: "bearer", exp });
   },
-  tokenCheck: async (request, state) => answerTokenCheck(request, state),
-  registration: async (request, state) => answerRegistration(request, state),
-};
+  tokenCheck: answerTokenCheck,
+  registration: answerRegistration,
+} satisfies Readonly<Record<string, About>>;
 
 function metadata({ facts, issuer = "", endpoints, publication }: VendorState): Readonly<Record<string, Json>> {
   const at = (name: EndpointName): Json => endpoints.get(name)?.href ?? null;

@@ -18,16 +18,13 @@ export interface VendorRequest {
 }
 
 /** An error of the vendor, with the reason for the proof's report. */
-export interface Refusal extends Error {
-  readonly code: string;
-  readonly status: number;
-}
+export type Refusal = ReturnType<typeof refusal>;
 
 /**
  * @param code the error the vendor answers with
  * @param why for the proof, never part of the answer
  */
-export function refusal(code: string, why: string, status = 400): Refusal {
+export function refusal(code: string, why: string, status = 400) {
   return Object.assign(new Error(why), { code, status });
 }
 
@@ -36,22 +33,10 @@ export function isRefusal(error: unknown): error is Refusal {
 }
 
 /** Parameters of one request, each of which is taken once. */
-export interface Parameters {
-  /** @param standard its name in the standard; the vendor may have another */
-  take(standard: string): string | undefined;
-  /** @throws Refusal invalid_request when it is absent */
-  require(standard: string): string;
-  /**
-   * @param fixed by the vendor's own names
-   * @throws Refusal invalid_request when one is absent, or has another value
-   */
-  requireFixed(fixed: Readonly<Record<string, string>>): void;
-  /** @throws Refusal invalid_request when a parameter was never taken */
-  requireNoOther(): void;
-}
+export type Parameters = ReturnType<typeof readParameters>;
 
 /** @throws Refusal invalid_request when a parameter is there twice */
-export function readParameters(pairs: Iterable<readonly [string, string]>, { parameterNames }: Facts): Parameters {
+export function readParameters(pairs: Iterable<readonly [string, string]>, { parameterNames }: Facts) {
   const left = new Map<string, string>();
   for (const [name, value] of pairs) {
     if (left.has(name)) throw refusal("invalid_request", `the parameter ${name} is there twice`);
@@ -64,20 +49,27 @@ export function readParameters(pairs: Iterable<readonly [string, string]>, { par
     return value;
   };
   return {
+    /** @param standard its name in the standard; the vendor may have another */
     take,
-    require: (standard) => {
+    /** @throws Refusal invalid_request when it is absent */
+    require: (standard: string): string => {
       const value = take(standard);
       if (value !== undefined && value !== "") return value;
       throw refusal("invalid_request", `the parameter ${parameterNames[standard] ?? standard} is missing`);
     },
-    requireFixed: (fixed) => {
+    /**
+     * @param fixed by the vendor's own names
+     * @throws Refusal invalid_request when one is absent, or has another value
+     */
+    requireFixed: (fixed: Readonly<Record<string, string>>): void => {
       for (const [name, value] of Object.entries(fixed)) {
         const given = left.get(name);
         left.delete(name);
         if (given !== value) throw refusal("invalid_request", `${name} is ${given ?? "missing"}, not ${value}`);
       }
     },
-    requireNoOther: () => {
+    /** @throws Refusal invalid_request when a parameter was never taken */
+    requireNoOther: (): void => {
       if (left.size === 0) return;
       throw refusal("invalid_request", `the entry has no parameter ${[...left.keys()].join(", ")} here`);
     },

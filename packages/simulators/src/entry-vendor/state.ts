@@ -41,21 +41,8 @@ export interface IssuedToken {
   readonly isLongLived?: true;
 }
 
-/** The endpoints of an entry, with the place of each in the entry. */
-export type EndpointName =
-  | "authorization"
-  | "token"
-  | "refresh"
-  | "longLived"
-  | "revocation"
-  | "registration"
-  | "jwks"
-  | "userinfo"
-  | "introspection"
-  | "account"
-  | "tokenCheck"
-  | "metadata"
-  | "resource";
+/** An endpoint that an entry may have. */
+export type EndpointName = keyof ReturnType<typeof urlsOf>;
 
 /**
  * What an MCP server publishes of itself:
@@ -73,24 +60,7 @@ export type Publication =
   | "another's metadata";
 
 /** One vendor while it runs. */
-export interface VendorState {
-  readonly entry: Entry;
-  readonly facts: Facts;
-  readonly client: EntryClient;
-  /** Whole seconds since 1970. */
-  readonly now: () => number;
-  /** As published last. */
-  readonly endpoints: ReadonlyMap<EndpointName, URL>;
-  publication: Publication;
-  /** For this tenant; undefined if the entry has none. */
-  readonly issuer: string | undefined;
-  /** @returns a text of the entry for this tenant */
-  readonly fill: (text: string) => string;
-  readonly codes: Map<string, IssuedCode>;
-  readonly tokens: Map<string, IssuedToken>;
-  /** Requests by endpoint that were not refused. */
-  readonly served: Map<EndpointName, number>;
-}
+export type VendorState = ReturnType<typeof createState>;
 
 /** Scopes that every app has been given in addition to those of the entry. */
 export const SAMPLE_SCOPES: readonly string[] = ["sample.read", "sample.write"];
@@ -103,44 +73,54 @@ export const LONG_LIFETIME_SECONDS = 5_184_000;
 /** The user who is signed in. */
 export const SUBJECT = "user-1";
 
-export function createState(entry: Entry, client: EntryClient, now: () => number): VendorState {
+/** @param now whole seconds since 1970 */
+export function createState(entry: Entry, client: EntryClient, now: () => number) {
   const { facts } = entry;
   const values = sampleValues(entry);
   const filled = (template: string): string => fill(template, entry, values, client.clientId);
   const issuer = facts.issuer === undefined ? undefined : filled(facts.issuer);
-  const named: readonly (readonly [EndpointName, string | undefined])[] = [
-    ["authorization", facts.authorizationEndpoint],
-    ["token", facts.tokenEndpoint],
-    ["refresh", facts.refreshEndpoint],
-    ["longLived", facts.longLivedToken?.endpoint],
-    ["revocation", facts.revocationEndpoint],
-    ["registration", facts.registrationEndpoint],
-    ["jwks", facts.jwksUri ?? (issuer === undefined ? undefined : new URL("/sample/keys", issuer).href)],
-    ["userinfo", facts.userinfoEndpoint],
-    ["introspection", facts.introspectionEndpoint],
-    ["account", facts.account?.endpoint],
-    ["tokenCheck", facts.tokenCheck?.endpoint],
-    ["metadata", issuer === undefined ? undefined : wellKnown(issuer, facts)],
-    ["resource", facts.serverUrl === undefined ? undefined : resourceMetadata(facts.serverUrl)],
-  ];
+  const named = Object.entries(urlsOf(facts, issuer)) as [EndpointName, string | undefined][];
   const stored = new Map(
     named.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(filled(url))] as const])),
   );
   const moved = new Map([...stored].map(([name, url]) => [name, DOCUMENTS.has(name) ? url : otherPath(url)]));
   return {
-    publication: "the entry's endpoints",
-    get endpoints() {
+    publication: "the entry's endpoints" as Publication,
+    /** As published last. */
+    get endpoints(): ReadonlyMap<EndpointName, URL> {
       return this.publication === "other endpoints" ? moved : stored;
     },
     entry,
     facts,
     client,
     now,
+    /** For this tenant; undefined if the entry has none. */
     issuer,
+    /** @returns a text of the entry for this tenant */
     fill: filled,
-    codes: new Map(),
-    tokens: new Map(),
-    served: new Map(),
+    codes: new Map<string, IssuedCode>(),
+    tokens: new Map<string, IssuedToken>(),
+    /** Requests by endpoint that were not refused. */
+    served: new Map<EndpointName, number>(),
+  };
+}
+
+/** The endpoints of an entry, with the place of each in the entry. */
+function urlsOf(facts: Facts, issuer: string | undefined) {
+  return {
+    authorization: facts.authorizationEndpoint,
+    token: facts.tokenEndpoint,
+    refresh: facts.refreshEndpoint,
+    longLived: facts.longLivedToken?.endpoint,
+    revocation: facts.revocationEndpoint,
+    registration: facts.registrationEndpoint,
+    jwks: facts.jwksUri ?? (issuer === undefined ? undefined : new URL("/sample/keys", issuer).href),
+    userinfo: facts.userinfoEndpoint,
+    introspection: facts.introspectionEndpoint,
+    account: facts.account?.endpoint,
+    tokenCheck: facts.tokenCheck?.endpoint,
+    metadata: issuer === undefined ? undefined : wellKnown(issuer, facts),
+    resource: facts.serverUrl === undefined ? undefined : resourceMetadata(facts.serverUrl),
   };
 }
 

@@ -44,12 +44,14 @@ export interface ConsentAsk {
   /**
    * @param form the consent form, with the answers to `questions`; empty when the page was skipped
    */
-  readonly onAllow: (user: VendorUser, form: URLSearchParams) => ConsentOutcome;
+  readonly onAllow: (user: VendorUser, form: URLSearchParams) => ConsentOutcome | Promise<ConsentOutcome>;
   /** @param user undefined when it was cancelled before sign-in */
-  readonly onCancel: (user: VendorUser | undefined) => ConsentOutcome;
+  readonly onCancel: (user: VendorUser | undefined) => ConsentOutcome | Promise<ConsentOutcome>;
 }
 
 const WELCOME = "It runs on this machine, so that connecting can be tried without an account. Start at the platform.";
+
+export type Consent = ReturnType<typeof serveConsent>;
 
 interface Asked {
   readonly ask: ConsentAsk;
@@ -74,27 +76,35 @@ export function serveConsent(
   const open = new Map<string, Asked>();
   const signedIn = new Map<string, VendorUser>();
 
-  const show = async (c: Context<VendorEnv>, title: string, main: Markup, status = 200): Promise<Response> => {
-    const note = "A practice copy on this machine. Not the real company, no real account.";
-    const page = await renderPage({ brand, note, title, main });
-    return c.body(page, { status: status as 200, headers: PAGE_HEADERS });
+  const render = (title: string, main: Markup): Promise<string> => {
+    const note = "A practice vendor on this machine. Not the real company, no real account.";
+    return renderPage({ brand, note, title, main });
   };
   /** A page that ends here. */
-  const ending: typeof show = (c, title, main, status) =>
-    show(c, title, html`${main}${homeUrl === undefined ? "" : wayBack(homeUrl)}`, status);
-  const refuse = (c: Context<VendorEnv>, text: string, code?: string, status = 400): Promise<Response> => {
+  const renderEnding = (title: string, main: Markup): Promise<string> =>
+    render(title, html`${main}${homeUrl === undefined ? "" : wayBack(homeUrl)}`);
+  const renderRefusal = (text: string, code?: string): Promise<string> => {
     const title = "This request cannot be answered";
-    return ending(c, title, problemPage(title, text, code), status);
+    return renderEnding(title, problemPage(title, text, code));
   };
-  const finish = (c: Context<VendorEnv>, outcome: ConsentOutcome): Response | Promise<Response> =>
-    "redirect" in outcome ? c.redirect(outcome.redirect, 302) : ending(c, outcome.title, outcome.page, outcome.status);
-  const askFor = (c: Context<VendorEnv>, id: string, asked: Asked): Response | Promise<Response> => {
+  const show = async (c: Context<VendorEnv>, page: Promise<string>, status = 200): Promise<Response> =>
+    c.body(await page, { status: status as 200, headers: PAGE_HEADERS });
+  const refuse = (c: Context<VendorEnv>, text: string, code?: string, status = 400): Promise<Response> =>
+    show(c, renderRefusal(text, code), status);
+  const finish = async (
+    c: Context<VendorEnv>,
+    outcome: ConsentOutcome | Promise<ConsentOutcome>,
+  ): Promise<Response> => {
+    const end = await outcome;
+    return "redirect" in end ? c.redirect(end.redirect, 302) : show(c, renderEnding(end.title, end.page), end.status);
+  };
+  const askFor = (c: Context<VendorEnv>, id: string, asked: Asked): Promise<Response> => {
     const { ask, browser, mustSelect } = asked;
     const user = signedIn.get(browser);
     const field = html`<input type="hidden" name="ask" value="${id}" />`;
     if (user === undefined || mustSelect) {
       const text = html`To go on to <strong>${ask.app}</strong>. Choose a sample account; there is no password.`;
-      return show(c, "Sign in", signInPage(`Sign in to ${brand}`, text, "/simulator/sign-in", field));
+      return show(c, render("Sign in", signInPage(`Sign in to ${brand}`, text, "/simulator/sign-in", field)));
     }
     if (ask.isAllowedBefore?.(user) === true) {
       open.delete(id);
@@ -103,7 +113,8 @@ export function serveConsent(
     const title = `Allow ${ask.app} to use your ${brand} account?`;
     const fields = html`${field}${ask.questions?.(user) ?? ""}`;
     const { permissions } = ask;
-    return show(c, "Allow access", consentPage({ title, user, permissions, action: "/simulator/consent", fields }));
+    const main = consentPage({ title, user, permissions, action: "/simulator/consent", fields });
+    return show(c, render("Allow access", main));
   };
   const askedHere = (c: Context<VendorEnv>, id: string): Asked | undefined => {
     const asked = open.get(id);
@@ -118,7 +129,7 @@ export function serveConsent(
   };
   const stale = (c: Context<VendorEnv>) => refuse(c, "This page was answered before, or belongs to another browser.");
 
-  app.get("/", (c) => ending(c, brand, welcomePage(`A practice copy of ${brand}`, WELCOME)));
+  app.get("/", (c) => show(c, renderEnding(brand, welcomePage(`A practice copy of ${brand}`, WELCOME))));
   app.post("/simulator/sign-in", async (c) => {
     const answer = await submitted(c);
     if (answer === undefined) return stale(c);
@@ -161,6 +172,8 @@ export function serveConsent(
     },
     /** A page that says what is wrong with the request; never a redirect. */
     refuse,
+    /** The same for a server that is no Hono app; send it with `PAGE_HEADERS`. */
+    renderRefusal,
   };
 }
 
