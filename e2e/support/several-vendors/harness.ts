@@ -7,7 +7,7 @@
 import type { AccountId } from "@oauth-broker/simulators";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
 import { decodeJwt } from "jose";
-import { hasSeveralVendors, openLinks, runTokenStore } from "../../../packages/mcp-auth/src/cli/operator.ts";
+import { openLinks, runTokenStore } from "../../../packages/mcp-auth/src/cli/operator.ts";
 import { runCommand } from "../../../packages/mcp-auth/src/cli/run-command.ts";
 import { openVisitor } from "../../../packages/mcp-auth/src/testing/linking/visitor.ts";
 import { basic } from "../broker/platform.ts";
@@ -136,7 +136,6 @@ export async function startSeveralVendors({
         print: (line) => void (said.stdout += `${line}\n`),
         say: (line) => void (said.stderr += `${line}\n`),
         openLinks: () => openLinks(changed),
-        hasSeveralVendors: () => hasSeveralVendors(changed),
         runTokenStore: (given) => runTokenStore(given, changed),
       });
       return { code, ...said };
