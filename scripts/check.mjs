@@ -4,10 +4,11 @@ import { spawnSync } from "node:child_process";
 import { readOptions } from "./usage.mjs";
 
 const tool = (command) => ["node", "tooling/src/main.ts", command];
+const turbo = (...args) => ["turbo", "run", ...args, "--ui=stream", "--output-logs=errors-only"];
 const GATES = [
   ["format", "oxfmt", "--check"],
   ["lint", "oxlint", "--deny-warnings"],
-  ["types", "turbo", "run", "typecheck", "--continue", "--ui=stream", "--output-logs=errors-only"],
+  ["types", ...turbo("typecheck", "--continue")],
   ["boundaries", ...tool("boundaries")],
   ["tracked files", ...tool("tracked")],
   ["generated files", ...tool("check")],
@@ -15,17 +16,8 @@ const GATES = [
   ["github files", ...tool("github")],
   ["API description", "node", "scripts/openapi.mjs"],
   ["unused code", "knip"],
-  ["bundles", "turbo", "run", "build", "--filter=./apps/*", "--ui=stream", "--output-logs=errors-only"],
-  [
-    "packages",
-    "turbo",
-    "run",
-    "publishable",
-    "--filter=./packages/*",
-    "--continue",
-    "--ui=stream",
-    "--output-logs=errors-only",
-  ],
+  ["bundles", ...turbo("build", "--filter=./apps/*")],
+  ["packages", ...turbo("publishable", "--filter=./packages/*", "--continue")],
   ["tests", "node", "scripts/test.mjs"],
 ];
 

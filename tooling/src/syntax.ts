@@ -166,15 +166,7 @@ function runtimeNames(statement: string, entries: readonly Entry[]): string[] {
 function lineCounter(text: string): (offset: number) => number {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return (offset) => {
-    let [low, high] = [0, starts.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
+  return (offset) => starts.findLastIndex((start) => start <= offset) + 1;
 }
 
 /** The literal title of `it("…")`, `it.each(rows)("…")`, `describe(…)`, and the literals that begin the rows. */

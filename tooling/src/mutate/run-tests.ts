@@ -2,8 +2,7 @@
  * Compiles a workspace of a working copy, and runs test files in it, one process each. Called by
  * try-mutation.ts and run.ts.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, dirname, join, posix } from "node:path";
 
@@ -93,17 +92,16 @@ async function run(
   args: readonly string[],
 ): Promise<{ code: number; output: string }> {
   const PATH = [join(root, "node_modules", ".bin"), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
-  const child = spawn(command, args, {
+  const options = {
     cwd: join(root, workspace),
     env: { ...process.env, PATH, CI: "true" },
-    stdio: ["ignore", "pipe", "pipe"],
     timeout: RUN_LIMIT_MS,
+    maxBuffer: 2 ** 28,
     shell: process.platform === "win32",
+  };
+  return new Promise((resolve) => {
+    execFile(command, args, options, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : 1, output: stdout + stderr }),
+    );
   });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  }
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code: code ?? 1, output };
 }

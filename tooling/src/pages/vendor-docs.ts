@@ -66,21 +66,16 @@ export function renderVendors(entries: readonly RegistryEntry[], facts: readonly
 
 /** One row for each field, the most stated first. */
 function sourcesTable(facts: readonly SourcedFact[]): string {
-  const rows = Object.entries(Object.groupBy(facts, ({ field }) => field)).map(([field, of]) => {
-    const count = (source: SourcedFact["source"]): number => of.filter((fact) => fact.source === source).length;
-    return { field, stated: of.length, own: count("own"), recalled: of.length - count("own") };
-  });
+  const rows = Object.entries(Object.groupBy(facts, ({ field }) => field)).map(([field, of]) => ({
+    field,
+    stated: of.length,
+    own: of.filter(({ source }) => source === "own").length,
+  }));
   return table(
     ["field", "stated by", "with a source of its own", "share", "recalled"],
     rows
       .toSorted((a, b) => b.stated - a.stated || (a.field < b.field ? -1 : 1))
-      .map(({ field, stated, own, recalled }) => [
-        code(field),
-        `${stated}`,
-        `${own}`,
-        share(own, stated),
-        `${recalled}`,
-      ]),
+      .map(({ field, stated, own }) => [code(field), `${stated}`, `${own}`, share(own, stated), `${stated - own}`]),
   );
 }
 

@@ -50,10 +50,6 @@ export function checkLockfile(text: string): string[] {
 
 const nameOf = (one: string): string => one.slice(0, one.lastIndexOf("@"));
 
-/** By major, minor and patch; further parts are not compared. */
-function isBelow(version: string, floor: string | undefined): boolean {
-  if (floor === undefined) return false;
-  const [ours = [], least = []] = [version, floor].map((text) => text.split(/[.-]/).slice(0, 3).map(Number));
-  const at = least.findIndex((number, index) => ours[index] !== number);
-  return at >= 0 && (ours[at] ?? 0) < (least[at] ?? 0);
-}
+const ORDER = new Intl.Collator("en", { numeric: true });
+const isBelow = (version: string, floor: string | undefined): boolean =>
+  floor !== undefined && ORDER.compare(version, floor) < 0;

@@ -1,7 +1,5 @@
 /** Receives the callback of the vendor during `vendor try`: one path on loopback, one answer. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "../../../../packages/simulators/src/listen.ts";
 import { refusal, WRONG } from "../refusal.ts";
 
 export interface CallbackServer {
@@ -27,21 +25,21 @@ const HEADERS = {
  */
 export async function startCallbackServer(port: number): Promise<CallbackServer> {
   let onCallback: ((url: URL) => boolean) | undefined;
-  const server = createServer((request, response) => {
-    const url = URL.parse(request.url ?? "/", "http://127.0.0.1");
-    const isOurs = request.method === "GET" && url !== null && onCallback?.(url) === true;
-    response.writeHead(isOurs ? 200 : 404, HEADERS);
-    response.end(isOurs ? "The answer was received. You can close this window.\n" : "There is no page here.\n");
-  });
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening").catch((error: unknown) => {
+  const { server, close, ...listening } = await listen(port).catch((error: unknown) => {
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw refusal(
       `Cannot listen on 127.0.0.1:${port} (${reason}). Choose another port with --port, and register that one`,
     );
   });
+  server.on("request", (request, response) => {
+    const url = URL.parse(request.url ?? "/", "http://127.0.0.1");
+    const isOurs = request.method === "GET" && url !== null && onCallback?.(url) === true;
+    response.writeHead(isOurs ? 200 : 404, HEADERS);
+    response.end(isOurs ? "The answer was received. You can close this window.\n" : "There is no page here.\n");
+  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listening.port,
+    close,
     wait: (path, seconds) =>
       new Promise((resolve, reject) => {
         const late = setTimeout(
@@ -57,11 +55,5 @@ export async function startCallbackServer(port: number): Promise<CallbackServer>
           return true;
         };
       }),
-    close: async () => {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
   };
 }

@@ -72,7 +72,7 @@ function compare(vendor: Vendor, { resolved, document }: Discovered): Finding[] 
       String(vendor.issRequired ?? resolved.issExpected),
       String(resolved.issExpected),
     ),
-    ...algs(vendor, listIn(document, "id_token_signing_alg_values_supported")),
+    ...(vendor.issuesIdTokens === false ? [] : among(ALGS, vendor.idTokenAlgs, document, "some")),
   ];
 }
 
@@ -86,22 +86,22 @@ function pkce({ pkce }: Vendor, document: Discovered["document"]): Finding[] {
   return isFine ? [] : among(name, [pkce], document);
 }
 
-function among(name: string, wanted: readonly string[], document: Discovered["document"]): Finding[] {
-  const offered = listIn(document, name);
-  const lacking = offered === undefined ? [] : wanted.filter((one) => !offered.includes(one));
-  if (offered === undefined || wanted.length === 0) return [];
-  return lacking.length === 0
-    ? [same(name, wanted.join(" "))]
-    : [drift(name, `the entry has ${lacking.join(" ")}, the metadata ${words(offered)}`)];
-}
+const ALGS = "id_token_signing_alg_values_supported";
 
-function algs({ issuesIdTokens, idTokenAlgs }: Vendor, offered: readonly string[] | undefined): Finding[] {
-  const name = "id_token_signing_alg_values_supported";
-  if (issuesIdTokens === false || offered === undefined) return [];
-  const shared = idTokenAlgs.filter((alg) => offered.includes(alg));
-  return shared.length > 0
-    ? [same(name, shared.join(" "))]
-    : [drift(name, `the entry has ${idTokenAlgs.join(" ")}, the metadata ${words(offered)}`)];
+/** @param of whether all that the entry has must be published, or some of it */
+function among(
+  name: string,
+  wanted: readonly string[],
+  document: Discovered["document"],
+  of: "all" | "some" = "all",
+): Finding[] {
+  const offered = listIn(document, name);
+  if (offered === undefined || wanted.length === 0) return [];
+  const [has = [], lacks = []] = [true, false].map((is) => wanted.filter((one) => offered.includes(one) === is));
+  const isFine = of === "all" ? lacks.length === 0 : has.length > 0;
+  return isFine
+    ? [same(name, has.join(" "))]
+    : [drift(name, `the entry has ${lacks.join(" ")}, the metadata ${words(offered)}`)];
 }
 
 /** Limits text of a document that may be long. */
