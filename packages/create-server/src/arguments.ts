@@ -1,10 +1,18 @@
 /** Parses the command line of create-server; choices.ts decides whether the values are valid. */
 import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
 
-/** The options with a value. */
-export const OPTION_NAMES = ["name", "mode", "vendor", "scopes", "callback"] as const;
+const OPTIONS = {
+  name: { type: "string" },
+  mode: { type: "string" },
+  vendor: { type: "string" },
+  scopes: { type: "string" },
+  callback: { type: "string" },
+} as const;
 
-export type Given = Readonly<Record<"folder" | (typeof OPTION_NAMES)[number], string | undefined>>;
+/** The options with a value. */
+export const OPTION_NAMES = Object.keys(OPTIONS) as (keyof typeof OPTIONS)[];
+
+export type Given = Readonly<Record<"folder" | keyof typeof OPTIONS, string | undefined>>;
 
 export type Command =
   | ({ readonly command: "create" } & Given)
@@ -30,14 +38,6 @@ Options
   -v, --version        the version
 
 Exit codes: 0 written, 1 it could not be written, 2 the command line is not usable.`;
-
-const OPTIONS = {
-  name: { type: "string" },
-  mode: { type: "string" },
-  vendor: { type: "string" },
-  scopes: { type: "string" },
-  callback: { type: "string" },
-} as const;
 
 /** @param args as in `process.argv.slice(2)` */
 export function parseCommand(args: readonly string[]): Command {
