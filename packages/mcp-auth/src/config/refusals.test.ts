@@ -186,7 +186,7 @@ describe("a hosted server's environment is refused", () => {
         VENDOR_USERINFO_URL: "https://vendor.example.com/u",
         VENDOR_IDENTITY: "a b",
       },
-      "VENDOR_IDENTITY must be paths of members",
+      "VENDOR_IDENTITY has an entry that must be the name of a member",
     ],
   ])("with %s", (_, changes, problem) => expectRefused({ ...HOSTED, ...changes }, problem));
 

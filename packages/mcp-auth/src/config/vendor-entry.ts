@@ -29,7 +29,7 @@ import {
   withOperatorsFields,
 } from "@oauth-broker/oauth-core/registry";
 import { checkEgressUrl } from "@oauth-broker/oauth-core/egress";
-import { checkVendorId } from "@oauth-broker/service/configuration";
+import { checkVendorId, splitList } from "@oauth-broker/service/configuration";
 import type { CommonSettings } from "../settings.ts";
 import { readChoice, type Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
@@ -53,7 +53,7 @@ export interface VendorEntry {
 
 /** @returns undefined when the vendor cannot be determined: the reader holds the reason */
 export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): VendorEntry | undefined {
-  const given = readUrls(read);
+  const given: GivenUrls = defined(Object.fromEntries(URL_VARIABLES.map((name) => [name, read.value(name)])));
   const pkce = readChoice(read, "VENDOR_PKCE");
   const id = read.text("VENDOR", checkVendorId);
   if (read.value("VENDOR") === undefined) read.refuse("VENDOR", "is missing");
@@ -66,15 +66,6 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   const identified = withOperatorsAccount(located.vendor, given.VENDOR_ACCOUNT_URL, read);
   const vendor = fill({ ...identified, enabled: true, ...defined({ pkce }) }, filling);
   return vendor !== undefined && checkFilled(vendor, filling) ? { vendor, entry } : undefined;
-}
-
-function readUrls(read: Reader): GivenUrls {
-  return Object.fromEntries(
-    URL_VARIABLES.flatMap((name) => {
-      const url = read.value(name);
-      return url === undefined ? [] : [[name, url]];
-    }),
-  );
 }
 
 function isUsable(
@@ -122,13 +113,12 @@ function withUrls(vendor: Vendor, given: GivenUrls): OperatorsVendor {
  * @returns the vendor as it was without one, or with one that is refused
  */
 function withOperatorsAccount(vendor: Vendor, endpoint: string | undefined, read: Reader): Vendor {
-  const members = readIdentity(read);
-  if (endpoint !== undefined && members === undefined) {
-    if (read.value("VENDOR_IDENTITY") === undefined)
+  const [first, ...others] = read.list("VENDOR_IDENTITY", checkMemberPath);
+  if (first === undefined) {
+    if (endpoint !== undefined && splitList(read.value("VENDOR_IDENTITY")).length === 0)
       read.refuse("VENDOR_ACCOUNT_URL", "is set without VENDOR_IDENTITY");
     return vendor;
   }
-  if (members === undefined) return vendor;
   const account = endpoint === undefined ? vendor.account : ({ endpoint, method: "GET" } as const);
   if (account === undefined) {
     read.refuse("VENDOR_IDENTITY", "is set without VENDOR_ACCOUNT_URL, and VENDOR has no account of its own");
@@ -142,23 +132,7 @@ function withOperatorsAccount(vendor: Vendor, endpoint: string | undefined, read
     return vendor;
   }
   const { identity: _tokens, identifies: _of, userinfoEndpoint: _other, ...rest } = vendor;
-  return { ...rest, account: { ...account, identity: members } };
-}
-
-type Members = readonly [string, ...string[]];
-
-function readIdentity(read: Reader): Members | undefined {
-  const text = read.text("VENDOR_IDENTITY", (written) =>
-    split(written).every((path) => checkMemberPath(path) === undefined)
-      ? undefined
-      : "must be paths of members, separated by commas",
-  );
-  const [first, ...rest] = text === undefined ? [] : split(text);
-  return first === undefined ? undefined : [first, ...rest];
-}
-
-function split(written: string): string[] {
-  return written.split(",").map((path) => path.trim());
+  return { ...rest, account: { ...account, identity: [first, ...others] } };
 }
 
 /** Without its ID tokens, which it issues only if `openid` is requested. */

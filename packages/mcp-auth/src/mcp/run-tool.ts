@@ -10,7 +10,7 @@ import {
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/server";
 import { errorFields, inTool, type Log } from "@oauth-broker/service";
-import { type ToolContext, ToolError, type VendorApi } from "../tool.ts";
+import { type CallContext, type ToolContext, ToolError, type VendorApi } from "../tool.ts";
 import { failure } from "./elicitation/asking.ts";
 import type { RunningToolCall, ToolCall } from "./elicitation/call.ts";
 import type { LinkedAnswer } from "./elicitation/run-linked.ts";
@@ -87,7 +87,7 @@ async function run(
     vendors,
     user: caller.user,
     signal,
-    progress: (done, total, message) => notifyProgress({ progress: done, total, message }, mcpReq),
+    progress: (...progress) => notifyProgress(progress, mcpReq),
   };
   const whole = Object.defineProperty(context, "vendor", {
     enumerable: vendor !== undefined,
@@ -99,14 +99,8 @@ async function run(
   return toResult(await tool.run(input, whole), tool.outputSchema);
 }
 
-interface Progress {
-  readonly progress: number;
-  readonly total: number | undefined;
-  readonly message: string | undefined;
-}
-
 async function notifyProgress(
-  { progress, total, message }: Progress,
+  [progress, total, message]: Parameters<CallContext["progress"]>,
   { _meta, notify }: ServerContext["mcpReq"],
 ): Promise<void> {
   const progressToken = _meta?.progressToken;

@@ -37,10 +37,6 @@ export function createKnownHost(
   };
 }
 
-function originDetail(origin: string | undefined): string {
-  return `Origin ${quoteHeader(origin)} is neither our own nor in ALLOWED_ORIGINS`;
-}
-
 /**
  * For any method: one that the path does not serve is refused all the same.
  *
@@ -53,7 +49,9 @@ export function onlyForUs(route: Route, isKnown: KnownHost, deploymentUrl: strin
     if (isKnown(host, origin)) return;
     const isOfOrigin = isKnown(host, undefined);
     const description = isOfOrigin ? "This server refuses that Origin" : "This server does not answer to that Host";
-    const detail = isOfOrigin ? originDetail(origin) : foreignHostDetail(expected, host);
+    const detail = isOfOrigin
+      ? `Origin ${quoteHeader(origin)} is neither our own nor in ALLOWED_ORIGINS`
+      : foreignHostDetail(expected, host);
     throw new OAuthError("invalid_request", description, { reason: "foreign_host", status: 403, detail });
   };
   return {

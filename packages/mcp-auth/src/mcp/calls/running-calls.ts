@@ -35,14 +35,6 @@ function abortReason(why: string): DOMException {
 export function createRunningCalls(): RunningCalls {
   const running = new Map<string, Set<AbortController>>();
   const works = new Set<Promise<unknown>>();
-  const begin = (key: string, controller: AbortController): void => {
-    running.set(key, (running.get(key) ?? new Set()).add(controller));
-  };
-  const end = (key: string, controller: AbortController): void => {
-    const same = running.get(key);
-    same?.delete(controller);
-    if (same?.size === 0) running.delete(key);
-  };
   return {
     run: async ({ from, id, request }, work) => {
       const key = keyOf(from, id);
@@ -50,7 +42,8 @@ export function createRunningCalls(): RunningCalls {
       const disconnected = (): void => controller.abort(abortReason("the client has left"));
       if (request.aborted) disconnected();
       request.addEventListener("abort", disconnected);
-      begin(key, controller);
+      const same = running.get(key) ?? new Set();
+      running.set(key, same.add(controller));
       const working = work(controller.signal);
       const settled = working.then(
         () => undefined,
@@ -62,7 +55,8 @@ export function createRunningCalls(): RunningCalls {
       } finally {
         // After this line no one holds the controller: a call that ended is not cancelled.
         request.removeEventListener("abort", disconnected);
-        end(key, controller);
+        same.delete(controller);
+        if (same.size === 0) running.delete(key);
         works.delete(settled);
       }
     },

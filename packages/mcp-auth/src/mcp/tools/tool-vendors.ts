@@ -5,10 +5,10 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { isScopeToken } from "@oauth-broker/oauth-core/protocol";
-import { type ConfigError, configError, type Problem } from "@oauth-broker/service/configuration";
+import { configError, type Problem } from "@oauth-broker/service/configuration";
 import { prefixOf } from "../../config/reader.ts";
 import type { ScopeMeaning, ScopeMeanings } from "../../presentation/presentation.ts";
-import type { Settings, VendorSettings } from "../../settings.ts";
+import type { Settings } from "../../settings.ts";
 import { scopesOfResource } from "../../resource/scopes.ts";
 import { SIGN_IN_VENDOR, type Tool } from "../../tool.ts";
 
@@ -53,7 +53,9 @@ export function scopeMeanings(tools: readonly Tool[], settings: Settings): Scope
       meanings.set(id, new Map([...meaningsIn(sentences), ...(meanings.get(id) ?? [])]));
     }
   }
-  for (const [id, { vendor }] of vendorsIn(settings))
+  const { id: only } = settings.vendor.vendor;
+  const vendors = settings.mode === "hosted" ? settings.links.vendors : new Map([[only, settings.vendor]]);
+  for (const [id, { vendor }] of vendors)
     meanings.set(id, new Map([...meaningsIn(vendor.scopeMeanings, "en"), ...(meanings.get(id) ?? [])]));
   return meanings;
 }
@@ -63,11 +65,6 @@ function meaningsIn(
   language?: string,
 ): [scope: string, meaning: ScopeMeaning][] {
   return Object.entries(sentences).map(([scope, sentence]) => [scope, defined({ sentence, language })]);
-}
-
-function vendorsIn(settings: Settings): Iterable<readonly [id: string, Pick<VendorSettings, "vendor">]> {
-  if (settings.mode === "hosted" && settings.links.kind === "several") return settings.links.vendors;
-  return [[settings.vendor.vendor.id, settings.vendor]];
 }
 
 /** The vendors of a deployment, as far as its environment says which they are. */
@@ -84,7 +81,12 @@ export interface KnownVendors {
  */
 export function requireKnownVendors(tools: readonly Tool[], settings: Settings): void {
   const problems = toolProblems(tools, knownVendors(settings));
-  if (problems.length > 0) throw errorOf(problems);
+  if (problems.length === 0) return;
+  throw configError(problems, {
+    service: "The server",
+    source: "its tools",
+    next: "Correct the tools or the environment and start it again.",
+  });
 }
 
 function knownVendors(settings: Settings): KnownVendors {
@@ -157,12 +159,4 @@ function problemsOf(tool: Tool, known: KnownVendors): string[] {
 
 function lacks(id: string | undefined, scope: string): string {
   return `needs the scope ${scope}, which is not in ${id === undefined ? "VENDOR_" : prefixOf(id)}SCOPES`;
-}
-
-function errorOf(problems: readonly Problem[]): ConfigError {
-  return configError(problems, {
-    service: "The server",
-    source: "its tools",
-    next: "Correct the tools or the environment and start it again.",
-  });
 }
