@@ -38,14 +38,15 @@ export async function runCommand(command: Command, file: string): Promise<number
       );
     }
     case "init":
-    case "run":
+      return inContext(command, (context) => initConnector(command.folder, context, command.callback));
     case "status":
+      return inContext(command, (context) => showStatus(command.folder, command, context));
     case "logs":
+      return inContext(command, (context) => showLogs(command.folder, command, context));
+    case "run":
       return inContext(command, (context) => {
-        if (command.name === "init") return initConnector(command.folder, context, command.callback);
-        if (command.name === "status") return showStatus(command.folder, command, context);
-        if (command.name === "logs") return showLogs(command.folder, command, context);
-        return run(command, context, file);
+        const { folder, allowed } = command;
+        return runDeploy(folder, { ...context, allowed, log: createLog(), keeper: { file }, stopped: stopSignal() });
       });
   }
 }
@@ -64,14 +65,6 @@ async function inContext(
   } finally {
     await storage.close();
   }
-}
-
-function run(
-  { folder, allowed }: Extract<Command, { name: "run" }>,
-  context: CommandContext,
-  file: string,
-): Promise<number> {
-  return runDeploy(folder, { ...context, allowed, log: createLog(), keeper: { file }, stopped: stopSignal() });
 }
 
 function stopSignal(): Promise<void> {

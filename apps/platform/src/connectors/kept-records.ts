@@ -21,16 +21,15 @@ export function keptRecords<State extends string, Data extends { readonly v: 1 }
   kind: string,
   busy: string,
 ) {
-  type Found = Kept<State, Data> | undefined;
   /** The fields of a record are JSON by construction; our types do not express that. */
-  const toKept = (id: string, state: string, data: JsonObject): Kept<State, Data> => {
-    if (data["v"] !== 1) throw new TypeError(`a ${kind} of a later release`);
-    return { id, state: state as State, data: data as unknown as Data };
+  const toKept = (id: string, state = "", data?: JsonObject): Kept<State, Data> | undefined => {
+    if (data !== undefined && data["v"] !== 1) throw new TypeError(`a ${kind} of a later release`);
+    return data && { id, state: state as State, data: data as unknown as Data };
   };
   return {
-    find: async (id: string): Promise<Found> => {
+    find: async (id: string) => {
       const record = await records.get({ kind, id });
-      return record && toKept(id, record.stage, record.data);
+      return toKept(id, record?.stage, record?.data);
     },
     /**
      * @param decide the whole of the next version; undefined: nothing changes
@@ -38,21 +37,15 @@ export function keptRecords<State extends string, Data extends { readonly v: 1 }
      */
     change: <Next extends Omit<Kept<State, Data>, "id"> | undefined>(
       id: string,
-      decide: (kept: Found) => Promise<Next> | Next,
-    ): Promise<Next> =>
-      changeRecord<Next>(
-        { kind, id },
-        {
-          records,
-          rounds: ROUNDS,
-          busy,
-          decide: async (before, stage = "") => {
-            const result = await decide(before && toKept(id, stage, before));
-            if (result === undefined) return { result };
-            const data = result.data as unknown as JsonObject;
-            return { next: { stage: result.state, data, expiresAt: NEVER }, result };
-          },
-        },
-      ),
+      decide: (kept: Kept<State, Data> | undefined) => Promise<Next> | Next,
+    ): Promise<Next> => {
+      const decideRecord = async (before: JsonObject | undefined, stage: string | undefined) => {
+        const result = await decide(toKept(id, stage, before));
+        if (result === undefined) return { result };
+        const data = result.data as unknown as JsonObject;
+        return { next: { stage: result.state, data, expiresAt: NEVER }, result };
+      };
+      return changeRecord<Next>({ kind, id }, { records, rounds: ROUNDS, busy, decide: decideRecord });
+    },
   };
 }

@@ -31,6 +31,7 @@ export interface IngressRequest {
   readonly authorization: string | undefined;
 }
 
+const FOREIGN = { reason: "foreign_host", status: 403 } as const;
 const MCP = "/mcp";
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/mcp";
 
@@ -40,7 +41,8 @@ export function refusalOf(
   upstream: Upstream,
 ): Answer | undefined {
   //= bar#RS-7
-  if (!isForUpstream(host, upstream)) return foreignHost();
+  if (!isForUpstream(host, upstream))
+    return errorAnswer(new OAuthError("invalid_request", "No server has this Host", FOREIGN));
   if (isExposed(path, upstream.expose)) return undefined;
   // A browser's preflight carries no token. A server without its own token check does not receive
   // it.
@@ -70,9 +72,4 @@ export function isForUpstream(host: string | undefined, { deploymentUrl }: Pick<
 function challenge({ deploymentUrl, expose }: Upstream): Answer {
   const isDescribed = isExposed(RESOURCE_METADATA, expose);
   return bearerChallenge(isDescribed ? { resourceMetadata: deploymentUrl + RESOURCE_METADATA } : {});
-}
-
-function foreignHost(): Answer {
-  const options = { reason: "foreign_host", status: 403 } as const;
-  return errorAnswer(new OAuthError("invalid_request", "No server has this Host", options));
 }

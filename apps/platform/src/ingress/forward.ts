@@ -8,6 +8,7 @@ import { PassThrough, Readable, type Writable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Answer, errorAnswer, jsonAnswer } from "@oauth-broker/oauth-core/http";
+import { refusal } from "../refusal.ts";
 import { type RequestHeaderRules, requestHeaders, responseHeaders } from "./forwarded-headers.ts";
 
 /** `host` is the authority of the server's DEPLOYMENT_URL. */
@@ -63,10 +64,11 @@ export function forward(
       settle(answer);
       outgoing.destroy();
     };
-    const timer = setTimeout(() => giveUp(silent()), limits.answerMs);
-    outgoing.on("error", (error: NodeJS.ErrnoException) => settle(error.code === "ECONNREFUSED" ? down() : broken()));
+    const silent = () => giveUp(badAnswer(504, "gateway_timeout", "The server did not answer in time"));
+    const timer = setTimeout(silent, limits.answerMs);
+    outgoing.on("error", ({ code }: NodeJS.ErrnoException) => settle(code === "ECONNREFUSED" ? down() : broken()));
     outgoing.on("response", (incoming) => {
-      if (!isFinal(incoming)) giveUp(invalid());
+      if (!isFinal(incoming)) giveUp(badAnswer(502, "bad_gateway", "The server answered with an invalid status"));
       else settle(toResponse(incoming, request, { connectorId: rules.connectorId, breakOff }));
     });
     // The caller disconnected, so the server can stop.
@@ -118,17 +120,13 @@ function toResponse(
   return new Response(Readable.toWeb(body) as globalThis.ReadableStream, { status: statusCode, headers });
 }
 
-function down(): Answer {
-  const options = { reason: "server_down" } as const;
-  return errorAnswer(new OAuthError("temporarily_unavailable", "The server is not running. Try again later", options));
-}
+const down = (): Answer =>
+  errorAnswer(refusal("server_down", "The server is not running. Try again later", "temporarily_unavailable"));
 
-const broken = (): Answer =>
-  jsonAnswer(502, { error: "bad_gateway", error_description: "The server closed the connection before it answered" });
-const invalid = (): Answer =>
-  jsonAnswer(502, { error: "bad_gateway", error_description: "The server answered with an invalid status" });
-const silent = (): Answer =>
-  jsonAnswer(504, { error: "gateway_timeout", error_description: "The server did not answer in time" });
+const broken = (): Answer => badAnswer(502, "bad_gateway", "The server closed the connection before it answered");
+
+const badAnswer = (status: 502 | 504, error: string, description: string): Answer =>
+  jsonAnswer(status, { error, error_description: description });
 
 function tooLarge({ bodyBytes }: ForwardLimits): Answer {
   const description = `The body is larger than ${bodyBytes} bytes`;

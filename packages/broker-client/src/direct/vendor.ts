@@ -9,7 +9,6 @@ import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/o
 import {
   defineVendor,
   REGISTRY,
-  type RegistryEntry,
   type Vendor,
   type VendorCredentials,
   withOperatorsFields,
@@ -83,14 +82,11 @@ function entryOf({ vendor: named, endpoints }: DirectVendorOptions): { entry: Ve
   }
   const known = REGISTRY.get(named);
   if (known === undefined) throw unusable(`${errorText(named)} is not a vendor of the registry`);
+  const { reasonsOff = ["no reason given"] } = known.verification;
   const isLocated = endpoints?.authorizationEndpoint !== undefined && endpoints.tokenEndpoint !== undefined;
   if (!known.vendor.enabled && !isLocated)
-    throw unusable(`${known.vendor.id} is off in the registry: ${whyOff(known)}`);
+    throw unusable(`${known.vendor.id} is off in the registry: ${errorText(reasonsOff.join("; "))}`);
   return { entry: known.vendor, specs: known.placeholders };
-}
-
-function whyOff({ verification: { reasonsOff = ["no reason given"] } }: RegistryEntry): string {
-  return errorText(reasonsOff.join("; "));
 }
 
 function unusable(description: string): OAuthError {

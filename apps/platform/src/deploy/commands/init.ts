@@ -24,7 +24,8 @@ export async function initConnector(
   const { connectors } = context.storage;
   const known = await connectors.find(service.name);
   if (known !== undefined) return showKnown(known, context, callback);
-  const settings = firstSettings(service);
+  const isHosted = service.mode === "hosted";
+  const settings: SettingsChange = isHosted ? { authentication: "oauth_2_1", registration: "hosted_server" } : {};
   const chosen = callback === undefined ? {} : { callback };
   const connector = await connectors.create({ id: service.name, name: service.name, settings, ...chosen });
   const redirectUri = vendorRedirectUri(connector, service, context.config.platformUrl);
@@ -57,10 +58,6 @@ async function showKnown(
 function sayOf(connector: Connector, lines: readonly string[], { say, config }: CommandContext): void {
   const warning = callbackWarning(connector, config.platformUrl);
   say([...lines, ...(warning === undefined ? [] : [`Warning: ${warning}`])].join("\n"));
-}
-
-function firstSettings({ mode }: ServiceFile): SettingsChange {
-  return mode === "hosted" ? { authentication: "oauth_2_1", registration: "hosted_server" } : {};
 }
 
 function nextSteps({ mode }: ServiceFile, redirectUri: string): string[] {

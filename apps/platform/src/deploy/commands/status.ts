@@ -1,10 +1,8 @@
 /** `deploy status` and `deploy logs`: the present state, and what to do next. */
 import { EXIT } from "../../cli.ts";
-import type { Connector, Deployment } from "../../connectors/connector.ts";
 import { callbackWarning, vendorRedirectUri } from "../../oauth/redirect-uri.ts";
 import { type CommandContext, logFileOf, readProject } from "./context.ts";
-import { type Holder, holderOf, isProcessAlive } from "../lease.ts";
-import type { ServiceFile } from "../service-file/service-file.ts";
+import { holderOf, isProcessAlive } from "../lease.ts";
 import { lastLines } from "../server-process/log-file.ts";
 
 /** @returns the exit code: failed for a connector that does not exist */
@@ -25,8 +23,27 @@ export async function showStatus(
     storage.connectors.deployment(name),
     holderOf(name, { records: storage.records, isAlive: isProcessAlive }),
   ]);
-  if (json) print(JSON.stringify({ connector, deployment: deployment ?? null, deploying: holder ?? null }));
-  else print(words(connector, { deployment, holder, service, platformUrl: context.config.platformUrl }).join("\n"));
+  if (json) {
+    print(JSON.stringify({ connector, deployment: deployment ?? null, deploying: holder ?? null }));
+    return EXIT.done;
+  }
+  const { state, serverUrl, settings } = connector;
+  const { platformUrl } = context.config;
+  const warning = callbackWarning(connector, platformUrl);
+  const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
+  const lines = [
+    `${name}: ${state}`,
+    `  server         ${serverUrl ?? "never deployed"}`,
+    `  authentication ${settings.authentication}, registration ${settings.registration}`,
+    `  client         ${settings.clientId ?? "none entered"}${settings.hasClientSecret ? ", with a secret" : ""}`,
+    `  redirect URI   ${vendorRedirectUri(connector, service, platformUrl)}`,
+    ...(deployment === undefined ? [] : [`  last deploy    ${at(deployment.deployedAt)}, mode ${deployment.mode}`]),
+    holder === undefined
+      ? "  not running; start it with deploy run"
+      : `  runs in process ${holder.pid} since ${at(holder.since)}`,
+    ...(warning === undefined ? [] : [`Warning: ${warning}`]),
+  ];
+  print(lines.join("\n"));
   return EXIT.done;
 }
 
@@ -41,29 +58,4 @@ export async function showLogs(
   if (found.length === 0) context.say(`Nothing has been written to ${file} yet.`);
   for (const line of found) context.print(line);
   return EXIT.done;
-}
-
-interface Shown {
-  readonly deployment: Deployment | undefined;
-  readonly holder: Holder | undefined;
-  readonly service: ServiceFile;
-  readonly platformUrl: string;
-}
-
-function words(connector: Connector, { deployment, holder, service, platformUrl }: Shown): string[] {
-  const { id, state, serverUrl, settings } = connector;
-  const warning = callbackWarning(connector, platformUrl);
-  const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
-  return [
-    `${id}: ${state}`,
-    `  server         ${serverUrl ?? "never deployed"}`,
-    `  authentication ${settings.authentication}, registration ${settings.registration}`,
-    `  client         ${settings.clientId ?? "none entered"}${settings.hasClientSecret ? ", with a secret" : ""}`,
-    `  redirect URI   ${vendorRedirectUri(connector, service, platformUrl)}`,
-    ...(deployment === undefined ? [] : [`  last deploy    ${at(deployment.deployedAt)}, mode ${deployment.mode}`]),
-    holder === undefined
-      ? "  not running; start it with deploy run"
-      : `  runs in process ${holder.pid} since ${at(holder.since)}`,
-    ...(warning === undefined ? [] : [`Warning: ${warning}`]),
-  ];
 }
