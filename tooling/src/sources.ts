@@ -62,7 +62,7 @@ export function readTexts(patterns: readonly string[], root: string = ROOT): Map
 
 /**
  * The exports of each workspace package: "@oauth-broker/oauth-core/http" →
- * "packages/oauth-core/src/http/index.ts".
+ * "packages/oauth-core/src/http/answers.ts".
  */
 export function readEntries(root: string = ROOT): Map<string, string> {
   const entries = new Map<string, string>();

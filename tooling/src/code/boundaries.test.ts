@@ -5,7 +5,7 @@ import { parseSource, PRODUCT, readEntries, readTexts } from "../sources.ts";
 const ENTRIES = new Map([
   ["@oauth-broker/oauth-core", "packages/oauth-core/src/index.ts"],
   ["@oauth-broker/oauth-core/client", "packages/oauth-core/src/vendor-client/index.ts"],
-  ["@oauth-broker/oauth-core/http", "packages/oauth-core/src/http/index.ts"],
+  ["@oauth-broker/oauth-core/http", "packages/oauth-core/src/http/answers.ts"],
   ["@oauth-broker/oauth-core/testing", "packages/oauth-core/src/testing/index.ts"],
   ["@oauth-broker/service", "packages/service/src/index.ts"],
   ["@oauth-broker/service/http", "packages/service/src/http/index.ts"],

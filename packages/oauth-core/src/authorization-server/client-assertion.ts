@@ -4,7 +4,8 @@
  * single use across all processes.
  */
 import { hash } from "node:crypto";
-import { createLocalJWKSet, decodeJwt, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { oncePerObject } from "../mechanics/expiring-map.ts";
 import type { Clock, RecordStore } from "../ports.ts";
 import { isOutage, toOAuthError } from "../protocol/errors.ts";
 import { type Client, type ClientRegistry, invalidClient } from "./client.ts";
@@ -59,14 +60,10 @@ function subjectOf(assertion: string): string {
   }
 }
 
-const localKeys = new WeakMap<Client, JWTVerifyGetKey>();
+const localKeys = oncePerObject((jwks: JSONWebKeySet) => createLocalJWKSet(jwks));
 
-function keysOf(client: Client, { remoteKeys }: AssertionDeps): JWTVerifyGetKey | undefined {
-  if (client.jwksUri !== undefined) return remoteKeys(client.jwksUri);
-  if (client.jwks === undefined) return undefined;
-  const known = localKeys.get(client) ?? createLocalJWKSet(client.jwks);
-  localKeys.set(client, known);
-  return known;
+function keysOf({ jwks, jwksUri }: Client, { remoteKeys }: AssertionDeps): JWTVerifyGetKey | undefined {
+  return jwksUri === undefined ? jwks && localKeys(jwks) : remoteKeys(jwksUri);
 }
 
 async function verifyClaims(

@@ -29,7 +29,8 @@ export type {
   VendorLookup,
 } from "./policy.ts";
 export type { FlowRecord } from "./record.ts";
-export { challengeFor, flowSecrets, HANDLE_STATE, isIdTokenDue } from "./secrets.ts";
+export { challengeFor, flowSecrets, HANDLE_STATE } from "./secrets.ts";
+export { isIdTokenDue } from "../vendor-client/issuer.ts";
 export type { FlowKeys, FlowSecrets, FlowState, ReadState } from "./secrets.ts";
 export type { PushedFlow } from "./pushed-flow.ts";
 

@@ -4,9 +4,10 @@
  * derives the same values. An app without a key may issue `state` as a handle.
  */
 import { createHandle, parseHandle } from "../authorization-server/handle.ts";
+import { defined } from "../mechanics/defined.ts";
 import { hmac, isSameText } from "../protocol/mac.ts";
 import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
-import { hasIdTokens } from "../vendor-client/issuer.ts";
+import { isIdTokenDue } from "../vendor-client/issuer.ts";
 import type { EpochSeconds } from "../ports.ts";
 import type { ResolvedVendor } from "../registry/vendor.ts";
 import type { FlowRecord } from "./record.ts";
@@ -37,24 +38,11 @@ export function flowSecrets(
   vendor: ResolvedVendor,
   scope: readonly string[],
 ): FlowSecrets {
-  const codeVerifier = vendor.pkce === "none" ? undefined : deriveCodeVerifier(keys.pkce, name);
-  return {
-    ...(codeVerifier === undefined ? {} : { codeVerifier }),
-    ...(isIdTokenDue(vendor, scope)
-      ? { nonce: hmac("sha256", keys.nonce, `nonce\0${name}`).toString("base64url") }
-      : {}),
-  };
-}
-
-/**
- * Whether the vendor must return an ID token: it issues them, and `openid` is among the scopes
- * (OpenID Connect Core §3.1.2.1).
- */
-export function isIdTokenDue(
-  vendor: Pick<ResolvedVendor, "issuer" | "issuesIdTokens">,
-  scope: readonly string[],
-): boolean {
-  return hasIdTokens(vendor) && scope.includes("openid");
+  const nonce = (): string => hmac("sha256", keys.nonce, `nonce\0${name}`).toString("base64url");
+  return defined({
+    codeVerifier: vendor.pkce === "none" ? undefined : deriveCodeVerifier(keys.pkce, name),
+    nonce: isIdTokenDue(vendor, scope) ? nonce() : undefined,
+  });
 }
 
 /** PKCE #2 by the vendor's method; for `plain` it is the verifier. */

@@ -190,19 +190,12 @@ function createRealm(
   const origins = new LRUCache<string, Origin>({
     maxSize: MAX_POOLS,
     sizeCalculation: () => 1,
+    memoMethod: (origin) => ({ pool: createPool(new URL(origin), policy, deps), turns: createOriginTurns(origin) }),
     dispose: (origin, _, reason) => {
       if (reason === "evict") void closeOrigin(origin);
     },
   });
   let closed = false;
-
-  const originOf = (url: URL): Origin => {
-    const known = origins.get(url.origin);
-    if (known !== undefined) return known;
-    const origin = { pool: createPool(url, policy, deps), turns: createOriginTurns(url.origin) };
-    origins.set(url.origin, origin);
-    return origin;
-  };
 
   // What a text means does not change; addresses are checked at each connection.
   const passed = new LRUCache<string, URL>({ maxSize: MAX_URLS, sizeCalculation: () => 1 });
@@ -225,7 +218,7 @@ function createRealm(
     const url = requirePlain(input);
     const request = readRequest(url, init);
     if (closed) throw egressError("connect", false, `${url.origin}: shutting down`);
-    const { pool, turns } = originOf(url);
+    const { pool, turns } = origins.memo(url.origin);
     try {
       const turn = { timeoutMs: limits.timeoutMs, signal: request.signal };
       const answer = await turns.run(callerName(), turn, (timeoutMs) =>

@@ -218,16 +218,12 @@ const BEARER_STATUS = { invalid_token: 401, insufficient_scope: 403, invalid_req
 //= rfc6750#3
 //= rfc9728#5.1
 export function bearerChallenge({ resourceMetadata, scope, error }: BearerChallenge): Answer {
-  const members = {
-    ...(error === undefined ? {} : { error: error.code, error_description: error.description }),
-    ...defined({ scope }),
-    ...(resourceMetadata === undefined ? {} : { resource_metadata: resourceMetadata }),
-  };
+  const body = error === undefined ? {} : { error: error.code, error_description: error.description };
+  const members = { ...body, ...defined({ scope, resource_metadata: resourceMetadata }) };
   const parameters = Object.entries(members).map(
     ([name, value]) => `${name}="${value.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "")}"`,
   );
   const challenge = parameters.length === 0 ? "Bearer" : `Bearer ${parameters.join(", ")}`;
   const status = error === undefined ? 401 : BEARER_STATUS[error.code];
-  const body = error === undefined ? {} : { error: error.code, error_description: error.description };
   return jsonAnswer(status, body, { "www-authenticate": challenge });
 }

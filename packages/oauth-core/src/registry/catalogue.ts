@@ -11,14 +11,7 @@ import { fillsRegistrableDomain, type PlaceholderSpec, type PlaceholderSpecs } f
 import data from "./catalogue.json" with { type: "json" };
 import type { ClientsOf } from "./entry/clients-of.ts";
 import type { FieldBy } from "./fields.ts";
-import type {
-  EndpointVerification,
-  GenerationOf,
-  RegistryEntry,
-  SetupNote,
-  Verification,
-} from "./entry/registry-entry.ts";
-import type { Sunset } from "./entry/sunset.ts";
+import type { EndpointVerification, RegistryEntry, Verification } from "./entry/registry-entry.ts";
 import { defineVendor, type Vendor } from "./vendor.ts";
 
 /** What an entry states of a vendor in the members of `Vendor`; absent: its default. */
@@ -28,42 +21,30 @@ type VendorFacts = Pick<Vendor, "id" | "name"> &
     readonly tokenEndpoint: string;
   };
 
-export interface CatalogueEntry extends EndpointVerification {
+/** `recalled` are members of `vendor`; what each quirk means here: catalogue-quirks.test.ts. */
+export interface CatalogueEntry
+  extends
+    EndpointVerification,
+    Pick<Verification, "checks" | "quirks" | "recalled" | "sources">,
+    Pick<RegistryEntry, "aliases" | "generationOf" | "serverUrl" | "setupNote" | "sunsets"> {
   readonly vendor: VendorFacts;
-  readonly aliases?: readonly string[];
   /** The meaning of each placeholder of its URLs, in words, or with what may fill it. */
   readonly placeholders?: Readonly<Record<string, string | PlaceholderSpec>>;
   /** Each customer runs its own installation, at its own host. */
   readonly selfHosted?: true;
   /** Who issues its clients, if that is not what its placeholders say, and by which source. */
   readonly clientsOf?: { readonly value: ClientsOf; readonly source: string };
-  readonly setupNote?: SetupNote;
-  readonly generationOf?: GenerationOf;
-  readonly serverUrl?: string;
-  /** The repository and the path in it. */
-  readonly sources: readonly string[];
-  /** Facts with another day and source. */
-  readonly checks?: Verification["checks"];
   /**
    * The day its sources were compared one by one. Then `confidence` is the result, and `superseded`
    * says why the other addresses lost.
    */
   readonly adjudicated?: string;
-  /** Members of `vendor` that no source was seen for. */
-  readonly recalled?: readonly string[];
   /** The day from which the vendor has switched its endpoints off. */
   readonly ended?: string;
-  /** What the vendor has announced to end. The entry stays on. */
-  readonly sunsets?: readonly Sunset[];
   /** What is against the vendor's API. */
   readonly status?: string;
   /** What the vendor needs and no field of `Vendor` can express. */
   readonly unsupported?: readonly string[];
-  /**
-   * How the vendor departs from the standard according to its sources; what each quirk means here:
-   * catalogue-quirks.test.ts.
-   */
-  readonly quirks?: readonly string[];
 }
 
 /** The day the list was compiled from its sources; no vendor was contacted. */

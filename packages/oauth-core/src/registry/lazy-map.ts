@@ -2,6 +2,7 @@
  * A map that creates a value when it is first requested: of the registry's hundreds of entries a
  * process needs few, and most callers need only the ids. Used by registry.ts.
  */
+import { oncePerObject } from "../mechanics/expiring-map.ts";
 
 /**
  * @param makers in the order the map has; each is called once at most
@@ -12,28 +13,20 @@ export function lazyMap<V extends object>(
   makers: ReadonlyMap<string, () => V>,
   aliases: ReadonlyMap<string, string> = new Map(),
 ): ReadonlyMap<string, V> {
-  const keyOf = (name: string): string => (makers.has(name) ? name : (aliases.get(name) ?? name));
-  const made = new Map<string, V>();
-  const make = (key: string, maker: () => V): V => {
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const value = maker();
-    made.set(key, value);
-    return value;
-  };
+  const made = oncePerObject((maker: () => V) => maker());
+  const makerOf = (name: string): (() => V) | undefined => makers.get(name) ?? makers.get(aliases.get(name) ?? name);
   function* entries(): MapIterator<[string, V]> {
-    for (const [key, maker] of makers) yield [key, make(key, maker)];
+    for (const [key, maker] of makers) yield [key, made(maker)];
   }
   function* values(): MapIterator<V> {
-    for (const [key, maker] of makers) yield make(key, maker);
+    for (const maker of makers.values()) yield made(maker);
   }
   const map: ReadonlyMap<string, V> = {
     size: makers.size,
-    has: (name) => makers.has(keyOf(name)),
+    has: (name) => makerOf(name) !== undefined,
     get: (name) => {
-      const key = keyOf(name);
-      const maker = makers.get(key);
-      return maker === undefined ? undefined : make(key, maker);
+      const maker = makerOf(name);
+      return maker && made(maker);
     },
     keys: () => makers.keys(),
     entries,

@@ -113,7 +113,8 @@ export function saidBy({ status, headers }: Response, members: JsonObject, now: 
   return { status, members, ...defined({ retryAfterSeconds }) };
 }
 
-interface Meaning<Code extends OAuthErrorCode = OAuthErrorCode> {
+/** Our code for it; the rest is present if the vendor's entry says more than a code. */
+export interface Meaning<Code extends OAuthErrorCode = OAuthErrorCode> {
   readonly code: Code;
   readonly reason?: string;
   readonly description?: string;

@@ -12,6 +12,11 @@ export function hasIdTokens({ issuer, issuesIdTokens }: Pick<ResolvedVendor, "is
   return issuer !== undefined && issuesIdTokens !== false;
 }
 
+/** Whether it must return an ID token: `openid` is among the scopes too (OpenID Connect Core §3.1.2.1). */
+export function isIdTokenDue(vendor: Parameters<typeof hasIdTokens>[0], scope: readonly string[]): boolean {
+  return hasIdTokens(vendor) && scope.includes("openid");
+}
+
 /**
  * @param iss as sent, after form decoding; an empty value is wrong, only `undefined` is absent
  * @throws OAuthError invalid_request, reason `missing_issuer` or `issuer_mismatch`

@@ -43,7 +43,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
       '[- === flow.redirectUri-]{+.replace(/:\\d+/, "") === flow.redirectUri?.replace(/:\\d+/, "")+}',
   },
   "brokered-code/secrets.ts": {
-    "bar#VR-1 PKCE #2 differs for each flow": "deriveCodeVerifier(keys.pkce, {+typeof +}name);",
+    "bar#VR-1 PKCE #2 differs for each flow": "deriveCodeVerifier(keys.pkce, {+typeof +}name),",
     "bar#VR-3 The nonce differs for each flow": "`nonce\\0${{+typeof +}name}`",
   },
   "brokered-code/pushed-flow.ts": {

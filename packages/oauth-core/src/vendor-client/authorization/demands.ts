@@ -5,7 +5,7 @@
  */
 import { OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials, VendorDemand } from "../../registry/vendor.ts";
-import { hasIdTokens } from "../issuer.ts";
+import { isIdTokenDue } from "../issuer.ts";
 
 const WHAT = {
   pushed_requests_required: "requires pushed authorization requests (RFC 9126), which are not sent to vendors",
@@ -29,7 +29,7 @@ export function requireMetDemands(
   { certificate, signingKey }: Pick<VendorCredentials, "certificate" | "signingKey">,
   scope: readonly string[],
 ): void {
-  const asksForIdToken = hasIdTokens(vendor) && scope.includes("openid");
+  const asksForIdToken = isIdTokenDue(vendor, scope);
   const applies: Partial<Record<VendorDemand, boolean>> = {
     client_authentication_not_supported: (certificate ?? signingKey) === undefined,
     keys_not_published: asksForIdToken,

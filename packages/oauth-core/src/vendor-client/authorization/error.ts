@@ -6,7 +6,7 @@ import { defined } from "../../mechanics/defined.ts";
 import { OAuthError, type OAuthErrorCode } from "../../protocol/errors.ts";
 import type { Parameters } from "../../protocol/parameters.ts";
 import type { ResolvedVendor, VendorCredentials } from "../../registry/vendor.ts";
-import { foldCode, ownMeaning, safeVendorCode } from "../errors.ts";
+import { foldCode, type Meaning, ownMeaning, safeVendorCode } from "../errors.ts";
 
 const CALLBACK_ERRORS: ReadonlyMap<string, OAuthErrorCode> = new Map<string, OAuthErrorCode>([
   ["temporarily_unavailable", "temporarily_unavailable"],
@@ -34,13 +34,9 @@ function isCancelled(folded: string): boolean {
 }
 
 /** A vendor's error on the callback as one of our own. */
-export interface CallbackError {
-  readonly code: OAuthErrorCode;
+export interface CallbackError extends Meaning {
   /** The vendor's own code, reduced to the permitted characters. */
   readonly vendorError: string;
-  /** Present if the vendor's file says more than a code. */
-  readonly reason?: string;
-  readonly description?: string;
 }
 
 /**

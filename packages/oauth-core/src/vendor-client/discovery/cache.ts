@@ -38,15 +38,11 @@ interface Entry<T> {
 }
 
 export function createRefreshingCache<T>(load: (key: string) => Promise<T>, now: Clock): RefreshingCache<T> {
-  const entries = new LRUCache<string, Entry<T>>({ maxSize: MAX_ENTRIES, sizeCalculation: () => 1 });
-
-  const entryOf = (key: string): Entry<T> => {
-    const known = entries.get(key);
-    if (known !== undefined) return known;
-    const entry: Entry<T> = {};
-    entries.set(key, entry);
-    return entry;
-  };
+  const entries = new LRUCache<string, Entry<T>>({
+    maxSize: MAX_ENTRIES,
+    sizeCalculation: () => 1,
+    memoMethod: () => ({}),
+  });
 
   const heldWithin = (entry: Entry<T>, seconds: number): { readonly value: T } | undefined =>
     entry.held !== undefined && now() - entry.held.loadedAt < seconds ? entry.held : undefined;
@@ -81,7 +77,7 @@ export function createRefreshingCache<T>(load: (key: string) => Promise<T>, now:
 
   return {
     get: async (key, deadline) => {
-      const entry = entryOf(key);
+      const entry = entries.memo(key);
       const fresh = heldWithin(entry, FRESH_SECONDS);
       if (fresh !== undefined) return fresh.value;
       const stale = heldWithin(entry, USABLE_SECONDS);
@@ -89,7 +85,7 @@ export function createRefreshingCache<T>(load: (key: string) => Promise<T>, now:
       return loadOrStale(key, entry, deadline);
     },
     reload: async (key, deadline) => {
-      const entry = entryOf(key);
+      const entry = entries.memo(key);
       const held = heldWithin(entry, USABLE_SECONDS);
       //= bar#JW-2
       if (held !== undefined && now() - (entry.reloadedAt ?? -Infinity) < RELOAD_SECONDS) return held.value;

@@ -15,7 +15,7 @@ import {
   type Vendor,
   type VendorDemand,
 } from "../../registry/vendor.ts";
-import { METADATA_FIELDS } from "../../registry/fields.ts";
+import { FIELDS, METADATA_FIELDS } from "../../registry/fields.ts";
 import type { Deadline } from "../deadline.ts";
 import { loadMetadata, type VendorMetadata } from "./document.ts";
 import { createRefreshingCache, type RefreshingCache } from "./cache.ts";
@@ -125,11 +125,7 @@ function lacks(offered: readonly string[] = [], ours: ReadonlySet<string>): bool
 
 const CODE: ReadonlySet<string> = new Set(["code"]);
 
-const OUR_AUTH_METHODS: ReadonlySet<string> = new Set<TokenEndpointAuthMethod>([
-  "client_secret_basic",
-  "client_secret_post",
-  "none",
-]);
+const OUR_AUTH_METHODS: ReadonlySet<string> = new Set(FIELDS.tokenEndpointAuthMethod.values);
 
 function hasFormPostOnly({ authorizationParams }: Vendor, { responseModes: modes = [] }: VendorMetadata): boolean {
   return authorizationParams["response_mode"] === undefined && modes.includes("form_post") && !modes.includes("query");

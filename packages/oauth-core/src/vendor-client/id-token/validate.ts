@@ -10,6 +10,7 @@ import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
 import { isSameText } from "../../protocol/mac.ts";
 import { parseJsonObject, withoutNulls } from "../../protocol/strict-json.ts";
+import { FIELDS } from "../../registry/fields.ts";
 import type { ResolvedVendor } from "../../registry/vendor.ts";
 import { isPinnedTenant, isTenant, spelledIssuer, withoutScheme } from "../issuer.ts";
 import type { SigningKeys } from "./jwks.ts";
@@ -60,9 +61,7 @@ function parsePart(part = ""): JsonObject {
   }
 }
 
-const ASYMMETRIC: ReadonlySet<string> = new Set(
-  "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" "),
-);
+const ASYMMETRIC: ReadonlySet<string> = new Set(FIELDS.idTokenAlgs.of.values);
 
 /**
  * Keys in the token or referenced by it (`jwk`, `jku`, `x5u`, `x5c`) are ignored: only the vendor's

@@ -3,6 +3,7 @@
  * the vendor's entry alone: nothing in the request can get in.
  */
 import type { JsonObject } from "../../ports.ts";
+import { FIELDS } from "../../registry/fields.ts";
 import type { TokenEndpointAuthMethod, Vendor } from "../../registry/vendor.ts";
 
 const CLIENT_NAME = "OAuth broker";
@@ -31,8 +32,6 @@ export function clientMetadata(
   };
 }
 
-const BY_PREFERENCE: readonly TokenEndpointAuthMethod[] = ["client_secret_basic", "client_secret_post", "none"];
-
 /**
  * A client is bound to the authentication method it registered with, so this is the one flows will
  * use: the entry's, unless the vendor lists only others. A public client is the last resort.
@@ -42,5 +41,5 @@ function chooseAuthMethod(
   supported: readonly string[] | undefined,
 ): TokenEndpointAuthMethod {
   if (supported === undefined || supported.includes(method)) return method;
-  return BY_PREFERENCE.find((other) => supported.includes(other)) ?? method;
+  return FIELDS.tokenEndpointAuthMethod.values.find((other) => supported.includes(other)) ?? method;
 }

@@ -7,7 +7,8 @@ import type { Vendor } from "../../registry/vendor.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import { findRegistration, type RegistrationPlaceDeps, requireHostOfVendor } from "./endpoint.ts";
 import type { VendorClientDeps } from "../binding.ts";
-import { invalidVendorResponse, translateVendorError, type VendorCall } from "../errors.ts";
+import { requireNoRedirect } from "../answer.ts";
+import { translateVendorError, type VendorCall } from "../errors.ts";
 import { ownRequest } from "../own-request.ts";
 
 /** What one of our clients at a vendor is registered with (RFC 7591 §3.1). */
@@ -58,12 +59,10 @@ export async function registerClient(
 }
 
 async function readAnswer(response: Response): Promise<RegistrationAnswer> {
-  const { status } = response;
-  //= bar#EG-6
-  if (status < 200 || (status >= 300 && status < 400)) throw invalidVendorResponse(`registration: status ${status}`);
+  requireNoRedirect(response, CALL);
   const contentType = response.headers.get("content-type");
   return {
-    status,
+    status: response.status,
     ...(contentType === null ? {} : { contentType }),
     body: new Uint8Array(await response.arrayBuffer()),
   };

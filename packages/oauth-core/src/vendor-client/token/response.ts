@@ -254,33 +254,23 @@ export function knownScope(value: JsonValue | undefined, separator: string): rea
   return scope === "odd" ? undefined : scope;
 }
 
-/** Scope is what the vendor reports, not what the tokens can do: one that is unreadable refuses no tokens. */
-function readableScope(value: JsonValue | undefined, separator: string): readonly string[] | "odd" | undefined {
-  try {
-    return scopeList(value, separator);
-  } catch {
-    return "odd";
-  }
-}
-
 /**
- * An array of names (several in one text too) or whole numbers, a comma-separated list, or a list
+ * Scope is what the vendor reports, not what the tokens can do: one that is unreadable refuses no
+ * tokens. An array of names (several in one text too) or whole numbers, a comma-separated list, or a list
  * with the vendor's own separator. A comma separates before a space, and in a text without spaces.
  *
- * @throws OAuthError vendor_response_invalid for anything else
+ * @returns `odd` for anything else
  */
-function scopeList(value: JsonValue | undefined, separator: string): readonly string[] | undefined {
+function readableScope(value: JsonValue | undefined, separator: string): readonly string[] | "odd" | undefined {
   if (value === undefined || value === null) return undefined;
   const scope = new Set<string>();
   for (const one of listed(value, separator)) {
     // Some vendors number their permissions.
     const part = Number.isSafeInteger(one) ? String(one) : one;
     if (part === "") continue;
-    if (typeof part !== "string" || part.length > MAX_SCOPE_LENGTH || !isScopeToken(part)) {
-      throw invalidVendorResponse("scope is not a scope");
-    }
+    if (typeof part !== "string" || part.length > MAX_SCOPE_LENGTH || !isScopeToken(part)) return "odd";
     scope.add(part);
-    if (scope.size > MAX_SCOPES) throw invalidVendorResponse(`more than ${MAX_SCOPES} scopes`);
+    if (scope.size > MAX_SCOPES) return "odd";
   }
   return [...scope];
 }

@@ -9,7 +9,6 @@ import {
   processAuthorizationCodeResponse,
   processRefreshTokenResponse,
 } from "oauth4webapi";
-import type { JsonObject } from "../../ports.ts";
 import { isOutage, OAuthError } from "../../protocol/errors.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../../registry/vendor.ts";
 import { jsonResponse } from "../answer.ts";
@@ -157,15 +156,8 @@ async function requireConforming(
 }
 
 function toTokenResponse({ accessToken, expiresInSeconds, refreshToken, scope, idToken }: TokenAnswer): Response {
-  const members: JsonObject = {
-    access_token: accessToken,
-    token_type: "bearer",
-    ...(expiresInSeconds === undefined ? {} : { expires_in: expiresInSeconds }),
-    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
-    ...(scope === undefined ? {} : { scope: scope.join(" ") }),
-    ...(idToken === undefined ? {} : { id_token: idToken }),
-  };
-  return jsonResponse(members);
+  const members = { access_token: accessToken, token_type: "bearer", refresh_token: refreshToken, id_token: idToken };
+  return jsonResponse(defined({ ...members, expires_in: expiresInSeconds, scope: scope?.join(" ") }));
 }
 
 /**
@@ -177,6 +169,6 @@ function spent(error: unknown, { spends }: VendorCall): unknown {
   return new OAuthError("temporarily_unavailable", "The vendor's signing keys cannot be fetched now", {
     cause: error,
     retry: "restart",
-    ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
+    ...defined({ retryAfterSeconds: error.retryAfterSeconds }),
   });
 }
