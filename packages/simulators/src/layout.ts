@@ -9,16 +9,6 @@ import { STYLESHEET } from "./stylesheet.ts";
 /** The result of hono/html's `html`: text that is already escaped. */
 export type Markup = ReturnType<typeof html>;
 
-export interface Page {
-  readonly title: string;
-  /** Shown in the header, beside the mark. */
-  readonly brand: string;
-  /** One line under the brand: what this page is, and that it is not the real thing. */
-  readonly note: string;
-  /** Escaped already, as `html` makes it. */
-  readonly main: { readonly isEscaped: true } | Promise<{ readonly isEscaped: true }>;
-}
-
 /** Unformatted, because the hash covers every character between the tags. */
 const STYLE_ELEMENT = raw(`<style>${STYLESHEET}</style>`);
 const STYLE_HASH = createHash("sha256").update(STYLESHEET).digest("base64");
@@ -44,26 +34,32 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "X-Content-Type-Options": "nosniff",
 };
 
-/** @returns the whole document as text; send it with `PAGE_HEADERS` */
-export async function renderPage(page: Page): Promise<string> {
+/** Under the brand: what this page is, and that it is not the real thing. */
+const NOTE = "A practice vendor on this machine. Not the real company, no real account.";
+
+/**
+ * @param brand shown in the header, beside the mark
+ * @returns the whole document as text; send it with `PAGE_HEADERS`
+ */
+export async function renderPage(brand: string, title: string, main: Markup): Promise<string> {
   const document = await html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${page.title}</title>
+        <title>${title}</title>
         ${STYLE_ELEMENT}
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
         <header>
-          <span class="mark" aria-hidden="true">${page.brand.split(" ").at(-1)?.slice(0, 1).toUpperCase()}</span>
+          <span class="mark" aria-hidden="true">${brand.split(" ").at(-1)?.slice(0, 1).toUpperCase()}</span>
           <div>
-            <p class="brand">${page.brand}</p>
-            <p class="note">${page.note}</p>
+            <p class="brand">${brand}</p>
+            <p class="note">${NOTE}</p>
           </div>
         </header>
-        <main id="main">${page.main}</main>
+        <main id="main">${main}</main>
       </body>
     </html>`;
   return document.toString();

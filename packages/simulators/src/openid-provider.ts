@@ -138,12 +138,7 @@ function configuration(options: OpenIdProviderOptions, port: number, consent: Co
       rpInitiatedLogout: { enabled: false },
       revocation: { enabled: true, allowedPolicy: isOwnToken },
       introspection: { enabled: true, allowedPolicy: isOwnToken },
-      registration: {
-        enabled: options.registration !== undefined,
-        ...(options.registration?.initialAccessToken === undefined
-          ? {}
-          : { initialAccessToken: options.registration.initialAccessToken }),
-      },
+      registration: { enabled: options.registration !== undefined, ...options.registration },
     },
     interactions: {
       url: (_context: unknown, interaction: { readonly uid: string }) => `/interaction/${interaction.uid}`,

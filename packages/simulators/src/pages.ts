@@ -39,17 +39,26 @@ export interface ConsentView {
   readonly permissions: readonly Permission[];
   /** Where its form goes, and what that holds beside the buttons. */
   readonly action: string;
-  readonly fields?: Markup | undefined;
+  readonly fields: Markup;
 }
 
 const WHO_YOU_ARE: Permission = { scope: "", text: "See who you are" };
 
-/** @param fields of the form, beside the accounts */
-export function signInPage(title: string, text: Markup, action: string, fields: Markup | "" = ""): Markup {
+/** Sample accounts to choose from. @param fields of the form, beside them */
+export function signInPage(title: string, text: Markup, action: string, fields: Markup): Markup {
   return html`<section class="card">
     <h1>${title}</h1>
     <p>${text}</p>
-    ${accountForm(action, fields)}
+    <form method="post" action="${action}">
+      ${fields}
+      ${ACCOUNTS.map(
+        ({ id, name, email, description }) =>
+          html`<button class="wide" name="account" value="${id}">
+            Continue as ${name}<small>${email} · ${description}</small>
+          </button>`,
+      )}
+      <div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
+    </form>
   </section>`;
 }
 
@@ -64,7 +73,7 @@ export function consentPage({ title, user, permissions, action, fields }: Consen
       ${asked.map(line)}
     </ul>
     <form method="post" action="${action}">
-      ${fields ?? ""}
+      ${fields}
       <div class="row">
         <button name="decision" value="approve">Allow</button
         ><button class="quiet" name="decision" value="cancel">Cancel</button>
@@ -74,7 +83,7 @@ export function consentPage({ title, user, permissions, action, fields }: Consen
 }
 
 /** @param code the vendor's own error code, when it shows one */
-export function problemPage(title: string, text: string, code?: string): Markup {
+export function noticePage(title: string, text: string, code?: string): Markup {
   return html`<section class="card">
     <h1>${title}</h1>
     <p>${text}</p>
@@ -82,27 +91,6 @@ export function problemPage(title: string, text: string, code?: string): Markup 
   </section>`;
 }
 
-export function welcomePage(title: string, text: string): Markup {
-  return html`<section class="card">
-    <h1>${title}</h1>
-    <p>${text}</p>
-  </section>`;
-}
-
 export function wayBack(homeUrl: string): Markup {
   return html`<p class="back"><a href="${homeUrl}">Back to where you started</a></p>`;
-}
-
-/** Sample accounts to choose from. @param hidden further fields of the form */
-function accountForm(action: string, hidden: Markup | ""): Markup {
-  return html`<form method="post" action="${action}">
-    ${hidden}
-    ${ACCOUNTS.map(
-      ({ id, name, email, description }) =>
-        html`<button class="wide" name="account" value="${id}">
-          Continue as ${name}<small>${email} · ${description}</small>
-        </button>`,
-    )}
-    <div class="row"><button class="quiet" name="decision" value="cancel">Cancel</button></div>
-  </form>`;
 }

@@ -40,15 +40,10 @@ export interface SandboxVendor {
 }
 
 /** The broker's app at a vendor. */
-export interface SandboxApp {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUris: readonly string[];
-  readonly name: string;
-}
+export type SandboxApp = ReturnType<typeof newApp>;
 
 /** With its own secret, made again at each start. */
-export function newApp({ redirectUri, appName = "OAuth broker (sandbox)" }: SandboxVendorOptions): SandboxApp {
+export function newApp({ redirectUri, appName = "OAuth broker (sandbox)" }: SandboxVendorOptions) {
   const clientSecret = randomBytes(32).toString("base64url");
   return { clientId: "broker", clientSecret, redirectUris: [redirectUri], name: appName };
 }

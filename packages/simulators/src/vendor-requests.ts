@@ -36,20 +36,18 @@ export type Fault =
   | { readonly kind: "drop" | "hang" | "lose" }
   | { readonly kind: "rewrite"; readonly rewrite: (answer: Record<string, unknown>) => Record<string, unknown> };
 
-export function createFaultQueue() {
-  const queued: { readonly path: string; readonly fault: Fault }[] = [];
+/** What tests have planted for the next request to a place: a path, or the name of an endpoint. */
+export function createQueue<Item>() {
+  const queued: { readonly at: string; readonly item: Item }[] = [];
   return {
-    /**
-     * Queues one fault for the next request to `path`, e.g. `/token`. Faults of one path happen in
-     * the order they were queued.
-     */
-    next: (path: string, fault: Fault): void => void queued.push({ path, fault }),
-    /** Removes the faults that have not happened. */
+    /** Those of one place happen in the order they were queued. */
+    next: (at: string, item: Item): void => void queued.push({ at, item }),
+    /** Removes those that have not happened. */
     clear: (): void => void (queued.length = 0),
-    /** @returns the fault of a request to this path, which it has once */
-    take(path: string): Fault | undefined {
-      const index = queued.findIndex((entry) => entry.path === path);
-      return index === -1 ? undefined : queued.splice(index, 1)[0]?.fault;
+    /** @returns what is next there, which it has once */
+    take(at: string): Item | undefined {
+      const index = queued.findIndex((entry) => entry.at === at);
+      return index === -1 ? undefined : queued.splice(index, 1)[0]?.item;
     },
   };
 }
@@ -57,7 +55,7 @@ export function createFaultQueue() {
 /** Installs the recorder; call before `provider.callback()`. */
 export function recordVendorRequests(provider: Provider) {
   const recorded: RecordedRequest[] = [];
-  const faults = createFaultQueue();
+  const faults = createQueue<Fault>();
 
   provider.use(async (context, next) => {
     const fault = faults.take(context.path);

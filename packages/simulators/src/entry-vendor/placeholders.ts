@@ -55,15 +55,8 @@ function fits(value: string, { pattern, kind }: PlaceholderFacts): boolean {
 const UNFIT: readonly string[] = ["not-a-fit", "9", "x", "zz9", "A_b", "a.b", "a~b"];
 const UNFIT_HOSTS: readonly string[] = ["zz.zz", "not", "9", "a.bcd", "a.b.c.d.e"];
 
-/** A value of one placeholder that leaves what the entry allows. */
-export interface Misfit {
-  readonly placeholder: string;
-  readonly value: string;
-  readonly why: string;
-}
-
 /** @returns for each restriction of a placeholder, a value that only this restriction refuses */
-export function misfits(entry: Entry): readonly Misfit[] {
+export function misfits(entry: Entry) {
   return Object.entries(entry.placeholders).flatMap(([placeholder, spec]) => {
     const { values, pattern, kind, follows, suffix: [end = ""] = [] } = spec;
     const of = (value: string | undefined, why: string) => (value === undefined ? [] : [{ placeholder, value, why }]);

@@ -4,6 +4,7 @@
  * the entry is true. The proxy puts it on loopback: the Host header says which vendor is asked.
  */
 import { type Respond, startScriptedVendor } from "../scripted-vendor.ts";
+import { createQueue } from "../vendor-requests.ts";
 import { answerAuthorization, type Decision } from "./authorize.ts";
 import type { Entry } from "./facts.ts";
 import { ABOUT } from "./identity.ts";
@@ -45,14 +46,15 @@ export type EntryVendor = ReturnType<typeof createEntryVendor>;
 export function createEntryVendor(entry: Entry, client: EntryClient, now: () => number) {
   const state = createState(entry, client, now);
   const refusals: string[] = [];
-  const faults: { readonly at: FaultPoint; readonly fault: EntryFault }[] = [];
+  const faults = createQueue<EntryFault>();
   const decisions: Decision[] = [];
   let requests = 0;
 
   const serve = async (request: VendorRequest): Promise<Response | undefined> => {
     const at = endpointOf(request, state);
     if (at === undefined) throw refusal("not_found", "there is no such endpoint", 404);
-    const fault = takeFault(faults, at);
+    const isOfTokens = at === "refresh" || at === "longLived";
+    const fault = faults.take(at) ?? (isOfTokens ? faults.take("token") : undefined);
     if (fault?.kind === "status") return new Response(null, fault);
     if (fault?.kind === "error") return errorAnswer(fault.code, fault.status ?? 400, at, state, fault.beside);
     const answer = await answerAt(at, request, decisions, state);
@@ -80,7 +82,7 @@ export function createEntryVendor(entry: Entry, client: EntryClient, now: () => 
     /** The next user decides this; the one after that agrees again. */
     decide: (decision: Decision): void => void decisions.push(decision),
     /** The next request there fails; a token request at any endpoint for tokens. */
-    failNext: (at: FaultPoint, fault: EntryFault): void => void faults.push({ at, fault }),
+    failNext: (at: FaultPoint, fault: EntryFault): void => faults.next(at, fault),
     isLive: (token: string): boolean => state.tokens.has(token),
     /** @returns the grant of a live token */
     grantOf: (token: string): Grant | undefined => state.tokens.get(token)?.grant,
@@ -123,15 +125,6 @@ function isAt(url: URL, endpoint: URL): boolean {
 function isPath(path: string, of: string): boolean {
   const [parts, known] = [path.split("/"), of.split("/")];
   return parts.length === known.length && known.every((one, at) => one === "%7Baccess_token%7D" || one === parts[at]);
-}
-
-function takeFault(
-  faults: { readonly at: FaultPoint; readonly fault: EntryFault }[],
-  at: EndpointName,
-): EntryFault | undefined {
-  const isOfTokens = at === "refresh" || at === "longLived";
-  const index = faults.findIndex((planted) => planted.at === at || (isOfTokens && planted.at === "token"));
-  return index < 0 ? undefined : faults.splice(index, 1)[0]?.fault;
 }
 
 async function answerAt(

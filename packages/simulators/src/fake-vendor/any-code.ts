@@ -9,7 +9,7 @@ import type { ScriptedAnswer, ScriptedRequest } from "../scripted-vendor.ts";
 import { createIdTokenSigner } from "../vendors/id-tokens.ts";
 
 export function createAnyCode(issuer: string) {
-  const idTokens = createIdTokenSigner();
+  const idTokens = createIdTokenSigner("any code");
   return {
     /** Random tokens for a code with its verifier, and for a refresh token. */
     token: async (request: ScriptedRequest) =>

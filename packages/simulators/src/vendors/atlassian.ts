@@ -39,40 +39,32 @@ import { challengeOf, createCodes, type Bound, type CodeMistake, type Codes } fr
 import type { ConsentOutcome } from "./base/consent.ts";
 import { startVendorHost, wayBack, type VendorHost } from "./base/host.ts";
 import { json, queryMembers, type Members } from "./base/members.ts";
-import { problemPage } from "../pages.ts";
+import { noticePage } from "../pages.ts";
 import { AUTH_METHODS, GRANT_TYPES, serveRegistration, type RegisteredClient } from "./base/registration.ts";
 import type { SimulatorOptions, VendorEnv } from "./base/simulator.ts";
 import { newGrant } from "./base/tokens.ts";
 import { API_ERRORS, serveAtlassianApi, type AtlassianGrant, type AtlassianSite } from "./atlassian-api.ts";
 
 /** Read at every request; set at the start or while it runs. */
-export interface AtlassianSettings {
-  sites: readonly AtlassianSite[];
-  /** Cloud id used when the user does not choose a site; default the first site. */
-  chosenSite: string | undefined;
-  /** A dead refresh token answers 403 with one of these. */
-  deadRefreshAnswer: "invalid_grant" | "unauthorized_client";
-  /** Whether the MCP server's clients must name it as `resource`. */
-  resourceRequired: boolean;
-  /** Whether the metadata has a `revocation_endpoint`, as since 2026-09, and it works. */
-  publishesRevocation: boolean;
-  /** The site's admin has blocked apps that users install. */
-  userInstalledAppsBlocked: boolean;
-  /** The organization's admin allows no redirects there: after Accept the user ends on a page. */
-  blockedRedirectUris: readonly string[];
-}
+type AtlassianSettings = typeof DEFAULTS;
 
-const DEFAULTS: AtlassianSettings = {
+const DEFAULTS = {
   sites: [
     { id: "11111111-1111-4111-8111-111111111111", name: "first", url: "https://first.example" },
     { id: "22222222-2222-4222-8222-222222222222", name: "second", url: "https://second.example" },
-  ],
-  chosenSite: undefined,
-  deadRefreshAnswer: "invalid_grant",
+  ] as readonly AtlassianSite[],
+  /** Cloud id used when the user does not choose a site; default the first site. */
+  chosenSite: undefined as string | undefined,
+  /** A dead refresh token answers 403 with one of these. */
+  deadRefreshAnswer: "invalid_grant" as "invalid_grant" | "unauthorized_client",
+  /** Whether the MCP server's clients must name it as `resource`. */
   resourceRequired: true,
+  /** Whether the metadata has a `revocation_endpoint`, as since 2026-09, and it works. */
   publishesRevocation: true,
+  /** The site's admin has blocked apps that users install. */
   userInstalledAppsBlocked: false,
-  blockedRedirectUris: [],
+  /** The organization's admin allows no redirects there: after Accept the user ends on a page. */
+  blockedRedirectUris: [] as readonly string[],
 };
 
 export type AtlassianSimulator = Awaited<ReturnType<typeof startAtlassian>>;
@@ -262,7 +254,7 @@ function scopeText(scope: string): string {
 
 function ends(text: string, code?: string): ConsentOutcome {
   const title = "Something went wrong";
-  return { title, page: problemPage(title, text, code), status: 400 };
+  return { title, page: noticePage(title, text, code), status: 400 };
 }
 
 function exchange(client: RegisteredClient, members: Members, { host, codes, settings }: Atlassian): Response {

@@ -17,7 +17,7 @@
  */
 import type { Context } from "hono";
 import { html } from "hono/html";
-import { type AccountId, problemPage } from "../pages.ts";
+import { type AccountId, noticePage } from "../pages.ts";
 import { isSecretOf, readCredentials } from "./base/clients.ts";
 import { challengeOf, createCodes, type Bound, type CodeMistake, type Codes } from "./base/codes.ts";
 import type { ConsentOutcome } from "./base/consent.ts";
@@ -37,34 +37,27 @@ import {
 
 export type GoogleSimulator = Awaited<ReturnType<typeof startGoogleWorkspace>>;
 
-/** Read at every request; set at the start or while it runs. */
-export interface GoogleSettings {
+/** Read at every request; set while it runs. */
+type GoogleSettings = typeof DEFAULTS;
+
+const DEFAULTS = {
   /**
    * The project in the Developer Preview Program. Anything but `approved`: connecting works, the
    * API answers 403.
    */
-  approval: "not_requested" | "pending" | "approved" | "refused";
+  approval: "approved" as "not_requested" | "pending" | "approved" | "refused",
   /** `testing`: refresh tokens end after 7 days, and only `testUsers` get in. */
-  publishing: "production" | "testing";
-  testUsers: readonly AccountId[];
+  publishing: "production" as "production" | "testing",
+  testUsers: ["user", "operator"] as readonly AccountId[],
   /** Scopes the user unticks on the consent page. */
-  unticked: readonly string[];
+  unticked: [] as readonly string[],
   /**
    * The organization's session policy has run out: refreshing answers `invalid_grant` with
    * `error_subtype: invalid_rapt`.
    */
-  reauthenticationRequired: boolean;
-  /** Google's ID tokens carry `iss` in either form. */
-  idTokenIssuer: "with scheme" | "without scheme";
-}
-
-const DEFAULTS: GoogleSettings = {
-  approval: "approved",
-  publishing: "production",
-  testUsers: ["user", "operator"],
-  unticked: [],
   reauthenticationRequired: false,
-  idTokenIssuer: "with scheme",
+  /** Google's ID tokens carry `iss` in either form. */
+  idTokenIssuer: "with scheme" as "with scheme" | "without scheme",
 };
 
 interface GoogleBound extends Bound {
@@ -229,7 +222,7 @@ async function authorize(c: Context<VendorEnv>, { host, settings, codes }: Googl
 function notATestUser(): ConsentOutcome {
   const title = "Access blocked";
   const text = "This app has not completed the verification process and can only be used by its test users.";
-  return { title, page: problemPage(title, text, "access_denied"), status: 403 };
+  return { title, page: noticePage(title, text, "access_denied"), status: 403 };
 }
 
 function tickBox(scope: string) {

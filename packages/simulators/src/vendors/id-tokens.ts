@@ -14,14 +14,12 @@ const shared = new Map<string, Promise<Key>>();
 /**
  * One RS256 key, made when first needed.
  *
- * @param vendor all simulators of it in this process have the same key; default: a separate key
+ * @param vendor all simulators of it in this process have the same key
  */
-export function createIdTokenSigner(vendor?: string) {
-  const keys = vendor === undefined ? new Map<string, Promise<Key>>() : shared;
-  const name = vendor ?? "own";
+export function createIdTokenSigner(vendor: string) {
   const key = (): Promise<Key> => {
-    const made = keys.get(name) ?? makeKey();
-    keys.set(name, made);
+    const made = shared.get(vendor) ?? makeKey();
+    shared.set(vendor, made);
     return made;
   };
   return {

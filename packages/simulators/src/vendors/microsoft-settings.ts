@@ -16,38 +16,10 @@ export interface MicrosoftClient extends SimulatedClient {
   readonly certificates?: readonly JWK[];
 }
 
-/**
- * An organization's directory. The sample operator is its administrator, the sample user is not.
- * Read at every request.
- */
-export interface MicrosoftTenant {
-  readonly id: string;
-  readonly name: string;
-  /** An administrator has allowed the app for everyone. */
-  adminConsent: boolean;
-  /** Users may allow an app themselves. */
-  usersMayConsent: boolean;
-  /** In the Frontier preview; otherwise the MCP servers answer 403. */
-  inPreview: boolean;
-  /** Environment ids, each a GUID or `Default-<tenant id>`. */
-  environments: readonly string[];
-}
+/** Read at every request; set while it runs. */
+export type MicrosoftSettings = ReturnType<typeof microsoftDefaults>;
 
-/** Read at every request; set at the start or while it runs. */
-export interface MicrosoftSettings {
-  tenants: readonly MicrosoftTenant[];
-  /** Id of the tenant of users who sign in at `organizations` or `common`; default the first. */
-  homeTenant: string | undefined;
-  /**
-   * Id of a foreign tenant that ID tokens name: a fault that the real vendor does
-   * not have.
-   */
-  idTokenTenant: string | undefined;
-  /** Grants from before end in AADSTS50076 with `claims`; signing in again passes. */
-  mfaRequired: boolean;
-  /** As the documentation says, or as seen in public threads: microsoft-errors.ts. */
-  tokenErrors: "documented" | "observed";
-}
+export type MicrosoftTenant = ReturnType<typeof newTenant>;
 
 export interface MicrosoftGrant extends Grant {
   readonly tenantId: string;
@@ -67,26 +39,44 @@ export interface Microsoft {
   readonly signer: IdTokenSigner;
 }
 
-export function microsoftDefaults(): MicrosoftSettings {
-  const tenant = (id: string, name: string, isReady: boolean, environments: readonly string[]): MicrosoftTenant => ({
-    id,
-    name,
-    adminConsent: isReady,
-    usersMayConsent: false,
-    inPreview: isReady,
-    environments: [`Default-${id}`, ...environments],
-  });
+export function microsoftDefaults() {
   return {
     tenants: [
-      tenant("aaaaaaaa-0000-4000-8000-000000000001", "Ready organization", true, [
+      newTenant("aaaaaaaa-0000-4000-8000-000000000001", "Ready organization", true, [
         "eeeeeeee-0000-4000-8000-000000000001",
       ]),
-      tenant("bbbbbbbb-0000-4000-8000-000000000002", "New organization", false, []),
-    ],
-    homeTenant: undefined,
-    idTokenTenant: undefined,
+      newTenant("bbbbbbbb-0000-4000-8000-000000000002", "New organization", false),
+    ] as readonly MicrosoftTenant[],
+    /** Id of the tenant of users who sign in at `organizations` or `common`; default the first. */
+    homeTenant: undefined as string | undefined,
+    /**
+     * Id of a foreign tenant that ID tokens name: a fault that the real vendor does
+     * not have.
+     */
+    idTokenTenant: undefined as string | undefined,
+    /** Grants from before end in AADSTS50076 with `claims`; signing in again passes. */
     mfaRequired: false,
-    tokenErrors: "documented",
+    /** As the documentation says, or as seen in public threads: microsoft-errors.ts. */
+    tokenErrors: "documented" as "documented" | "observed",
+  };
+}
+
+/**
+ * An organization's directory. The sample operator is its administrator, the sample user is not.
+ * Read at every request.
+ */
+function newTenant(id: string, name: string, isReady: boolean, environments: readonly string[] = []) {
+  return {
+    id,
+    name,
+    /** An administrator has allowed the app for everyone. */
+    adminConsent: isReady,
+    /** Users may allow an app themselves. */
+    usersMayConsent: false,
+    /** In the Frontier preview; otherwise the MCP servers answer 403. */
+    inPreview: isReady,
+    /** Environment ids, each a GUID or `Default-<tenant id>`. */
+    environments: [`Default-${id}`, ...environments] as readonly string[],
   };
 }
 

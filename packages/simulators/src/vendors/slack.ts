@@ -32,7 +32,7 @@
  * time is over, that a refresh token can be given to auth.revoke as well.
  */
 import type { Context } from "hono";
-import { ACCOUNTS, problemPage } from "../pages.ts";
+import { ACCOUNTS, noticePage } from "../pages.ts";
 import { bearerToken, isSecretOf, readCredentials } from "./base/clients.ts";
 import { createCodes, type Bound, type CodeMistake, type Codes } from "./base/codes.ts";
 import type { ConsentOutcome } from "./base/consent.ts";
@@ -235,7 +235,7 @@ async function authorize(
 function waiting(app: string): ConsentOutcome {
   const title = "Your request was sent";
   const text = `An administrator has to approve ${app} first. You will hear from Slack when they have.`;
-  return { title, page: problemPage(title, text) };
+  return { title, page: noticePage(title, text) };
 }
 
 /** A registered callback, or an address below one. */

@@ -8,20 +8,8 @@ import type { Context, Hono } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { PAGE_HEADERS, renderPage, type Markup } from "../../layout.ts";
-import {
-  ACCOUNTS,
-  consentPage,
-  problemPage,
-  signInPage,
-  wayBack,
-  welcomePage,
-  type Account,
-  type Permission,
-} from "../../pages.ts";
+import { ACCOUNTS, consentPage, noticePage, signInPage, wayBack, type Account, type Permission } from "../../pages.ts";
 import type { VendorEnv } from "./simulator.ts";
-
-/** The user at the vendor: one of the two sample accounts. */
-export type VendorUser = Account;
 
 /** Back to the app, or a page of the vendor that ends here. */
 export type ConsentOutcome =
@@ -36,17 +24,17 @@ export interface ConsentAsk {
    * More questions that the vendor asks, as inputs of the consent form; after sign-in, so they may
    * depend on the user.
    */
-  readonly questions?: (user: VendorUser) => Markup;
+  readonly questions?: (user: Account) => Markup;
   /** True asks for the account even in a browser that is signed in. */
   readonly selectAccount?: boolean;
   /** True skips the consent page after sign-in, as for an app that was allowed before. */
-  readonly isAllowedBefore?: (user: VendorUser) => boolean;
+  readonly isAllowedBefore?: (user: Account) => boolean;
   /**
    * @param form the consent form, with the answers to `questions`; empty when the page was skipped
    */
-  readonly onAllow: (user: VendorUser, form: URLSearchParams) => ConsentOutcome | Promise<ConsentOutcome>;
+  readonly onAllow: (user: Account, form: URLSearchParams) => ConsentOutcome | Promise<ConsentOutcome>;
   /** @param user undefined when it was cancelled before sign-in */
-  readonly onCancel: (user: VendorUser | undefined) => ConsentOutcome | Promise<ConsentOutcome>;
+  readonly onCancel: (user: Account | undefined) => ConsentOutcome | Promise<ConsentOutcome>;
 }
 
 const WELCOME = "It runs on this machine, so that connecting can be tried without an account. Start at the platform.";
@@ -74,18 +62,14 @@ export function serveConsent(
   { cookie, homeUrl }: { readonly cookie: string; readonly homeUrl: string | undefined },
 ) {
   const open = new Map<string, Asked>();
-  const signedIn = new Map<string, VendorUser>();
+  const signedIn = new Map<string, Account>();
 
-  const render = (title: string, main: Markup): Promise<string> => {
-    const note = "A practice vendor on this machine. Not the real company, no real account.";
-    return renderPage({ brand, note, title, main });
-  };
   /** A page that ends here. */
   const renderEnding = (title: string, main: Markup): Promise<string> =>
-    render(title, html`${main}${homeUrl === undefined ? "" : wayBack(homeUrl)}`);
+    renderPage(brand, title, html`${main}${homeUrl === undefined ? "" : wayBack(homeUrl)}`);
   const renderRefusal = (text: string, code?: string): Promise<string> => {
     const title = "This request cannot be answered";
-    return renderEnding(title, problemPage(title, text, code));
+    return renderEnding(title, noticePage(title, text, code));
   };
   const show = async (c: Context<VendorEnv>, page: Promise<string>, status = 200): Promise<Response> =>
     c.body(await page, { status: status as 200, headers: PAGE_HEADERS });
@@ -104,7 +88,10 @@ export function serveConsent(
     const field = html`<input type="hidden" name="ask" value="${id}" />`;
     if (user === undefined || mustSelect) {
       const text = html`To go on to <strong>${ask.app}</strong>. Choose a sample account; there is no password.`;
-      return show(c, render("Sign in", signInPage(`Sign in to ${brand}`, text, "/simulator/sign-in", field)));
+      return show(
+        c,
+        renderPage(brand, "Sign in", signInPage(`Sign in to ${brand}`, text, "/simulator/sign-in", field)),
+      );
     }
     if (ask.isAllowedBefore?.(user) === true) {
       open.delete(id);
@@ -114,7 +101,7 @@ export function serveConsent(
     const fields = html`${field}${ask.questions?.(user) ?? ""}`;
     const { permissions } = ask;
     const main = consentPage({ title, user, permissions, action: "/simulator/consent", fields });
-    return show(c, render("Allow access", main));
+    return show(c, renderPage(brand, "Allow access", main));
   };
   const askedHere = (c: Context<VendorEnv>, id: string): Asked | undefined => {
     const asked = open.get(id);
@@ -129,7 +116,7 @@ export function serveConsent(
   };
   const stale = (c: Context<VendorEnv>) => refuse(c, "This page was answered before, or belongs to another browser.");
 
-  app.get("/", (c) => show(c, renderEnding(brand, welcomePage(`A practice copy of ${brand}`, WELCOME))));
+  app.get("/", (c) => show(c, renderEnding(brand, noticePage(`A practice copy of ${brand}`, WELCOME))));
   app.post("/simulator/sign-in", async (c) => {
     const answer = await submitted(c);
     if (answer === undefined) return stale(c);

@@ -3,11 +3,12 @@ import { html } from "hono/html";
 import { expect, it, onTestFinished } from "vitest";
 import { createCookieJar } from "../../cookie-jar.ts";
 import { driveConsent } from "../../drive-consent.ts";
-import { callbackUrl, startVendorHost } from "./host.ts";
+import { startVendorHost, wayBack } from "./host.ts";
 import { json } from "./members.ts";
 import { newGrant } from "./tokens.ts";
 
 const CALLBACK = "http://127.0.0.1:9/callback";
+const back = wayBack(CALLBACK, {});
 const isCallback = (url: URL) => url.port === "9";
 
 async function start(options: { isAllowedBefore?: boolean; selectAccount?: boolean } = {}, homeUrl?: string) {
@@ -23,8 +24,8 @@ async function start(options: { isAllowedBefore?: boolean; selectAccount?: boole
       questions: (user) => html`<input type="hidden" name="site" value="${user.id}-site" />`,
       ...options,
       isAllowedBefore: () => options.isAllowedBefore === true,
-      onAllow: (user, form) => ({ redirect: callbackUrl(CALLBACK, { user: user.id, site: form.get("site") ?? "" }) }),
-      onCancel: () => ({ redirect: callbackUrl(CALLBACK, { error: "access_denied" }) }),
+      onAllow: (user, form) => back({ user: user.id, site: form.get("site") ?? "" }),
+      onCancel: () => back({ error: "access_denied" }),
     }),
   );
   host.app.post("/token", (c) => json({ refused: host.takeRefusal("token") ?? null, url: c.req.url }));

@@ -7,6 +7,7 @@ import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { machineClock } from "../../clock.ts";
 import { listen } from "../../listen.ts";
+import { createQueue } from "../../vendor-requests.ts";
 import { bearerToken } from "./clients.ts";
 import { serveConsent } from "./consent.ts";
 import { queryMembers, readMembers, type Members } from "./members.ts";
@@ -38,15 +39,12 @@ export async function startVendorHost<Client extends SimulatedClient = Simulated
   const clients = new Map<string, Client>();
   const tokens = createTokens({ now });
   const consent = serveConsent(app, vendor.brand, { cookie: `${vendor.id}-${listening.port}`, homeUrl });
-  const refusals: { readonly at: RefusalPoint; readonly error: string }[] = [];
+  const refusals = createQueue<string>();
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   listening.server.on("request", (request, response) => void answer(request, response));
 
   const grants = new Map<string, Set<string>>();
-  const takeRefusal = (at: RefusalPoint): string | undefined => {
-    const index = refusals.findIndex((refusal) => refusal.at === at);
-    return index === -1 ? undefined : refusals.splice(index, 1)[0]?.error;
-  };
+  const takeRefusal = (at: RefusalPoint): string | undefined => refusals.take(at);
   const allowed = (user: string, clientId: string): Set<string> => {
     const key = JSON.stringify([user, clientId]);
     const known = grants.get(key) ?? new Set();
@@ -118,7 +116,7 @@ export async function startVendorHost<Client extends SimulatedClient = Simulated
        */
       refuseNext(at: RefusalPoint, error: string): void {
         if (errors[at]?.includes(error) !== true) throw new Error(`${vendor.id} has no ${at} error ${error}`);
-        refusals.push({ at, error });
+        refusals.next(at, error);
       },
       /**
        * The next request to this path fails below the vendor's protocol: cut, hung, lost, another
@@ -142,17 +140,15 @@ export async function startVendorHost<Client extends SimulatedClient = Simulated
   };
 }
 
-/** The way back to the app: the answer, and what always comes with it. */
+/** The way back to the app: the answer, and what always comes with it. A query the app registered stays. */
 export function wayBack(
   redirectUri: string,
   always: Readonly<Record<string, string | undefined>>,
 ): (answer: Readonly<Record<string, string | undefined>>) => { readonly redirect: string } {
-  return (answer) => ({ redirect: callbackUrl(redirectUri, { ...answer, ...always }) });
-}
-
-/** The callback URL with the response parameters; a query the app registered stays. */
-export function callbackUrl(redirectUri: string, answer: Readonly<Record<string, string | undefined>>): string {
-  const url = new URL(redirectUri);
-  for (const [name, value] of Object.entries(answer)) if (value !== undefined) url.searchParams.append(name, value);
-  return url.href;
+  return (answer) => {
+    const url = new URL(redirectUri);
+    const parameters = Object.entries({ ...answer, ...always });
+    for (const [name, value] of parameters) if (value !== undefined) url.searchParams.append(name, value);
+    return { redirect: url.href };
+  };
 }

@@ -3,9 +3,9 @@
  * requests it.
  */
 import type { Context } from "hono";
-import { createFaultQueue } from "../../vendor-requests.ts";
+import { createQueue, type Fault } from "../../vendor-requests.ts";
 import { mediaType, queryMembers, readMembers } from "./members.ts";
-import type { RecordedVendorRequest, VendorEnv } from "./simulator.ts";
+import type { VendorEnv } from "./simulator.ts";
 
 const SECRET_MEMBERS: ReadonlySet<string> = new Set([
   "access_token",
@@ -20,8 +20,8 @@ const SECRET_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 export function createRecorder() {
-  const recorded: RecordedVendorRequest[] = [];
-  const faults = createFaultQueue();
+  const recorded: Awaited<ReturnType<typeof recordOf>>[] = [];
+  const faults = createQueue<Fault>();
   return {
     middleware: async (c: Context<VendorEnv>, next: () => Promise<void>): Promise<void> => {
       const fault = faults.take(c.req.path);
@@ -41,23 +41,24 @@ export function createRecorder() {
       if (!isAnswered) await new Promise(() => undefined);
     },
     faultNext: faults.next,
-    all: (): readonly RecordedVendorRequest[] => [...recorded],
+    all: () => [...recorded],
   };
 }
 
-async function recordOf(c: Context<VendorEnv>, status: number): Promise<RecordedVendorRequest> {
-  const body = c.req.method === "GET" ? [] : (await readMembers(c)).entries;
-  const authorization = c.req.header("Authorization")?.split(" ", 1)[0];
-  const accept = c.req.header("Accept");
-  const contentType = mediaType(c.req.header("Content-Type"));
+/** One request to the vendor. Values of members that are secrets read `(secret)`. */
+async function recordOf(c: Context<VendorEnv>, status: number) {
   return {
     method: c.req.method,
     path: c.req.path,
     query: withoutSecrets(queryMembers(c).entries),
-    body: withoutSecrets(body),
-    ...(authorization === undefined ? {} : { authorization }),
-    ...(accept === undefined ? {} : { accept }),
-    ...(contentType === undefined ? {} : { contentType }),
+    /** Members of a form or of a JSON object; empty for anything else. */
+    body: withoutSecrets(c.req.method === "GET" ? [] : (await readMembers(c)).entries),
+    /** The scheme of the Authorization header, e.g. `Basic`. */
+    authorization: c.req.header("Authorization")?.split(" ", 1)[0],
+    accept: c.req.header("Accept"),
+    /** Without its parameters. */
+    contentType: mediaType(c.req.header("Content-Type")),
+    /** The status of the response; 0 when the connection was cut. */
     status,
   };
 }

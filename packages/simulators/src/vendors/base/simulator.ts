@@ -15,22 +15,6 @@ export interface SimulatedClient {
   readonly name?: string;
 }
 
-/** One request to the vendor. Values of members that are secrets read `(secret)`. */
-export interface RecordedVendorRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  /** Members of a form or of a JSON object; empty for anything else. */
-  readonly body: Readonly<Record<string, string>>;
-  /** The scheme of the Authorization header, e.g. `Basic`. */
-  readonly authorization?: string;
-  readonly accept?: string;
-  /** Without its parameters. */
-  readonly contentType?: string;
-  /** The status of the response; 0 when the connection was cut. */
-  readonly status: number;
-}
-
 /**
  * Where a vendor can be made to refuse: at its authorization page, another endpoint, or an API
  * call.

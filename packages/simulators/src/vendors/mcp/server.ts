@@ -37,12 +37,7 @@ export interface McpRules {
   readonly hasIntrospection: boolean;
 }
 
-interface Pair {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  /** Until when it comes again for the refresh token it was exchanged for. */
-  readonly until: number;
-}
+type Pair = ReturnType<typeof issue>;
 
 interface McpState extends VendorHost<RegisteredClient> {
   readonly rules: McpRules;
@@ -220,10 +215,11 @@ function revoke(client: RegisteredClient, members: Members, { tokens }: McpState
   return new Response(null, { status: 200 });
 }
 
-function issue(grant: Grant, { tokens, rules, now }: McpState): Pair {
+function issue(grant: Grant, { tokens, rules, now }: Pick<McpState, "tokens" | "rules" | "now">) {
   return {
     accessToken: tokens.issue("access", grant, { lifetimeSeconds: rules.accessLifetimeSeconds }),
     refreshToken: tokens.issue("refresh", grant),
+    /** Until when it comes again for the refresh token it was exchanged for. */
     until: now() + rules.replayWindowSeconds,
   };
 }
