@@ -18,10 +18,11 @@ import { type EndpointName, type IssuedToken, keyPair, LIFETIME_SECONDS, SUBJECT
 import { pointInTime } from "./token.ts";
 import { otherHost } from "./wrong-values.ts";
 
-type About = (request: VendorRequest, state: VendorState) => Response | Promise<Response>;
+type About = Exclude<EndpointName, "authorization" | "token" | "refresh" | "longLived" | "revocation">;
+type Handler = (request: VendorRequest, state: VendorState) => Response | Promise<Response>;
 
 /** @throws Refusal */
-export const ABOUT = {
+export const ABOUT: Readonly<Record<About, Handler>> = {
   metadata: (_, state) => {
     if (state.publication === "nothing") throw refusal("not_found", "no metadata", 404);
     return Response.json(metadata(state));
@@ -55,7 +56,7 @@ export const ABOUT = {
   },
   tokenCheck: answerTokenCheck,
   registration: answerRegistration,
-} satisfies Readonly<Record<string, About>>;
+};
 
 function metadata({ facts, issuer = "", endpoints, publication }: VendorState): Readonly<Record<string, Json>> {
   const at = (name: EndpointName): Json => endpoints.get(name)?.href ?? null;
