@@ -90,7 +90,7 @@ export function createPlatform(
   const bearers = createBearers({ ...connect, platformToken: (id) => connectors.platformToken(id) });
   const deps: PageDeps = {
     ...connect,
-    sessions: createSessions({ records, now, platformUrl }),
+    sessions: createSessions(platformUrl, { records, now }),
     bearers,
     agent: createAgent({ bearers, fetch: egress.fetch }),
     pendingCalls: createPendingCalls({ records, keys, now }),

@@ -130,10 +130,6 @@ export function readEnvironment(): Environment {
 }
 
 export function systemVariables(environment: Environment): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    SYSTEM.flatMap((name): [string, string][] => {
-      const value = environment[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  const set = SYSTEM.filter((name) => environment[name] !== undefined);
+  return Object.fromEntries(set.map((name) => [name, environment[name] ?? ""]));
 }

@@ -50,11 +50,13 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
   const require = async (id: string): Promise<KeptConnector> => (await find(id)) ?? noConnector();
 
   /** @param decide the whole of the next version */
-  const change = (id: string, decide: (before: KeptConnector) => Promise<KeptConnector> | KeptConnector) =>
-    kept.change(id, async (before) => {
+  const change = async (id: string, decide: (before: KeptConnector) => Promise<KeptConnector> | KeptConnector) => {
+    const changed = await kept.change(id, async (before) => {
       const next = await decide(before ?? noConnector());
       return { ...next, data: { ...next.data, updatedAt: now() } };
     });
+    return toConnector(changed);
+  };
 
   const withSettings = async (kept: KeptConnector, asked: SettingsChange): Promise<KeptConnector> => {
     const { clientSecret: before, ...data } = kept.data;
@@ -97,26 +99,23 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       });
       return toConnector(made);
     },
-    changeSettings: async (id, asked) => toConnector(await change(id, (kept) => withSettings(kept, asked))),
-    changeCallback: async (id, callback) =>
-      toConnector(await change(id, (kept) => ({ ...kept, data: { ...kept.data, callback } }))),
+    changeSettings: (id, asked) => change(id, (kept) => withSettings(kept, asked)),
+    changeCallback: (id, callback) => change(id, (kept) => ({ ...kept, data: { ...kept.data, callback } })),
     clientSecret: async (id) => {
       const { data } = await require(id);
       return data.clientSecret && openSecret(keys, data.clientSecret, clientSecretPlace(id, data.settings));
     },
     platformToken: async (id) => openSecret(keys, (await require(id)).data.platformToken, platformTokenPlace(id)),
     claimServerUrl: async (id, serverUrl) => {
-      const { data } = await change(id, (kept) => ({ ...kept, data: { serverUrl, ...kept.data } }));
-      return data.serverUrl ?? serverUrl;
+      const claimed = await change(id, (kept) => ({ ...kept, data: { serverUrl, ...kept.data } }));
+      return claimed.serverUrl ?? serverUrl;
     },
-    recordDeployment: async (deployment, state, serverUrl) =>
-      toConnector(
-        await change(deployment.connectorId, (kept) => ({
-          ...kept,
-          state: kept.state === "active" ? "active" : state,
-          data: { ...kept.data, deployment, serverUrl },
-        })),
-      ),
+    recordDeployment: (deployment, state, serverUrl) =>
+      change(deployment.connectorId, (kept) => ({
+        ...kept,
+        state: kept.state === "active" ? "active" : state,
+        data: { ...kept.data, deployment, serverUrl },
+      })),
     deployment: async (id) => (await find(id))?.data.deployment,
     close: () => records.close(),
   };

@@ -29,18 +29,13 @@ const KIND = "browser-session";
 const SESSION_SECONDS = 12 * 3600;
 
 /**
- * @param deps.platformUrl an https one binds the cookie to exactly this host. Browsers do not keep
+ * @param platformUrl an https one binds the cookie to exactly this host. Browsers do not keep
  *   the cookies of two ports apart, so the name of other ones does
  */
-export function createSessions({
-  records,
-  now,
-  platformUrl,
-}: {
-  readonly records: RecordStore;
-  readonly now: Clock;
-  readonly platformUrl: string;
-}): Sessions {
+export function createSessions(
+  platformUrl: string,
+  { records, now }: { readonly records: RecordStore; readonly now: Clock },
+): Sessions {
   const { protocol, port } = new URL(platformUrl);
   const name = protocol === "https:" ? "__Host-platform-session" : `platform-session${port === "" ? "" : `-${port}`}`;
   const cookieOf: Sessions["cookieOf"] = (sent) => readCookie(sent, name);

@@ -74,13 +74,14 @@ async function resourceMetadataOf(subject: Subject, named: string | undefined, f
   return found;
 }
 
+async function usable<Document extends object>(document: Promise<Document>): Promise<Document | undefined> {
+  return document.then(requireTypes).catch(() => undefined);
+}
+
 async function requireOurResource({ deploymentUrl }: Subject, answer: Response, path: string): Promise<void> {
   const resource = `${deploymentUrl}/mcp`;
   const remedy = "Build `resource` and `authorization_servers` from DEPLOYMENT_URL.";
-  const metadata = await oauth
-    .processResourceDiscoveryResponse(new URL(resource), answer)
-    .then(requireTypes)
-    .catch(() => undefined);
+  const metadata = await usable(oauth.processResourceDiscoveryResponse(new URL(resource), answer));
   if (metadata === undefined) throw fault(`${path} does not describe ${resource}.`, remedy);
   if (metadata.authorization_servers?.includes(deploymentUrl) !== true) {
     throw fault(`${path} does not name ${deploymentUrl} as its authorization server.`, remedy);
@@ -96,10 +97,7 @@ async function serverMetadata({ deploymentUrl }: Subject, fetch: Fetch): Promise
       "A hosted authorization server serves its metadata there (RFC 8414). Read its output with deploy logs.",
     );
   }
-  const metadata = await oauth
-    .processDiscoveryResponse(new URL(deploymentUrl), answer)
-    .then(requireTypes)
-    .catch(() => undefined);
+  const metadata = await usable(oauth.processDiscoveryResponse(new URL(deploymentUrl), answer));
   //= rfc8414#3.3
   // A URL parser ignores a trailing slash; clients compare bytes.
   if (metadata?.issuer === deploymentUrl) return metadata;
