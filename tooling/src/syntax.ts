@@ -95,19 +95,18 @@ export function readSyntax(path: string, text: string): Syntax {
     ...found,
     citations: citationsIn(text),
     imports: [
-      ...module.staticImports.map(({ moduleRequest, entries, start, end }) => ({
+      ...[
+        ...module.staticImports,
+        ...module.staticExports.flatMap(({ entries, start, end }) => {
+          const moduleRequest = entries[0]?.moduleRequest ?? undefined;
+          return moduleRequest === undefined ? [] : [{ moduleRequest, entries, start, end }];
+        }),
+      ].map(({ moduleRequest, entries, start, end }) => ({
         specifier: moduleRequest.value,
         values: runtimeNames(text.slice(start, end), entries),
         dynamic: false,
         line: lineAt(start),
       })),
-      ...module.staticExports.flatMap(({ entries, start, end }) => {
-        const specifier = entries[0]?.moduleRequest?.value;
-        if (specifier === undefined) return [];
-        return [
-          { specifier, values: runtimeNames(text.slice(start, end), entries), dynamic: false, line: lineAt(start) },
-        ];
-      }),
       ...module.dynamicImports.flatMap(({ moduleRequest, start }) => {
         const specifier = /^["'`](.*)["'`]$/.exec(text.slice(moduleRequest.start, moduleRequest.end))?.[1];
         return specifier === undefined ? [] : [{ specifier, values: ["*"], dynamic: true, line: lineAt(start) }];

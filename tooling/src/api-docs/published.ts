@@ -113,12 +113,7 @@ function exportsOf(path: string, modules: Modules): Exported[] {
 /** Upper and lower case beside each other, the same on every machine. */
 const sortKey = ({ name }: Exported): string => `${name.toLowerCase()} ${name}`;
 
-interface Modules {
-  exportedNames(path: string): string[];
-  fileDocstring(path: string): string;
-  /** What an exported name means; a value and a type of the same name are two. */
-  find(path: string, name: string): (Declaration | string)[];
-}
+type Modules = ReturnType<typeof createModules>;
 
 interface Binding {
   readonly name: string;
@@ -142,7 +137,7 @@ interface Comment {
   readonly end: number;
 }
 
-function createModules(root: string): Modules {
+function createModules(root: string) {
   const entries = readEntries(root);
   const read = new Map<string, Module>();
   const moduleAt = (path: string): Module => {
@@ -154,6 +149,7 @@ function createModules(root: string): Modules {
     const file = targetOf(path, specifier, entries);
     return file === undefined ? [specifier] : find(file, name);
   };
+  /** What an exported name means; a value and a type of the same name are two. */
   const find = (path: string, name: string): (Declaration | string)[] => {
     const { exported, imported, declared } = moduleAt(path);
     const local = exported.get(name);
@@ -163,8 +159,8 @@ function createModules(root: string): Modules {
     return binding === undefined ? [...(declared.get(local) ?? [])] : follow(path, binding);
   };
   return {
-    exportedNames: (path) => [...moduleAt(path).exported.keys()],
-    fileDocstring: (path) => {
+    exportedNames: (path: string): string[] => [...moduleAt(path).exported.keys()],
+    fileDocstring: (path: string): string => {
       const { text, comments } = moduleAt(path);
       return plainText(headOf(text, comments)?.value ?? "");
     },
@@ -177,18 +173,16 @@ export function parseModule(path: string, text: string): Module {
   const { module, comments, program, errors } = parseSync(path, text);
   const [problem] = errors;
   if (problem !== undefined) throw new Error(`${path} does not parse: ${problem.message}`);
-  const exported = new Map<string, string | Binding>();
-  for (const { exportName, importName, localName, moduleRequest } of module.staticExports.flatMap(
-    ({ entries }) => entries,
-  )) {
-    const name = exportName.name;
-    if (name === null) throw new Error(`${path} has an export * or a default export: name each`);
-    const imported = importName.name ?? name;
-    exported.set(
-      name,
-      moduleRequest === null ? (localName.name ?? name) : { name: imported, specifier: moduleRequest.value },
-    );
-  }
+  const exported = new Map(
+    module.staticExports
+      .flatMap(({ entries }) => entries)
+      .map(({ exportName, importName, localName, moduleRequest }): [string, string | Binding] => {
+        const { name } = exportName;
+        if (name === null) throw new Error(`${path} has an export * or a default export: name each`);
+        if (moduleRequest === null) return [name, localName.name ?? name];
+        return [name, { name: importName.name ?? name, specifier: moduleRequest.value }];
+      }),
+  );
   const imported = new Map(
     module.staticImports.flatMap(({ moduleRequest, entries }) =>
       entries.map(({ importName, localName }): [string, Binding] => [
@@ -197,15 +191,8 @@ export function parseModule(path: string, text: string): Module {
       ]),
     ),
   );
-  const source = { path, text, comments, program: program as unknown as Node };
-  return { text, comments, exported, imported, declared: declarationsOf(source) };
-}
-
-interface Source {
-  readonly path: string;
-  readonly text: string;
-  readonly comments: readonly Comment[];
-  readonly program: Node;
+  const declared = declarationsOf(path, text, comments, program as unknown as Node);
+  return { text, comments, exported, imported, declared };
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -223,55 +210,57 @@ const KINDS: Readonly<Record<string, Kind>> = {
  */
 const COMPUTED_NAME = "TS9038";
 
-function declarationsOf({ path, text, comments, program }: Source): Map<string, Declaration[]> {
+function declarationsOf(
+  path: string,
+  text: string,
+  comments: readonly Comment[],
+  program: Node,
+): Map<string, Declaration[]> {
   const { code, errors } = isolatedDeclarationSync(path, text);
-  const signatures = signaturesOf(path, code);
+  const signatures = namedIn(parseSync(path.replace(/\.ts$/, ".d.ts"), code).program as unknown as Node);
   const found = new Map<string, Declaration[]>();
-  for (const statement of children(program)) {
-    const node = declaredBy(statement);
-    const kind = KINDS[node.type];
-    if (kind === undefined) continue;
+  for (const { statement, name, kind } of namedIn(program)) {
+    const others = found.get(name) ?? [];
+    // The first of several overloads carries the docstring of all.
+    if (others.some((other) => other.kind === kind)) continue;
     const above = docstringAbove(statement.start, text, comments);
-    const from = above?.start ?? statement.start;
-    for (const name of namesDeclaredBy(node)) {
-      const others = found.get(name) ?? [];
-      // The first of several overloads carries the docstring of all.
-      if (others.some((other) => other.kind === kind)) continue;
-      const untyped = errors.filter(
-        ({ message, labels }) =>
-          labels.some(({ start }) => start >= statement.start && start < statement.end) &&
-          !(kind === "class" && message.startsWith(COMPUTED_NAME)),
+    const untyped = errors.filter(
+      ({ message, labels }) =>
+        labels.some(({ start }) => start >= statement.start && start < statement.end) &&
+        !(kind === "class" && message.startsWith(COMPUTED_NAME)),
+    );
+    const own = signatures
+      .filter((one) => one.name === name && one.kind === kind)
+      .map(({ node }) =>
+        code
+          .slice(node.start, node.end)
+          .replace(/^declare /, "")
+          .replace(/\n\s*#private;/, ""),
       );
-      const own = signatures.filter((one) => one.name === name && one.kind === kind).map((one) => one.text);
-      const declaration: Declaration = {
-        name,
-        kind,
-        path,
-        signatures: own,
-        members: membersOf(own.join("\n"), program),
-        docstring: above === undefined ? "" : plainText(above.value),
-        citations: [...new Set(citationsIn(text.slice(from, statement.end)).map((cited) => cited.text))],
-        untyped: untyped.map(({ message }) => message),
-      };
-      found.set(name, [...others, declaration]);
-    }
+    const cited = citationsIn(text.slice((above ?? statement).start, statement.end));
+    const declaration: Declaration = {
+      name,
+      kind,
+      path,
+      signatures: own,
+      members: membersOf(own.join("\n"), program),
+      docstring: above === undefined ? "" : plainText(above.value),
+      citations: [...new Set(cited.map((one) => one.text))],
+      untyped: untyped.map(({ message }) => message),
+    };
+    found.set(name, [...others, declaration]);
   }
   return found;
 }
 
 const declaredBy = (statement: Node): Node => (isNode(statement["declaration"]) ? statement["declaration"] : statement);
 
-function signaturesOf(path: string, code: string): { name: string; kind: Kind; text: string }[] {
-  const { program } = parseSync(path.replace(/\.ts$/, ".d.ts"), code);
-  return children(program as unknown as Node).flatMap((statement) => {
+/** What the statements of a file declare, each name by itself. */
+function namedIn(program: Node) {
+  return children(program).flatMap((statement) => {
     const node = declaredBy(statement);
     const kind = KINDS[node.type];
-    if (kind === undefined) return [];
-    const text = code
-      .slice(node.start, node.end)
-      .replace(/^declare /, "")
-      .replace(/\n\s*#private;/, "");
-    return namesDeclaredBy(node).map((name) => ({ name, kind, text }));
+    return kind === undefined ? [] : namesDeclaredBy(node).map((name) => ({ statement, node, kind, name }));
   });
 }
 

@@ -7,7 +7,7 @@ import {
   type Confined,
   CONFINED_GLOBALS,
   CONFINED_MODULES,
-  FORBIDDEN_NUMBERS,
+  CONFINED_NUMBERS,
   MAX_FILES,
   MAY_BE_LARGE,
   ON_DEMAND,
@@ -77,14 +77,7 @@ function confined(file: SourceFile): Violation[] {
       .filter(opens)
       .flatMap((one) => CONFINED_MODULES.flatMap((rule) => found(rule, one.line, one.specifier))),
     ...file.globals.flatMap(({ text, line }) => CONFINED_GLOBALS.flatMap((rule) => found(rule, line, text))),
-    ...file.numbers
-      .filter(({ text }) => FORBIDDEN_NUMBERS.has(text))
-      .map(({ text, line }) => ({
-        rule: "redirects are 303",
-        path: file.path,
-        line,
-        message: `${text} would forward a POST body`,
-      })),
+    ...file.numbers.flatMap(({ text, line }) => CONFINED_NUMBERS.flatMap((rule) => found(rule, line, text))),
   ];
 }
 

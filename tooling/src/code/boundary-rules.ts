@@ -183,8 +183,9 @@ export const CONFINED_GLOBALS: readonly Confined[] = [
   { rule: "time comes from a Clock", what: /^new Date\(\)$/, allowed: [], instead: "take a Clock as dependency" },
 ];
 
-/** Redirects are 303: with a 307 or 308 the browser would send its POST body on. */
-export const FORBIDDEN_NUMBERS: ReadonlySet<string> = new Set(["307", "308"]);
+export const CONFINED_NUMBERS: readonly Confined[] = [
+  { rule: "redirects are 303", what: /^30[78]$/, allowed: [], instead: "it would forward a POST body" },
+];
 
 /**
  * The limit of files per folder, tests not counted. A vendor is one file, and so are its simulator

@@ -126,18 +126,14 @@ function serverQueries(): Readonly<Record<string, AlarmQuery>> {
   };
 }
 
-/** @param readme the text of apps/broker/README.md */
-export function brokerAlarms(readme: string): readonly Alarm[] {
-  return alarmsOf(readme, brokerQueries());
-}
+const QUERIES = { "oauth-broker": brokerQueries(), "mcp-server": serverQueries() };
 
-/** @param readme the text of apps/mcp-template/README.md */
-export function serverAlarms(readme: string): readonly Alarm[] {
-  return alarmsOf(readme, serverQueries());
-}
-
-/** @throws Error for a row without a query, and a query without a row */
-function alarmsOf(readme: string, queries: Readonly<Record<string, AlarmQuery>>): readonly Alarm[] {
+/**
+ * @param readme the text of the README.md of the job's app
+ * @throws Error for a row without a query, and a query without a row
+ */
+export function alarmsOf(job: Job, readme: string): readonly Alarm[] {
+  const queries: Readonly<Record<string, AlarmQuery>> = QUERIES[job];
   const [, after = ""] = readme.split(/^Recommended alarms.*$/m);
   const [table] = tablesIn(after);
   const rows = (table?.rows ?? []).map(([name = "", condition = "", lookAt = ""]) => ({ name, condition, lookAt }));

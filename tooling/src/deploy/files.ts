@@ -1,6 +1,6 @@
 /** The generated files of deploy/. */
 import { stringify } from "yaml";
-import { alertingRules, brokerAlarms, type Json, serverAlarms } from "./alarms.ts";
+import { alertingRules, alarmsOf, type Json } from "./alarms.ts";
 import { brokerTemplate, METRICS_NAMESPACE, serverTemplate } from "./cloudformation.ts";
 import { agentConfiguration } from "./cloudwatch.ts";
 import { brokerDashboard, serverDashboard } from "./grafana.ts";
@@ -30,7 +30,7 @@ const helmChart = (version: string): Json => ({
  * @param serverReadme the text of apps/mcp-template/README.md
  */
 export function deployFiles(brokerReadme: string, serverReadme: string): [path: string, content: string][] {
-  const [broker, server] = [brokerAlarms(brokerReadme), serverAlarms(serverReadme)];
+  const [broker, server] = [alarmsOf("oauth-broker", brokerReadme), alarmsOf("mcp-server", serverReadme)];
   const agent = agentConfiguration(METRICS_NAMESPACE, { "oauth-broker": broker, "mcp-server": server });
   const [brokerStack, serverStack] = [brokerTemplate(broker), serverTemplate(server)];
   return [

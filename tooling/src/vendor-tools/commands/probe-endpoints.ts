@@ -41,7 +41,9 @@ export function endpointProbes(vendor: ResolvedVendor, deps: DiscoveryDeps): End
   const verifier = vendor.pkce === "none" ? {} : { codeVerifier: createCodeVerifier() };
   const code = { code: randomToken(24), redirectUri: REDIRECT_URI, scope: SCOPE_FOR_NOTHING, ...verifier };
   return [
-    ...(jwksUri === undefined || issuesIdTokens === false ? [] : [keySet(jwksUri, fetch)]),
+    ...(jwksUri === undefined || issuesIdTokens === false
+      ? []
+      : [{ check: "key set", ask: () => keySet("key set", jwksUri, fetch) }]),
     authorization(vendor, credentials, vendorClient, fetch),
     refused("token endpoint", () => vendorClient.redeemCode(vendor, credentials, code)),
     ...(refreshEndpoint === undefined
@@ -92,19 +94,15 @@ async function understood(
   }
 }
 
-function keySet(jwksUri: string, fetch: Fetch): EndpointProbe {
-  const check = "key set";
-  const ask = async (): Promise<Finding> => {
-    try {
-      const response = await fetch(jwksUri, { headers: { accept: "application/json" }, redirect: "manual" });
-      if (response.status !== 200) return drift(check, `${jwksUri} answers ${response.status}`);
-      const keys = usableKeys(parseJsonStrict(await response.text()) as JsonObject);
-      return keys.length > 0 ? same(check, `${keys.length} usable keys`) : drift(check, "no usable key");
-    } catch (error) {
-      return unasked(check, error) ?? drift(check, `${jwksUri} is not a key set`);
-    }
-  };
-  return { check, ask };
+async function keySet(check: string, jwksUri: string, fetch: Fetch): Promise<Finding> {
+  try {
+    const response = await fetch(jwksUri, { headers: { accept: "application/json" }, redirect: "manual" });
+    if (response.status !== 200) return drift(check, `${jwksUri} answers ${response.status}`);
+    const keys = usableKeys(parseJsonStrict(await response.text()) as JsonObject);
+    return keys.length > 0 ? same(check, `${keys.length} usable keys`) : drift(check, "no usable key");
+  } catch (error) {
+    return unasked(check, error) ?? drift(check, `${jwksUri} is not a key set`);
+  }
 }
 
 function authorization(
