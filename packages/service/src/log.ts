@@ -111,17 +111,16 @@ export function createLog(
   };
   // Warnings and errors may page an operator, so they do not wait in a buffer. Not in this turn: a
   // `flush` in the same one would overtake what is being written.
-  const flushSoon = (): void => queueMicrotask(() => destination.flush?.());
+  const urgent =
+    (level: string): Log["warn"] =>
+    (event, fields) => {
+      write(level, event, fields);
+      queueMicrotask(() => destination.flush?.());
+    };
   return {
     info: (event, fields) => write("info", event, fields),
-    warn: (event, fields) => {
-      write("warn", event, fields);
-      flushSoon();
-    },
-    error: (event, fields) => {
-      write("error", event, fields);
-      flushSoon();
-    },
+    warn: urgent("warn"),
+    error: urgent("error"),
     flush: () => {
       try {
         destination.flushSync?.();

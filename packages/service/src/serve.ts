@@ -9,7 +9,7 @@ import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-
 import type { Hono } from "hono";
 import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_CONNECTIONS } from "./configuration/values.ts";
 import { endChoppedBody } from "./listener/chopped-bodies.ts";
-import { shareConnections, trackFreshConnections } from "./listener/connections.ts";
+import { type FreshConnections, shareConnections, trackFreshConnections } from "./listener/connections.ts";
 import { refuse, refuseLate, refuseTarget, refuseUnreadable } from "./listener/refusals.ts";
 import { isPlainTarget, namesOneHost } from "./listener/request-target.ts";
 import { endUnreadBody } from "./listener/unread-bodies.ts";
@@ -139,7 +139,7 @@ export async function listen(
   //= bar#HT-5
   server.maxRequestsPerSocket = REQUESTS_PER_CONNECTION;
   server.maxConnections = maxConnections;
-  shareConnections(server, { maxConnections, isTrustedProxy });
+  shareConnections(server, maxConnections, isTrustedProxy);
   const fresh = trackFreshConnections(server, firstRequestMs, refuseLate);
   endStalledWrites(server, stalledWriteMs);
   server.on("clientError", refuseUnreadable);
@@ -159,7 +159,7 @@ export async function listen(
     port: address.port,
     stop: async (graceMs) => {
       isStopping = true;
-      await stop(server, { graceMs, drainMs, endSilent: fresh.endSilent });
+      await stop(server, fresh, graceMs, drainMs);
     },
   };
 }
@@ -180,13 +180,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
 }
 
-interface Stop {
-  readonly graceMs: number;
-  readonly drainMs: number;
-  readonly endSilent: () => void;
-}
-
-async function stop(server: Server, { graceMs, drainMs, endSilent }: Stop): Promise<void> {
+async function stop(server: Server, fresh: FreshConnections, graceMs: number, drainMs: number): Promise<void> {
   // Load balancers see /readyz fail during the grace period and send new requests elsewhere.
   await sleep(graceMs);
   // One whose last response ends from now on would otherwise stay open as long as its client likes.
@@ -195,7 +189,7 @@ async function stop(server: Server, { graceMs, drainMs, endSilent }: Stop): Prom
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   // A browser opens connections ahead of its requests.
-  endSilent();
+  fresh.endSilent();
   const deadline = new AbortController();
   await Promise.race([closed, sleep(drainMs, undefined, { signal: deadline.signal }).catch(() => undefined)]);
   deadline.abort();

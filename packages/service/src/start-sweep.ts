@@ -12,15 +12,12 @@ export type Sweep = (stopping: AbortSignal) => Promise<void>;
 export function startSweep(sweep: Sweep, pauseMs: number, timer: Timer): () => Promise<void> {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
-  const round = async (): Promise<void> => {
-    await sweep(stopping.signal);
-    running = undefined;
-  };
   const sweepOften = async (): Promise<void> => {
     for (;;) {
       await timer.sleep(pauseMs, { background: true });
       if (stopping.signal.aborted) return;
-      running ??= round();
+      running = sweep(stopping.signal);
+      await running;
     }
   };
   void sweepOften();

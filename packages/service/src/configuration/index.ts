@@ -19,7 +19,6 @@ export {
   readTracing,
   shapeOfTracing,
   TRACING_VARIABLES,
-  type TracingRow,
   type TracingSettings,
   type TracingVariable,
 } from "./tracing.ts";

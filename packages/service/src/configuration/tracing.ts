@@ -26,25 +26,8 @@ export interface TracingSettings {
   readonly ratio: number;
 }
 
-/** The name of one of the variables. */
-export type TracingVariable =
-  | "OTEL_EXPORTER_OTLP_ENDPOINT"
-  | "OTEL_EXPORTER_OTLP_HEADERS"
-  | "OTEL_EXPORTER_OTLP_PROTOCOL"
-  | "OTEL_SERVICE_NAME"
-  | "OTEL_TRACES_SAMPLER"
-  | "OTEL_TRACES_SAMPLER_ARG"
-  | "OTEL_SDK_DISABLED";
-
-/** One of the variables, as messages and docs/configuration.md show it. */
-export interface TracingRow extends VariableShape {
-  readonly name: TracingVariable;
-  readonly description: string;
-  readonly default: string;
-}
-
 /** The variables, as messages and docs/configuration.md show them. */
-export const TRACING_VARIABLES: readonly TracingRow[] = [
+export const TRACING_VARIABLES = [
   {
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
     type: "http or https URL without user information, query and fragment",
@@ -61,10 +44,10 @@ export const TRACING_VARIABLES: readonly TracingRow[] = [
   },
   {
     name: "OTEL_EXPORTER_OTLP_PROTOCOL",
-    type: PROTOCOL,
+    type: "http/json",
     description: "The one form in which spans are sent. Another is refused.",
-    example: PROTOCOL,
-    default: PROTOCOL,
+    example: "http/json",
+    default: "http/json",
   },
   {
     name: "OTEL_SERVICE_NAME",
@@ -78,14 +61,14 @@ export const TRACING_VARIABLES: readonly TracingRow[] = [
     type: "always_on, always_off or traceidratio, or one of them after parentbased_",
     description: "Which requests become spans.",
     example: "parentbased_traceidratio",
-    default: DEFAULT_SAMPLER,
+    default: "parentbased_always_on",
   },
   {
     name: "OTEL_TRACES_SAMPLER_ARG",
     type: "number from 0 to 1",
     description: "For samplers by ratio: the share of traces.",
     example: "0.1",
-    default: DEFAULT_RATIO,
+    default: "1",
   },
   {
     name: "OTEL_SDK_DISABLED",
@@ -94,7 +77,10 @@ export const TRACING_VARIABLES: readonly TracingRow[] = [
     example: "true",
     default: "false",
   },
-];
+] as const;
+
+/** The name of one of the variables. */
+export type TracingVariable = (typeof TRACING_VARIABLES)[number]["name"];
 
 /** The format of one of the variables, for an `EnvironmentReader`. */
 export function shapeOfTracing(name: TracingVariable): VariableShape {

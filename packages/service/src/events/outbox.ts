@@ -58,16 +58,6 @@ export interface OutboxDeps {
   readonly onDropped: (vendor: string, reason: "too_many" | "too_old", count: number) => void;
 }
 
-/** All methods throw OAuthError temporarily_unavailable. */
-export interface Outbox {
-  /** Keeps an event, unless the same was kept before, or a link is back that was never reported dead. */
-  keep(change: LinkChange): Promise<void>;
-  /** @returns events that are due, at most so many; the next try of each is already set */
-  claim(vendor: string, most: number): Promise<readonly LinkEvent[]>;
-  /** They have arrived. */
-  settle(vendor: string, arrived: readonly LinkEvent[]): Promise<void>;
-}
-
 interface Waiting {
   readonly link: string;
   readonly event: string;
@@ -81,17 +71,16 @@ const REPORTED_SECONDS = 90 * 86_400;
 const FIRST_WAIT_SECONDS = 30;
 const LONGEST_WAIT_SECONDS = 3600;
 const ROUNDS = 50;
-const SHARED = { rounds: ROUNDS, busy: "The event cannot be kept now" };
 
-/** @param limits tests pass smaller ones */
-export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: OutboxLimits = OUTBOX_LIMITS): Outbox {
+/** All methods throw OAuthError temporarily_unavailable. @param limits tests pass smaller ones */
+export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: OutboxLimits = OUTBOX_LIMITS) {
+  const shared = { records, rounds: ROUNDS, busy: "The event cannot be kept now" };
   const changeWaiting = async (
     vendor: string,
     decide: (waiting: readonly Waiting[]) => readonly Waiting[] | undefined,
   ): Promise<void> =>
     changeRecord(indexKey(vendor), {
-      ...SHARED,
-      records,
+      ...shared,
       decide: (data) => {
         const waiting = decide((data?.["waiting"] ?? []) as unknown as readonly Waiting[]);
         if (waiting === undefined) return { result: undefined };
@@ -101,7 +90,8 @@ export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: Ou
     });
 
   return {
-    keep: async (change) => {
+    /** Keeps an event, unless the same was kept before, or a link is back that was never reported dead. */
+    keep: async (change: LinkChange): Promise<void> => {
       const { user, vendor, type } = change;
       const link = hashOf([vendor, user]);
       const key: RecordKey = { kind: "link-event", id: link };
@@ -120,8 +110,7 @@ export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: Ou
       const reason = change.type === "link.dead" ? { reason: change.reason } : {};
       const seconds = type === "link.dead" ? REPORTED_SECONDS : limits.keptSeconds;
       await changeRecord(key, {
-        ...SHARED,
-        records,
+        ...shared,
         decide: (data) => {
           if (idOver(change, data) !== id) return { result: undefined };
           const grant = change.type === "link.dead" ? change.grant : (data?.["grant"] ?? "");
@@ -131,13 +120,14 @@ export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: Ou
       });
     },
 
-    claim: async (vendor, most) => {
-      const index = await records.get(indexKey(vendor));
+    /** @returns events that are due, at most so many; the next try of each is already set */
+    claim: async (vendor: string, most: number): Promise<readonly LinkEvent[]> => {
       const isDue = ({ due }: Waiting): boolean => due <= now();
-      if (!((index?.data["waiting"] ?? []) as unknown as readonly Waiting[]).some(isDue)) return [];
       let claimed: readonly Waiting[] = [];
       let dropped = 0;
       await changeWaiting(vendor, (listed) => {
+        [claimed, dropped] = [[], 0];
+        if (!listed.some(isDue)) return undefined;
         const young = listed.filter(({ at }) => at + limits.keptSeconds > now());
         dropped = listed.length - young.length;
         claimed = young.filter(isDue).slice(0, most);
@@ -148,7 +138,8 @@ export function createOutbox({ records, now, onDropped }: OutboxDeps, limits: Ou
       return events.filter((event) => event !== undefined);
     },
 
-    settle: async (vendor, arrived) => {
+    /** They have arrived. */
+    settle: async (vendor: string, arrived: readonly LinkEvent[]): Promise<void> => {
       const ids = new Set(arrived.map(({ id }) => id));
       if (ids.size > 0) await changeWaiting(vendor, (listed) => listed.filter(({ event }) => !ids.has(event)));
     },

@@ -52,17 +52,14 @@ const PREFLIGHT = emptyAnswer({
 });
 
 /** Public documents: every page may read them, and a refusal too, to know when to come again. */
-const PUBLIC: NonNullable<Route["cors"]> = {
+const PUBLIC: Cors = {
+  allows: () => true,
   headersFor: () => ({ "access-control-allow-origin": ANY_ORIGIN, "access-control-expose-headers": "Retry-After" }),
 };
 
 /** The route, open to every page: what it answers is public, and depends on nothing a browser adds. */
 export function readableByAll(route: Route): Route {
-  return {
-    ...route,
-    cors: PUBLIC,
-    otherMethods: (c, trace) => (asksBefore(c) ? PREFLIGHT : route.otherMethods?.(c, trace)),
-  };
+  return withCors(route, PUBLIC);
 }
 
 /** The route, open to pages of the origins that `cors` allows. */
@@ -74,11 +71,7 @@ export function withCors(route: Route, cors: Cors): Route {
   };
 }
 
-function isPreflight(c: Context, cors: Cors): boolean {
-  const origin = c.req.header("origin");
-  return asksBefore(c) && origin !== undefined && cors.allows(origin);
-}
-
-function asksBefore(c: Context): boolean {
-  return c.req.method === "OPTIONS" && c.req.header("access-control-request-method") !== undefined;
+function isPreflight({ req }: Context, cors: Cors): boolean {
+  if (req.method !== "OPTIONS" || req.header("access-control-request-method") === undefined) return false;
+  return cors.allows(req.header("origin") ?? "");
 }

@@ -35,32 +35,26 @@ export function errorPageWith(
   wayBack: WayBack = async () => undefined,
   look: ErrorPageLook = ENGLISH,
 ): (error: OAuthError, trace: Trace, route?: Pick<Route, "refused">) => Promise<Answer> {
+  const { texts, frame } = look;
   return async (error, trace, { refused } = {}) => {
+    const { flowId, referenceId } = trace;
     const link = refused?.back ?? (await wayBack(trace).catch(() => undefined));
-    return errorPage(error, trace, { link, title: refused?.title ?? look.texts.unfinished }, look);
-  };
-}
-
-function errorPage(
-  error: OAuthError,
-  { flowId, referenceId }: Trace,
-  { link, title: other }: { readonly link: BackLink | undefined; readonly title: string },
-  { texts, frame }: ErrorPageLook,
-): Answer {
-  const title = texts.titlesByReason[error.extras.reason ?? ""] ?? texts.titles[error.status] ?? other;
-  const about = error.extras.reason ?? error.code;
-  const instead = texts.insteadOfStartingAgain[about];
-  const again = instead ?? texts.startAgainByReason[about] ?? texts.startAgain;
-  const content = html`${describe(error, frame)}
+    const other = refused?.title ?? texts.unfinished;
+    const title = texts.titlesByReason[error.extras.reason ?? ""] ?? texts.titles[error.status] ?? other;
+    const about = error.extras.reason ?? error.code;
+    const instead = texts.insteadOfStartingAgain[about];
+    const again = instead ?? texts.startAgainByReason[about] ?? texts.startAgain;
+    const content = html`${describe(error, frame)}
 ${error.status === 503 && error.extras.retry === undefined ? html`<p>${texts.nothingLost}</p>` : undefined}
 ${link === undefined || instead !== undefined ? html`<p>${again}</p>` : undefined}
 ${link === undefined ? undefined : html`<p><a class="button" href="${link.href}">${link.label}</a></p>`}
 ${MAY_COME_BACK.has(about) ? html`<p>${texts.ifItComesBack}</p>` : undefined}
 <p class="quiet">${texts.error} <code>${error.code}</code>${reasonOf(error)}${labelled(texts.flow, flowId)}${labelled(texts.reference, referenceId)}</p>`;
-  const body = page(title, content, frame);
-  // A challenge would make the browser ask the user for a password.
-  if (error.status === 401) return pageAnswer(400, body, STYLE_HASH);
-  return pageAnswer(error.status, body, STYLE_HASH, errorHeaders(error));
+    const body = page(title, content, frame);
+    // A challenge would make the browser ask the user for a password.
+    if (error.status === 401) return pageAnswer(400, body, STYLE_HASH);
+    return pageAnswer(error.status, body, STYLE_HASH, errorHeaders(error));
+  };
 }
 
 /** The sentence that clients get too, which is English. */

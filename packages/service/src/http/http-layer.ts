@@ -289,8 +289,8 @@ function forOtherMethods({ otherMethods, ...route }: Route, allow: string): Rout
     ...route,
     handle: async (c, trace) => {
       const answer = await otherMethods?.(c, trace);
-      if (answer === undefined) throw methodNotAllowed(allow);
-      return answer;
+      if (answer !== undefined) return answer;
+      throw new OAuthError("method_not_allowed", "This path does not support this method", { allow });
     },
   };
 }
@@ -304,8 +304,4 @@ function nowhere(surface: Route["surface"]): Route {
       throw new OAuthError("not_found", "There is nothing at this path");
     },
   };
-}
-
-function methodNotAllowed(allow: string): OAuthError {
-  return new OAuthError("method_not_allowed", "This path does not support this method", { allow });
 }

@@ -32,10 +32,9 @@ export function quoteHeader(header = "none"): string {
 //= bar#RS-7
 export function requireOwnPage(site = "same-origin"): void {
   if (site === "same-origin" || site === "none") return;
-  const detail = "Sec-Fetch-Site says that another site posted the form";
   throw new OAuthError("invalid_request", "The form is not of this server", {
     reason: "foreign_form",
     status: 403,
-    detail,
+    detail: "Sec-Fetch-Site says that another site posted the form",
   });
 }

@@ -9,16 +9,18 @@ import { networkOf, plainAddress } from "./peer-network.ts";
 /** One address takes at most this part of the connections, so that it shuts no other out. */
 const PART_OF_ADDRESS = 4;
 
-export interface ShareOptions {
-  readonly maxConnections: number;
-  /** Its connections are those of many callers. */
-  readonly isTrustedProxy: (address: string) => boolean;
-}
-
-/** Ends a connection at once whose address has its share already. */
+/**
+ * Ends a connection at once whose address has its share already.
+ *
+ * @param isTrustedProxy its connections are those of many callers
+ */
 //= bar#HT-5
 //= bar#ST-8
-export function shareConnections(server: Server, { maxConnections, isTrustedProxy }: ShareOptions): void {
+export function shareConnections(
+  server: Server,
+  maxConnections: number,
+  isTrustedProxy: (address: string) => boolean,
+): void {
   const most = Math.ceil(maxConnections / PART_OF_ADDRESS);
   const open = new Map<string, number>();
   server.on("connection", (socket: Socket) => {
@@ -41,12 +43,7 @@ export function shareConnections(server: Server, { maxConnections, isTrustedProx
 }
 
 /** The connections that have sent no request yet. */
-export interface FreshConnections {
-  /** Call it with each request. */
-  requested(request: IncomingMessage): void;
-  /** Ends those that have sent nothing at all: Node counts them as busy. */
-  endSilent(): void;
-}
+export type FreshConnections = ReturnType<typeof trackFreshConnections>;
 
 /**
  * Ends a connection that has not sent the whole head of a request in time.
@@ -54,11 +51,7 @@ export interface FreshConnections {
  * @param end with what has arrived of a head: says so to the client
  */
 //= bar#HT-5
-export function trackFreshConnections(
-  server: Server,
-  firstRequestMs: number,
-  end: (socket: Socket) => void,
-): FreshConnections {
+export function trackFreshConnections(server: Server, firstRequestMs: number, end: (socket: Socket) => void) {
   const fresh = new Map<Socket, NodeJS.Timeout>();
   const forget = (socket: Socket): void => {
     clearTimeout(fresh.get(socket));
@@ -71,10 +64,12 @@ export function trackFreshConnections(
     socket.once("close", () => forget(socket));
   });
   return {
-    requested: ({ socket }) => {
+    /** Call it with each request. */
+    requested: ({ socket }: IncomingMessage): void => {
       if (fresh.size > 0) forget(socket);
     },
-    endSilent: () => {
+    /** Ends those that have sent nothing at all: Node counts them as busy. */
+    endSilent: (): void => {
       for (const socket of fresh.keys()) if (socket.bytesRead === 0) socket.destroy();
     },
   };

@@ -9,20 +9,15 @@ import { newTraceId, parseTraceparent } from "./traceparent.ts";
 
 const tracer = trace.getTracer("@oauth-broker/service");
 
-/** A request's id, and its span until it is answered. */
-export interface RequestSpan {
-  readonly traceId: string;
-  readonly span: Span;
-}
-
 /** What a span says when it ends; a member that is undefined is left out. */
 export type SpanFacts = Readonly<Record<string, string | number | undefined>>;
 
 /**
  * @param name method and route pattern; undefined: no span, only the id
  * @param traceparent the caller's header. If it is not valid the request starts a new trace
+ * @returns a request's id, and its span until it is answered
  */
-export function startRequestSpan(name: string | undefined, traceparent: string | undefined): RequestSpan {
+export function startRequestSpan(name: string | undefined, traceparent: string | undefined) {
   const parent = parseTraceparent(traceparent);
   const context =
     parent === undefined

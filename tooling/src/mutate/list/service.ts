@@ -43,7 +43,7 @@ export const SERVICE_DEFENCES: Defences = {
       '"access-control-max-age": "600",{+\n  "access-control-allow-credentials": "true",+}',
     "Null on the list matches nothing": "new Set(allowed[-.filter(isSerializedOrigin)-])",
     "A preflight of an origin that is not on the list gets no permission":
-      'origin !== undefined && [-cors.allows(origin-]{+(cors.allows(origin) || origin !== ""+});',
+      'return [-cors.allows(req.header("origin") ?? "")-]{+req.header("origin") !== undefined+};',
   },
   "http/http-layer.ts": {
     "cors, origins: A page on the list may read errors too":
