@@ -57,11 +57,8 @@ export function readTokenStoreSettings(
   environment: Environment = process.env,
 ): TokenStoreSettings {
   const value = (name: string): string | undefined => (environment[name] === "" ? undefined : environment[name]);
-  const [table, region, keyId] = [
-    value("DB_TABLE_NAME"),
-    value("DB_TABLE_REGION"),
-    value("TOKEN_ENCRYPTION_KMS_KEY_ID"),
-  ];
+  const [table, region] = [value("DB_TABLE_NAME"), value("DB_TABLE_REGION")];
+  const keyId = value("TOKEN_ENCRYPTION_KMS_KEY_ID");
   // A table may have older readers. A local file has none, and a key file beside it costs nothing.
   const fallback = table === undefined ? "encrypted" : "bridge";
   const mode = allOrThrow([

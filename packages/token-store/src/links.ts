@@ -2,8 +2,8 @@
  * Users' links over token records: what ends one, what a page shows of it, and who has which. Each
  * decision is one conditional write; a link version fences out what began before.
  */
-import { type Clock, defined, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
-import type { Attributes, Row, RowKey, TokenRows } from "./storage/token-rows.ts";
+import { defined, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
+import type { Attributes, Row, RowKey } from "./storage/token-rows.ts";
 import { holdsTokens, isForeign, PLAIN_DETAILS, signInAttributes, signInOf } from "./tokens/link-attributes.ts";
 import {
   endAttributes,
@@ -23,7 +23,7 @@ import {
   sealedName,
   statusOf,
 } from "./tokens/token-attributes.ts";
-import type { CurrentRecord, TokenRecords } from "./tokens/token-records.ts";
+import type { CurrentRecord, TokenRecords, TokenRecordsOptions } from "./tokens/token-records.ts";
 import type { LinkDetails, SignIn, StoredTokens, TokenKey, TokenSet, TokenStatus } from "./tokens/tokens.ts";
 import { untilUnchanged } from "./tokens/tries.ts";
 
@@ -105,15 +105,10 @@ export interface Links {
 /** A link's version outlives every flow and page that was shown an earlier one. */
 const ENDED_SECONDS = 3600;
 
-export function createLinks({
-  records,
-  rows,
-  now,
-}: {
-  readonly records: TokenRecords;
-  readonly rows: TokenRows;
-  readonly now: Clock;
-}): Links {
+export function createLinks(
+  deps: Pick<TokenRecordsOptions, "rows" | "now"> & { readonly records: TokenRecords },
+): Links {
+  const { records, rows, now } = deps;
   const attributesOf = async (rowKey: RowKey): Promise<Attributes> => (await rows.get(rowKey))?.attributes ?? {};
 
   /** With one vendor: no version to raise, and nothing to end if there is no link. */
@@ -153,7 +148,7 @@ export function createLinks({
         if (current === undefined || current.stored.status === "revoked") return false;
         const { row, stored } = current;
         const link = change(stored.tokens.link, linkVersionOf(row.attributes, now()));
-        return link === undefined || (await records.redescribe(current, link)) !== undefined ? true : "changed";
+        return link === undefined || (await records.reseal(current, { link })) !== undefined ? true : "changed";
       }),
     //= bar#RV-1
     endLink: (key, over) => {
@@ -239,9 +234,9 @@ function isOfAnother(vendor: string, made: SignIn | undefined, present: SignIn |
 
 async function readOrUnreadable(
   key: TokenKey,
-  records: Pick<TokenRecords, "read">,
+  { read }: TokenRecords,
 ): Promise<CurrentRecord | "unreadable" | undefined> {
-  return records.read(key).catch((error: unknown) => {
+  return read(key).catch((error: unknown) => {
     if (error instanceof OAuthError && error.extras.reason === "token_unreadable") return "unreadable";
     throw error;
   });

@@ -7,7 +7,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import type { DataKeys } from "../keys/data-keys.ts";
 import type { Row, TokenRows } from "../storage/token-rows.ts";
-import type { CurrentRecord, RecordEvent, TokenRecords } from "../tokens/token-records.ts";
+import type { RecordEvent } from "../tokens/token-records.ts";
 import type { TokenKey } from "../tokens/tokens.ts";
 import type { Checkpoint, Standing } from "./checkpoint.ts";
 import { isUnreadable, type KnownRow, knownRow } from "./row-kinds.ts";
@@ -138,28 +138,21 @@ export function resultOf({ ended, standing }: PassesOutcome, isLeft = false): Pi
   };
 }
 
-interface RecordRead {
-  /**
-   * `unreadable`: it does not open. `refused`: it cannot be sealed, because its tokens are longer
-   * than a row allows. `in_use`: it could not be written, because it had changed at every attempt.
-   */
-  readonly record: CurrentRecord | "unreadable" | "refused" | "in_use" | undefined;
-  readonly found: ReadonlySet<RecordEvent["name"]>;
-  readonly records: TokenRecords;
-}
-
 /**
  * Reads the record, which seals what must be sealed.
  *
  * @param row as just scanned, which saves a read. Every write is conditional on it, and when it has
  *   changed, the row is read again
+ * @returns instead of the record `unreadable`: it does not open; `refused`: it cannot be sealed,
+ *   because its tokens are longer than a row allows; `in_use`: it could not be written, because it
+ *   had changed at every attempt
  */
 export async function readRecord(
   key: TokenKey,
   row: Row | undefined,
   { recordsFor, rows }: Pick<CommandDeps, "recordsFor" | "rows">,
   retry: Retry,
-): Promise<RecordRead> {
+) {
   let scanned = row;
   const get: TokenRows["get"] = async (asked) => {
     const known = scanned;
@@ -168,7 +161,7 @@ export async function readRecord(
   };
   const found = new Set<RecordEvent["name"]>();
   const records = recordsFor({ ...rows, get }, ({ name }) => void found.add(name));
-  const record = await retry(() => records.read(key)).catch((error: unknown) => {
+  const record = await retry(() => records.read(key)).catch((error: unknown): "in_use" | "refused" | "unreadable" => {
     if (isInUse(error)) return "in_use";
     if (isRefused(error)) return "refused";
     if (isUnreadable(error)) return "unreadable";

@@ -45,11 +45,7 @@ const STEADY_MS = 1000;
 /** Rows that were requested belong to the result, not to the progress. */
 type Shown = Exclude<Report, { readonly event: "row" }>;
 
-export interface Progress {
-  show(report: Shown): void;
-  /** Ends the bar's line. */
-  end(): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 export interface ProgressOptions {
   /** `bar` writes to a terminal, `lines` one JSON object per line. */
@@ -59,7 +55,7 @@ export interface ProgressOptions {
   readonly elapsedMs: () => number;
 }
 
-export function createProgress({ style, write, columns, elapsedMs }: ProgressOptions): Progress {
+export function createProgress({ style, write, columns, elapsedMs }: ProgressOptions) {
   let shownAt = Number.NEGATIVE_INFINITY;
   let shownPass: number | undefined;
   let began: { readonly at: number; readonly done: number } | undefined;
@@ -71,11 +67,12 @@ export function createProgress({ style, write, columns, elapsedMs }: ProgressOpt
   };
 
   return {
-    show: (report) => {
+    show: (report: Shown): void => {
       const now = elapsedMs();
       if (report.event === "waiting") {
         clear();
-        write(`${style === "bar" ? waitingText(report) : JSON.stringify(report)}\n`);
+        const { reason, detail, seconds } = report;
+        write(`${style === "bar" ? `waiting ${seconds} s (${reason}): ${detail}` : JSON.stringify(report)}\n`);
         return;
       }
       const isNewPass = report.pass !== shownPass;
@@ -93,7 +90,8 @@ export function createProgress({ style, write, columns, elapsedMs }: ProgressOpt
       write(`\r\u001B[2K${bar(report, speed).slice(0, Math.max(1, columns - 1))}`);
       isDrawn = true;
     },
-    end: () => {
+    /** Ends the bar's line. */
+    end: (): void => {
       if (isDrawn) write("\n");
       isDrawn = false;
     },
@@ -137,10 +135,6 @@ function bar({ command, pass, done, total, counts }: ProgressReport, speed: Spee
       count > 0 ? [`${name.replaceAll("_", " ")} ${number(count)}`] : [],
     ),
   ].join("  ");
-}
-
-function waitingText({ reason, detail, seconds }: Extract<Report, { event: "waiting" }>): string {
-  return `waiting ${seconds} s (${reason}): ${detail}`;
 }
 
 function number(value: number): string {

@@ -138,7 +138,7 @@ function stripRows(issuers: Options["issuers"], { retry, works }: Pace, deps: Wr
       if (isBare(record)) return STRIPPED;
       // The same write removes the copy; undefined if the row has changed.
       // oxlint-disable-next-line no-await-in-loop
-      if ((await retry(() => records.reseal(record, "encrypted"))) !== undefined) return STRIPPED;
+      if ((await retry(() => records.reseal(record, { mark: "encrypted" }))) !== undefined) return STRIPPED;
     }
     return IN_USE;
   };

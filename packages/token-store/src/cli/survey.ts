@@ -37,12 +37,8 @@ export async function survey(
   return ended ? tally : undefined;
 }
 
-export type Counts = Readonly<Record<RowKind, number>> & {
-  readonly rows: number;
-  /** For all kinds: rows in which a reader of the table can read a token. */
-  readonly shows_plaintext: number;
-  readonly marked_encrypted: number;
-};
+/** `shows_plaintext`: rows of any kind in which a reader of the table can read a token. */
+export type Counts = Readonly<Record<RowKind | "rows" | "shows_plaintext" | "marked_encrypted", number>>;
 
 export type Tally = ReturnType<typeof createTally>;
 

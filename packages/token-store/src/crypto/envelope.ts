@@ -13,7 +13,7 @@ import { hkdfSha256 } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../errors.ts";
 import { decryptRaw, encryptRaw, freshIv, IV_BYTES, KEY_BYTES, TAG_BYTES } from "./aes-gcm.ts";
 import { associatedData, decodeCanonical, utf8 } from "./encoding.ts";
-import { COMMITMENT_BYTES, deriveSubkeys, requireCommitment, type Subkeys } from "./key-commitment.ts";
+import { COMMITMENT_BYTES, deriveSubkeys, requireCommitment } from "./key-commitment.ts";
 
 const VERSION = 1;
 const IV_AT = 1 + COMMITMENT_BYTES;
@@ -39,10 +39,29 @@ export interface Envelopes {
  * @throws TokenStoreError key_invalid; its methods as `seal` and `open`
  */
 export function envelopesUnder(key: Buffer): Envelopes {
-  const subkeys = deriveSubkeys(key);
+  const { commitment, encryption } = deriveSubkeys(key);
   return {
-    seal: (plaintext, context) => sealWith(subkeys, plaintext, context),
-    open: (sealed, context) => openWith(() => subkeys, sealed, context),
+    seal: (plaintext, context) => {
+      const bytes = typeof plaintext === "string" ? utf8(plaintext) : plaintext;
+      //= bar#TS-16
+      if (bytes.length > MAX_PLAINTEXT_BYTES)
+        throw new TokenStoreError("too_large", { detail: `${bytes.length} bytes` });
+      const iv = freshIv();
+      const sealed = encryptRaw(encryption, iv, bytes, associatedData(VERSION, context));
+      return Buffer.concat([Buffer.of(VERSION), commitment, iv, sealed]).toString("base64url");
+    },
+    open: (sealed, context) => {
+      if (sealed.length > MAX_SEALED_LENGTH) {
+        throw new TokenStoreError("too_large", { detail: `${sealed.length} characters` });
+      }
+      const bytes = decodeCanonical(sealed);
+      if (bytes.length === 0) throw new TokenStoreError("unreadable");
+      if (bytes[0] !== VERSION) throw new TokenStoreError("format_unknown");
+      if (bytes.length < OVERHEAD_BYTES) throw new TokenStoreError("unreadable");
+      requireCommitment(commitment, bytes.subarray(1, IV_AT));
+      const iv = bytes.subarray(IV_AT, CIPHERTEXT_AT);
+      return decryptRaw(encryption, iv, bytes.subarray(CIPHERTEXT_AT), associatedData(VERSION, context));
+    },
   };
 }
 
@@ -57,7 +76,7 @@ export function envelopesUnder(key: Buffer): Envelopes {
  * @throws TokenStoreError key_invalid, input_invalid, too_large
  */
 export function seal(key: Buffer, plaintext: string | Buffer, context: readonly string[]): string {
-  return sealWith(deriveSubkeys(key), plaintext, context);
+  return envelopesUnder(key).seal(plaintext, context);
 }
 
 /**
@@ -68,31 +87,7 @@ export function seal(key: Buffer, plaintext: string | Buffer, context: readonly 
  *   too_large, key_invalid, input_invalid
  */
 export function open(key: Buffer, sealed: string, context: readonly string[]): Buffer {
-  return openWith(() => deriveSubkeys(key), sealed, context);
-}
-
-function sealWith({ commitment, encryption }: Subkeys, plaintext: string | Buffer, context: readonly string[]): string {
-  const bytes = typeof plaintext === "string" ? utf8(plaintext) : plaintext;
-  //= bar#TS-16
-  if (bytes.length > MAX_PLAINTEXT_BYTES) throw new TokenStoreError("too_large", { detail: `${bytes.length} bytes` });
-  const iv = freshIv();
-  const sealed = encryptRaw(encryption, iv, bytes, associatedData(VERSION, context));
-  return Buffer.concat([Buffer.of(VERSION), commitment, iv, sealed]).toString("base64url");
-}
-
-/** @param subkeys called only when the value has the format of an envelope */
-function openWith(subkeys: () => Subkeys, sealed: string, context: readonly string[]): Buffer {
-  if (sealed.length > MAX_SEALED_LENGTH) {
-    throw new TokenStoreError("too_large", { detail: `${sealed.length} characters` });
-  }
-  const bytes = decodeCanonical(sealed);
-  if (bytes.length === 0) throw new TokenStoreError("unreadable");
-  if (bytes[0] !== VERSION) throw new TokenStoreError("format_unknown");
-  if (bytes.length < OVERHEAD_BYTES) throw new TokenStoreError("unreadable");
-  const { commitment, encryption } = subkeys();
-  requireCommitment(commitment, bytes.subarray(1, IV_AT));
-  const iv = bytes.subarray(IV_AT, CIPHERTEXT_AT);
-  return decryptRaw(encryption, iv, bytes.subarray(CIPHERTEXT_AT), associatedData(VERSION, context));
+  return envelopesUnder(key).open(sealed, context);
 }
 
 /**

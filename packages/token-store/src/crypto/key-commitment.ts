@@ -12,21 +12,16 @@ export const COMMITMENT_BYTES = 32;
 
 const INFO = Buffer.from("oauth-broker envelope 1: commitment, key\x01");
 
-export interface Subkeys {
-  /** 32 bytes beside the ciphertext. Reveals only whether two keys are the same. */
-  readonly commitment: Buffer;
-  /** 32 bytes for AES. */
-  readonly encryption: Buffer;
-}
-
 /**
  * One HMAC-SHA-512, its 64 bytes cut in two: the expand step of HKDF with a single block. The
  * extract step is left out, as rfc5869#3.3 allows, because the key is already 32 uniformly random
  * bytes.
  *
+ * @returns 32 bytes beside the ciphertext, which reveal only whether two keys are the same, and 32
+ *   bytes for AES
  * @throws TokenStoreError key_invalid unless the key has 32 bytes
  */
-export function deriveSubkeys(key: Buffer): Subkeys {
+export function deriveSubkeys(key: Buffer): { readonly commitment: Buffer; readonly encryption: Buffer } {
   requireKey(key);
   const block = hmac("sha512", key, INFO);
   return { commitment: block.subarray(0, COMMITMENT_BYTES), encryption: block.subarray(COMMITMENT_BYTES) };

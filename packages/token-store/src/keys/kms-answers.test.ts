@@ -104,12 +104,8 @@ describe("an answer of KMS", () => {
 describe("a table writer", () => {
   /** An attacker who knows the data key, and so can bind it to any place. */
   const smuggled = (arn: string): string => {
-    const key = parseKeyArn(arn)!;
-    return encodeWrapped({
-      key,
-      blob: BLOB,
-      binding: bindingOf(DATA_KEY, { arn, blob: BLOB, context: CONTEXT }),
-    });
+    const made = { key: parseKeyArn(arn)!, blob: BLOB };
+    return encodeWrapped({ ...made, binding: bindingOf(DATA_KEY, made, CONTEXT) });
   };
 
   it("cannot have a data key of the attacker's account opened: KMS is not even asked", async () => {

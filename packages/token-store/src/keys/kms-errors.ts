@@ -85,16 +85,6 @@ export function kmsError(
   { atStart = false } = {},
 ): OAuthError | TokenStoreError {
   if (error instanceof OAuthError || error instanceof TokenStoreError) return error;
-  const { kind, detail } = failureOf(error, operation, key);
-  if (atStart && kind === "refused") return new TokenStoreError("key_service_refused", { detail });
-  return !atStart && kind === "unreadable" ? new TokenStoreError("unreadable", { detail }) : kmsUnavailable(detail);
-}
-
-function failureOf(
-  error: unknown,
-  operation: KmsOperation,
-  key: string,
-): { readonly kind: Kind; readonly detail: string } {
   // Only fields that are names. Messages and bodies are not copied.
   const { name, code, $metadata } = error instanceof Error ? (error as Failure) : {};
   const named = plain(name) ?? "unknown";
@@ -102,7 +92,9 @@ function failureOf(
   const [kind, remedy] = FAILURES[named] ?? ["outage", ODD];
   const request = requestId === undefined ? undefined : `request ${requestId}`;
   const facts = [`${operation} with ${key}`, named, plain(code), request];
-  return { kind, detail: `${facts.filter((fact) => fact !== undefined).join(", ")}: ${remedy}` };
+  const detail = `${facts.filter((fact) => fact !== undefined).join(", ")}: ${remedy}`;
+  if (atStart && kind === "refused") return new TokenStoreError("key_service_refused", { detail });
+  return !atStart && kind === "unreadable" ? new TokenStoreError("unreadable", { detail }) : kmsUnavailable(detail);
 }
 
 type Failure = Error & { readonly code?: unknown; readonly $metadata?: { readonly requestId?: unknown } };

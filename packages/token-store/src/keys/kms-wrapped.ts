@@ -26,8 +26,10 @@ const LONGEST_HEAD = Math.ceil(((ARN_AT + 255) * 4) / 3);
 const LONGEST_WRAPPED = Math.ceil(((ARN_AT + 255 + BINDING_BYTES + LONGEST_BLOB_BYTES) * 4) / 3);
 
 export interface WrappedKey {
+  /** The KMS key that wrapped it. */
   readonly key: KeyArn;
   readonly binding: Buffer;
+  /** KMS's CiphertextBlob. */
   readonly blob: Buffer;
 }
 
@@ -67,19 +69,15 @@ export function parseWrapped(wrapped: string): WrappedKey {
 
 const INFO = "oauth-broker KMS data key 1: binding";
 
-interface BoundTo {
-  /** The ARN of the KMS key that wrapped it. */
-  readonly arn: string;
-  /** KMS's CiphertextBlob. */
-  readonly blob: Buffer;
-  readonly context: KeyContext;
-}
-
 /**
  * HMAC-SHA-256 under a key derived from the data key; over lengths and parts, the context sorted by
  * name. It commits to the data key, and reveals nothing of it.
  */
-export function bindingOf(dataKey: Buffer, { arn, blob, context }: BoundTo): Buffer {
+export function bindingOf(
+  dataKey: Buffer,
+  { key: { arn }, blob }: Pick<WrappedKey, "key" | "blob">,
+  context: KeyContext,
+): Buffer {
   const members = Object.keys(context)
     .toSorted()
     .flatMap((name) => [name, context[name] ?? ""]);

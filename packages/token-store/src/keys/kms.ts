@@ -4,19 +4,11 @@
  * nothing else, as the task role permits. Hot paths use it through data-keys.ts; the broker wraps
  * its keyset with it directly.
  */
-import { createSharedCalls, defined } from "@oauth-broker/oauth-core";
+import { createSharedCalls, defined, type KeyContext, type KeyWrapper } from "@oauth-broker/oauth-core";
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
-import type { KeyContext, KeyWrapper } from "@oauth-broker/oauth-core";
 import { KEY_BYTES } from "../crypto/aes-gcm.ts";
 import { TokenStoreError } from "../errors.ts";
-import {
-  bindingOf,
-  encodeWrapped,
-  keyOfWrapped,
-  parseWrapped,
-  requireBinding,
-  type WrappedKey,
-} from "./kms-wrapped.ts";
+import { bindingOf, encodeWrapped, keyOfWrapped, parseWrapped, requireBinding } from "./kms-wrapped.ts";
 import { kmsError, type KmsOperation, kmsUnavailable } from "./kms-errors.ts";
 import {
   isOwnedBy,
@@ -79,10 +71,7 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
   /** The KMS key of the newest data key: the alias target, as far as this process knows. */
   let newest: KeyArn | undefined;
 
-  const generate = async (
-    context: KeyContext,
-    atStart = false,
-  ): Promise<Pick<WrappedKey, "key" | "blob"> & { readonly dataKey: Buffer }> => {
+  const generate = async (context: KeyContext, atStart = false) => {
     const command = new GenerateDataKeyCommand({ KeyId: keyId, KeySpec: "AES_256", EncryptionContext: { ...context } });
     const asked = ["GenerateDataKey", keyId, { atStart }] as const;
     const answer = await withinDeadline(deadlineMs, asked, (abortSignal) => client.send(command, { abortSignal }));
@@ -92,7 +81,7 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
     // A key that `unwrap` would refuse must not be used for sealing.
     if (dataKey === undefined || key === undefined || blob.length === 0 || !isOwnedBy(key, owner ?? key)) {
       throw kmsUnavailable(
-        `GenerateDataKey with ${keyId} answered no data key of ${KEY_BYTES} bytes under one of our keys`,
+        `GenerateDataKey with ${keyId} gave no data key of ${KEY_BYTES} bytes under one of our keys`,
       );
     }
     owner ??= key;
@@ -107,29 +96,24 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
     return key;
   };
 
-  /**
-   * The account of the configured key. When the key is named without it, finding it costs one data
-   * key, once.
-   */
-  const learnOwner = (context: KeyContext): Promise<KeyOwner> => learning.run("", () => makeAndDiscard(context));
-
   return {
     newDataKey: async (context) => {
       const { dataKey, key, blob } = await generate(context);
-      const binding = bindingOf(dataKey, { arn: key.arn, blob, context });
+      const binding = bindingOf(dataKey, { key, blob }, context);
       return { dataKey, wrapped: encodeWrapped({ key, binding, blob }) };
     },
 
     unwrap: async (wrapped, context) => {
       const { key, binding, blob } = parseWrapped(wrapped);
-      requireTrustedKey(key, owner ?? (await learnOwner(context)));
+      // When the configured key is named without its account, finding it costs one data key, once.
+      requireTrustedKey(key, owner ?? (await learning.run("", () => makeAndDiscard(context))));
       const pinned = keyArnIn(region, key);
       const command = new DecryptCommand({ KeyId: pinned, CiphertextBlob: blob, EncryptionContext: { ...context } });
       const asked = ["Decrypt", pinned] as const;
       const answer = await withinDeadline(deadlineMs, asked, (abortSignal) => client.send(command, { abortSignal }));
       const dataKey = takeKey(answer.Plaintext);
       if (dataKey === undefined || answer.KeyId !== pinned) throw new TokenStoreError("unreadable");
-      requireBinding(binding, bindingOf(dataKey, { arn: key.arn, blob, context }));
+      requireBinding(binding, bindingOf(dataKey, { key, blob }, context));
       return dataKey;
     },
 

@@ -17,8 +17,8 @@ describe("with a defence off", () => {
       Buffer.alloc(100, 7),
       Buffer.alloc(32, 5),
     ];
-    const binding = wrappings.bindingOf(dataKey, { arn, blob, context: CONTEXT });
-    const wrapped = wrappings.encodeWrapped({ key: keyIds.parseKeyArn(arn)!, blob, binding });
+    const made = { key: keyIds.parseKeyArn(arn)!, blob };
+    const wrapped = wrappings.encodeWrapped({ ...made, binding: wrappings.bindingOf(dataKey, made, CONTEXT) });
     // A role that may decrypt with any key, and a key policy in the other account that lets it.
     const scripted = await startScriptedKms(() => ({ body: { KeyId: arn, Plaintext: dataKey.toString("base64") } }));
     onTestFinished(scripted.close);

@@ -12,13 +12,16 @@
  * A row without ciphertext fails closed: an older build may have written it, or an attacker who can
  * write the table.
  */
+import { TokenStoreError } from "../errors.ts";
 import type { Mode } from "../tokens/mode.ts";
+
+const PLAINTEXT_ONLY = "plaintext only, which mode encrypted does not read";
 
 export const encrypted: Mode = {
   name: "encrypted",
   choose({ sealed, copy }) {
     //= bar#TS-7
-    if (sealed === undefined) return { refused: "plaintext_only" };
+    if (sealed === undefined) throw new TokenStoreError("unreadable", { detail: PLAINTEXT_ONLY });
     return { tokens: sealed, reseal: false, ...(copy === undefined ? {} : { finding: "copy_ignored" }) };
   },
   writesCopy: () => false,

@@ -11,19 +11,16 @@ const ROW = { pk: "TOKEN_STORE", sk: "OLDER_READERS" };
 export const DECLARED_SECONDS = 1800;
 const RENEW_SECONDS = 600;
 
+interface Deps {
+  readonly rows: TokenRows;
+  readonly now: Clock;
+}
+
 /**
  * @returns `declared` resolves when the first declaration is written or has failed: a store that is
  *   down does not stop the process
  */
-export function declareOlderReaders({
-  rows,
-  now,
-  timer,
-}: {
-  readonly rows: TokenRows;
-  readonly now: Clock;
-  readonly timer: Timer;
-}) {
+export function declareOlderReaders({ rows, now, timer }: Deps & { readonly timer: Timer }) {
   let stop = (): void => undefined;
   const declare = async (): Promise<void> => {
     const until = now() + DECLARED_SECONDS;
@@ -34,13 +31,7 @@ export function declareOlderReaders({
 }
 
 /** @returns until when, if a server has declared older readers and may still be running */
-export async function olderReadersUntil({
-  rows,
-  now,
-}: {
-  readonly rows: TokenRows;
-  readonly now: Clock;
-}): Promise<EpochSeconds | undefined> {
+export async function olderReadersUntil({ rows, now }: Deps): Promise<EpochSeconds | undefined> {
   const until = (await rows.get(ROW))?.attributes["until"];
   return typeof until === "number" && until > now() ? until : undefined;
 }

@@ -9,6 +9,7 @@ import { type Attempt, type Outcome, type RefreshCall, type RefreshContext, acti
 import { type Orphans, type PendingCommit, type PendingDeps, writePending } from "./orphans.ts";
 import { giveBack, isStolen } from "./lease.ts";
 import type { CurrentRecord, SealedChange } from "../tokens/token-records.ts";
+import type { Previous } from "../tokens/token-sealing.ts";
 import type { StoredTokens, TokenSet } from "../tokens/tokens.ts";
 
 export interface CommitDeps extends RefreshContext, PendingDeps {
@@ -42,26 +43,19 @@ export async function commitAnswer(
       throw cannotBeStored(error);
     },
   );
-  const done = (): Outcome => {
-    onEvent({ name: "refreshed", vendor, attemptId, version: stored.version });
-    return stored;
-  };
   const ofConflict = () => afterConflict(attempt, tokens, pending.change, call, deps);
-  switch (result) {
-    case "written":
-      return done();
-    case "conflict": {
-      const outcome = await ofConflict();
-      return outcome === "own" ? done() : outcome;
-    }
-    case "unavailable":
-      //= bar#8.2-6
-      void orphans.adopt(pending, async () => ((await ofConflict()) === "own" ? "written" : "superseded"));
-      onEvent({ name: "refresh_orphaned", vendor, attemptId, journaled: pending.journaled === true });
-      throw new OAuthError("temporarily_unavailable", "The refreshed tokens could not be stored yet", {
-        reason: "store_unavailable",
-      });
+  if (result === "unavailable") {
+    //= bar#8.2-6
+    void orphans.adopt(pending, async () => ((await ofConflict()) === "own" ? "written" : "superseded"));
+    onEvent({ name: "refresh_orphaned", vendor, attemptId, journaled: pending.journaled === true });
+    throw new OAuthError("temporarily_unavailable", "The refreshed tokens could not be stored yet", {
+      reason: "store_unavailable",
+    });
   }
+  const outcome = result === "written" ? "own" : await ofConflict();
+  if (outcome !== "own") return outcome;
+  onEvent({ name: "refreshed", vendor, attemptId, version: stored.version });
+  return stored;
 }
 
 /** Members that the response leaves out are carried over. */
@@ -79,11 +73,7 @@ function carriedOver(old: TokenSet, sent: Secret, answer: TokenSet): TokenSet {
 
 /** The replaced refresh token, for as long as a vendor might still accept it. */
 //= bar#RF-3
-function previousOf(
-  sent: Secret,
-  { refreshToken }: TokenSet,
-  { now, times }: Pick<CommitDeps, "now" | "times">,
-): { readonly refreshToken: Secret; readonly until: number } | undefined {
+function previousOf(sent: Secret, { refreshToken }: TokenSet, { now, times }: RefreshContext): Previous | undefined {
   const isReplaced = refreshToken?.reveal() !== sent.reveal();
   return isReplaced ? { refreshToken: sent, until: now() + times.previousSeconds } : undefined;
 }

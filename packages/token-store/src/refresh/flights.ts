@@ -2,8 +2,8 @@
  * One refresh of a record at a time in this process; all other callers that need it share the
  * result.
  */
-import { type Clock, createExpiringMap, createSharedCalls } from "@oauth-broker/oauth-core";
-import type { RefreshTimes } from "./times.ts";
+import { createExpiringMap, createSharedCalls } from "@oauth-broker/oauth-core";
+import type { RefreshContext } from "./context.ts";
 import { rowId, type RowKey } from "../storage/token-rows.ts";
 
 export type Flights<T> = ReturnType<typeof createFlights<T>>;
@@ -11,13 +11,7 @@ export type Flights<T> = ReturnType<typeof createFlights<T>>;
 /** Records whose refresh ahead of time failed; any more are not remembered. */
 const MAX_PAUSED = 10_000;
 
-export function createFlights<T>({
-  now,
-  times,
-}: {
-  readonly now: Clock;
-  readonly times: Pick<RefreshTimes, "aheadPauseSeconds">;
-}) {
+export function createFlights<T>({ now, times }: Pick<RefreshContext, "now" | "times">) {
   const joined = createSharedCalls<T>();
   const aheads = new Set<string>();
   const paused = createExpiringMap<true>(MAX_PAUSED, now);

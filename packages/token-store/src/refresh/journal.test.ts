@@ -18,7 +18,7 @@ let journal: Journal;
 beforeEach(() => {
   folder = join(temporaryFolder(), "made", "journal");
   events = [];
-  journal = createJournal({ folder, onEvent: (event) => void events.push(event) });
+  journal = createJournal(folder, (event) => void events.push(event));
 });
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -99,7 +99,7 @@ describe("the journal", () => {
 
   it("reports the path it cannot write or read", async () => {
     const path = "/dev/null/journal";
-    const impossible = createJournal({ folder: path, onEvent: (event) => void events.push(event) });
+    const impossible = createJournal(path, (event) => void events.push(event));
     expect(await impossible.write(ID, CHANGE)).toBe(false);
     expect(await impossible.entries()).toEqual([]);
     await impossible.remove(ID);

@@ -6,6 +6,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { makeFolder } from "@oauth-broker/oauth-core";
+import { requireChange, requireRowKey } from "../storage/row-rules.ts";
 import { writeWhole } from "../storage/write-whole.ts";
 import type { SealedChange } from "../tokens/token-records.ts";
 
@@ -27,29 +28,16 @@ export interface JournalEvent {
   readonly path: string;
 }
 
-export interface Journal {
-  /** @returns false when it could not be written, which is also reported */
-  write(attemptId: string, change: SealedChange): Promise<boolean>;
-  remove(attemptId: string): Promise<void>;
-  /** All readable entries, of any process. */
-  entries(): Promise<readonly JournalEntry[]>;
+export type Journal = ReturnType<typeof createJournal>;
+
+/** @param folder created when first needed, accessible to this user alone */
+export function createJournal(folder: string, onEvent: (event: JournalEvent) => void) {
+  const path = resolve(folder);
   /**
    * @returns undefined when the file is missing, or is not an entry: its response is lost
    * @throws Error when the file exists and cannot be read; both are reported
    */
-  find(attemptId: string): Promise<JournalEntry | undefined>;
-}
-
-/** @param options.folder created when first needed, accessible to this user alone */
-export function createJournal({
-  folder,
-  onEvent,
-}: {
-  readonly folder: string;
-  readonly onEvent: (event: JournalEvent) => void;
-}): Journal {
-  const path = resolve(folder);
-  const find: Journal["find"] = async (attemptId) => {
+  const find = async (attemptId: string): Promise<JournalEntry | undefined> => {
     const name = `${attemptId}.json`;
     // The id may come from a row.
     //= bar#TS-3
@@ -70,7 +58,8 @@ export function createJournal({
     }
   };
   return {
-    write: async (attemptId, change) => {
+    /** @returns false when it could not be written, which is also reported */
+    write: async (attemptId: string, change: SealedChange): Promise<boolean> => {
       try {
         makeFolder(path, { mode: 0o700 });
         await writeWhole(join(path, `${attemptId}.json`), toText(change));
@@ -80,12 +69,13 @@ export function createJournal({
         return false;
       }
     },
-    remove: async (attemptId) => {
+    remove: async (attemptId: string): Promise<void> => {
       // A file that stays does no harm: its conditions no longer hold.
       const file = join(path, `${attemptId}.json`);
       await rm(file, { force: true }).catch(() => onEvent({ name: "journal_failed", path: file }));
     },
-    entries: async () => {
+    /** All readable entries, of any process. */
+    entries: async (): Promise<readonly JournalEntry[]> => {
       const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "ENOENT") onEvent({ name: "journal_unreadable", path });
         return [];
@@ -112,29 +102,17 @@ function toText({ key, change, expected }: SealedChange): string {
 
 /** @throws Error for anything `toText` did not make */
 function fromText(text: string): SealedChange {
-  const { format, key, change, expected } = JSON.parse(text) as Record<string, unknown>;
-  const { pk, sk } = fields(key);
-  const { set, remove = [] } = fields(change);
-  const isKey = typeof pk === "string" && typeof sk === "string";
-  const isList = Array.isArray(remove) && remove.every((name) => typeof name === "string");
-  if (format !== FORMAT || !isKey || !isList) throw new Error("not a journal file");
-  const conditions = Object.entries(fields(expected)).map(
-    ([name, value]) => [name, value === null ? undefined : attribute(value)] as const,
-  );
-  const attributes = Object.entries(fields(set)).map(([name, value]) => [name, attribute(value)] as const);
-  return {
-    key: { pk, sk },
-    change: { set: Object.fromEntries(attributes), remove },
-    expected: Object.fromEntries(conditions),
-  };
+  const { format, key, change, expected } = JSON.parse(text) as SealedChange & { readonly format: unknown };
+  const { set, remove = [] } = change;
+  const isWhole = isRecord(set) && isRecord(expected) && remove.every((name) => typeof name === "string");
+  if (format !== FORMAT || !isWhole) throw new Error("not a journal file");
+  const conditions = Object.entries(expected).map(([name, value]) => [name, value ?? undefined] as const);
+  const sealed = { key, change: { set, remove }, expected: Object.fromEntries(conditions) };
+  requireRowKey(sealed.key);
+  requireChange(sealed.change, sealed.expected);
+  return sealed;
 }
 
-function fields(value: unknown): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("not a journal file");
-  return value as Record<string, unknown>;
-}
-
-function attribute(value: unknown): string | number {
-  if (typeof value !== "string" && typeof value !== "number") throw new Error("not a journal file");
-  return value;
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

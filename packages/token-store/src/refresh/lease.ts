@@ -5,11 +5,11 @@
  * watches those.
  */
 import { randomBytes } from "node:crypto";
-import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
+import { type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import type { CurrentRecord, Lease } from "../tokens/token-records.ts";
 import type { TokenKey } from "../tokens/tokens.ts";
-import type { Attempt, RefreshContext, RefreshEvent } from "./context.ts";
-import { isInTime, type RefreshTimes, secondsUntil } from "./times.ts";
+import type { Attempt, RefreshContext } from "./context.ts";
+import { isInTime, secondsUntil } from "./times.ts";
 
 type LeaseDeps = Pick<RefreshContext, "records" | "now" | "timer" | "times">;
 
@@ -128,13 +128,10 @@ const QUIET_SECONDS = 60;
 //= bar#8.4
 export function createClockWatch({
   now,
-  times: { skewSeconds, leaseSeconds },
+  times,
   onEvent,
-}: {
-  readonly now: Clock;
-  readonly times: Pick<RefreshTimes, "skewSeconds" | "leaseSeconds">;
-  readonly onEvent: (event: RefreshEvent) => void;
-}): (current: CurrentRecord) => void {
+}: Pick<RefreshContext, "now" | "times" | "onEvent">): (current: CurrentRecord) => void {
+  const { skewSeconds, leaseSeconds } = times;
   let quietUntil = 0;
   return ({ key, stored, lease }) => {
     const at = now();

@@ -88,7 +88,7 @@ export function createRefreshLeases(
   const { records, now, timer, onEvent } = given;
   const times = refreshTimes(options.times);
   const { journalFolder } = options;
-  const journal = journalFolder === undefined ? undefined : createJournal({ folder: journalFolder, onEvent });
+  const journal = journalFolder === undefined ? undefined : createJournal(journalFolder, onEvent);
   const shared = { records, now, timer, times, onEvent, journal };
   const orphans = createOrphans(shared);
   const clockWatch = createClockWatch({ now, times, onEvent });

@@ -4,8 +4,8 @@
  * has its own places, so that one that hangs delays no users of another. Records whose refresh did
  * not get through are counted, so that the operator sees the queue.
  */
-import { type Clock, createTurns, OAuthError, type Timer } from "@oauth-broker/oauth-core";
-import type { RefreshEvent } from "./context.ts";
+import { createTurns, OAuthError, type Timer } from "@oauth-broker/oauth-core";
+import type { RefreshContext } from "./context.ts";
 import { rowId, type RowKey } from "../storage/token-rows.ts";
 
 export type VendorLimit = ReturnType<typeof createVendorLimit>;
@@ -95,13 +95,7 @@ interface Waiting {
 }
 
 /** @param deps.onEvent gets `refresh_backlog` while there is a queue, and once with 0 at its end */
-export function createBacklog({
-  now,
-  onEvent,
-}: {
-  readonly now: Clock;
-  readonly onEvent: (event: RefreshEvent) => void;
-}) {
+export function createBacklog({ now, onEvent }: Pick<RefreshContext, "now" | "onEvent">) {
   const vendors = new Map<string, Waiting>();
 
   const report = (vendor: string, waiting: Waiting): void => {

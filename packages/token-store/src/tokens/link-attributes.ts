@@ -2,7 +2,7 @@
  * What makes a token row a user's link: under which sign-in it was made, how often it was made or
  * ended, and what is known of the linked account. Servers with one vendor write none of these.
  */
-import { defined, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
+import { defined, Secret } from "@oauth-broker/oauth-core";
 import { objectFromJson } from "../storage/record-rules.ts";
 import type { Attributes } from "../storage/token-rows.ts";
 import type { LinkDetails, SignIn, TokenKey, TokenSet } from "./tokens.ts";
@@ -60,12 +60,7 @@ export function uncopiedIn(details: string): Uncopied {
 }
 
 export function detailsOf(text: string): LinkDetails {
-  const { account, label, linkedAt, notGranted, lacked } = objectFromJson(text, PLAIN_DETAILS) as unknown as {
-    readonly account?: string;
-    readonly label?: string;
-    readonly linkedAt: EpochSeconds;
-    readonly notGranted: readonly string[];
-    readonly lacked: Readonly<Record<string, number>>;
-  };
+  const parsed = objectFromJson(text, PLAIN_DETAILS) as unknown as Omit<LinkDetails, "label"> & { label?: string };
+  const { account, label, linkedAt, notGranted, lacked } = parsed;
   return { linkedAt, notGranted, lacked, ...defined({ account, label: Secret.of(label) }) };
 }

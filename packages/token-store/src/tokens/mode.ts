@@ -16,15 +16,15 @@ type Halves =
 /** Why a row is written again, or what is worth counting about it. */
 export type Finding = "plaintext_only" | "copy_changed" | "copy_ignored";
 
-type Choice =
-  /** `reseal`: `tokens` came from the copy and must be sealed before they are used. */
-  | { readonly tokens: TokenSet; readonly reseal: boolean; readonly finding?: Finding }
-  | { readonly refused: "plaintext_only" };
-
 export interface Mode {
   readonly name: ModeName;
-  /** Which half of a row is valid. */
-  choose(halves: Halves): Choice;
+  /**
+   * Which half of a row is valid.
+   *
+   * @returns `reseal`: `tokens` came from the copy and must be sealed before they are used
+   * @throws TokenStoreError unreadable for a half that this mode does not read
+   */
+  choose(halves: Halves): { readonly tokens: TokenSet; readonly reseal: boolean; readonly finding?: Finding };
   /**
    * Whether new tokens get a plaintext copy in a row that carries this mark; a new row has none.
    */

@@ -27,12 +27,13 @@ import {
   type ModeName,
   rowKeyOf,
   SEALED_NAMES,
+  type SealedHalf,
   sealedHalfOf,
   statusOf,
   versionOf,
 } from "./token-attributes.ts";
 import { type CurrentRecord, recordOf, type TokenRecords, type TokenRecordsOptions } from "./token-records.ts";
-import { openHalf, type Place, type Previous, sealHalf } from "./token-sealing.ts";
+import { type Content, openHalf, type Place, sealHalf } from "./token-sealing.ts";
 import {
   detailsText,
   holdsTokens,
@@ -68,7 +69,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   };
 
   /** Both halves of a row, opened. */
-  const open = async (key: TokenKey, { key: rowKey, attributes }: Row): Promise<Partial<Halves>> => {
+  const open = async (key: TokenKey, { key: rowKey, attributes }: Row): Promise<Halves> => {
     requireReadable(attributes);
     const half = sealedHalfOf(attributes);
     const copy = copyOf(attributes);
@@ -85,8 +86,8 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   /** The sealed half of a row as a change; without data keys it is empty, only the count. */
   const sealed = async (
     key: TokenKey,
-    content: { readonly tokens: TokenSet; readonly previous?: Previous },
-    row: { readonly version: number; readonly mark: ModeName; readonly signIn: SignIn | undefined },
+    content: Content,
+    row: Pick<SealedHalf, "version" | "mark"> & Pick<Place, "signIn">,
   ): Promise<RowChange> => {
     const { link } = content.tokens;
     if (dataKeys === undefined) {
@@ -100,7 +101,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   /** New tokens in a row: sealed, the copy written or removed, no lease. */
   const withTokens = async (
     { key, attributes }: { readonly key: TokenKey; readonly attributes: Attributes },
-    content: { readonly tokens: TokenSet; readonly previous?: Previous },
+    content: Content,
   ): Promise<RowChange> => {
     const at = now();
     const mark = nextMark(attributes, mode.name);
@@ -154,12 +155,8 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
     if (row === undefined || isExpired(row.attributes, now()) || isForeign(row.attributes, key)) return undefined;
     const { tokens: fromSealed, previous, copy } = await open(key, row);
     if (fromSealed === undefined && copy === undefined) return undefined;
-    const choice = mode.choose({ sealed: fromSealed, copy } as Parameters<Mode["choose"]>[0]);
-    if ("refused" in choice) {
-      throw new TokenStoreError("unreadable", { detail: "plaintext only, which mode encrypted does not read" });
-    }
     const { attributes } = row;
-    const { tokens, reseal, finding } = choice;
+    const { tokens, reseal, finding } = mode.choose({ sealed: fromSealed, copy } as Parameters<Mode["choose"]>[0]);
     if (finding !== undefined) onEvent({ name: finding, vendor: key.vendor });
     if (reseal) {
       if (dataKeys === undefined) return recordOf(key, row, { tokens });
@@ -197,12 +194,16 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
   const isStale = ({ data_key: wrapped }: Attributes): boolean =>
     typeof wrapped === "string" && dataKeys?.isStale(wrapped) === true;
 
+  const reseal: TokenRecords["reseal"] = (over, { link, mark = markOf(over.row.attributes) ?? mode.name }) => {
+    const { stored } = over;
+    const tokens = { ...stored.tokens, ...defined({ link }) };
+    return again({ ...over, stored: { ...stored, tokens } }, { version: stored.version, mark });
+  };
+
   /** Best effort: the tokens that were read are valid either way. */
   //= bar#TS-14
   const rewrapped = async (current: CurrentRecord): Promise<CurrentRecord | undefined> => {
-    const mark = markOf(current.row.attributes) ?? mode.name;
-    const { version } = current.stored;
-    const done = await again(current, { version, mark }).catch(() => undefined);
+    const done = await reseal(current, {}).catch(() => undefined);
     if (done !== undefined) onEvent({ name: "rewrapped", vendor: current.key.vendor });
     return done;
   };
@@ -216,12 +217,6 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
         return stored;
       }),
     replaceLink: (key, tokens, over) => translated(() => replace(key, tokens, over)),
-    redescribe: (over, link) => {
-      const { stored, row } = over;
-      const mark = markOf(row.attributes) ?? mode.name;
-      const described = { ...over, stored: { ...stored, tokens: { ...stored.tokens, link } } };
-      return translated(() => again(described, { version: stored.version, mark }));
-    },
     note: async (over, { lease, status }) => {
       const leased =
         lease === undefined || lease === null
@@ -246,7 +241,7 @@ export function createTokenRecords(options: TokenRecordsOptions): TokenRecords {
       }),
     //= bar#RV-4
     commit: ({ key, change, expected }) => rows.change(key, change, expected),
-    reseal: (over, mark) => translated(() => again(over, { version: over.stored.version, mark })),
+    reseal: (over, change) => translated(() => reseal(over, change)),
     deleteRevoked: async (key) => {
       const row = await rows.get(rowKeyOf(key));
       if (row === undefined || statusOf(row.attributes) !== "revoked" || !holdsTokens(row.attributes)) return;
@@ -266,11 +261,7 @@ function hasNoMore(name: string, attributes: Attributes, next: Attributes): bool
 /** A link may end without another version of its tokens. */
 const LINK_CONDITIONS = ["status", LINK_VERSION, ...SIGN_IN_ATTRIBUTES];
 
-interface Halves {
-  readonly tokens: TokenSet;
-  readonly previous: Previous | undefined;
-  readonly copy: TokenSet;
-}
+type Halves = Partial<Content> & { readonly copy?: TokenSet };
 
 /**
  * Tokens that an older build stored and that exceed the limits of a row: the caller gets the error

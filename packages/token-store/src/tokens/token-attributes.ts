@@ -114,14 +114,12 @@ export function copyOf(attributes: Attributes): TokenSet | undefined {
   const scope = text(attributes["scope"]);
   const expiresAt = seconds(attributes["expires_at"]);
   const details = text(attributes[PLAIN_DETAILS]);
+  const refreshToken = Secret.of(text(attributes["refresh_token"]));
+  const idToken = Secret.of(text(attributes["id_token"]));
   return {
     accessToken: new Secret(accessToken),
-    ...defined({
-      refreshToken: Secret.of(text(attributes["refresh_token"])),
-      idToken: Secret.of(text(attributes["id_token"])),
-    }),
     tokenType: text(attributes["token_type"]) ?? "Bearer",
-    ...defined({ scope, expiresAt }),
+    ...defined({ refreshToken, idToken, scope, expiresAt }),
     ...(details === undefined ? {} : { link: detailsOf(details), ...uncopiedIn(details) }),
   };
 }
@@ -192,27 +190,15 @@ export function tokensOf(texts: SealedTexts): TokenSet {
   if (accessToken === undefined || details === undefined) {
     throw new TokenStoreError("unreadable", { detail: "a part of the sealed row is missing" });
   }
-  const { tokenType, scope, expiresAt, refreshExpiresAt, clientId, vendorData, link } = JSON.parse(details) as {
-    tokenType: string;
-    scope?: string;
-    expiresAt?: number;
-    refreshExpiresAt?: number;
-    clientId?: string;
-    vendorData?: string;
-    link?: string;
-  };
+  const { tokenType, scope, expiresAt, refreshExpiresAt, clientId, vendorData, link } = JSON.parse(details) as Omit<
+    TokenSet,
+    "vendorData" | "link"
+  > & { readonly vendorData?: string; readonly link?: string };
   return {
     accessToken: new Secret(accessToken),
     tokenType,
-    ...defined({
-      refreshToken: Secret.of(texts.refresh_token),
-      idToken: Secret.of(texts.id_token),
-      scope,
-      expiresAt,
-      refreshExpiresAt,
-      clientId,
-      vendorData: Secret.of(vendorData),
-    }),
+    ...defined({ scope, expiresAt, refreshExpiresAt, clientId, vendorData: Secret.of(vendorData) }),
+    ...defined({ refreshToken: Secret.of(texts.refresh_token), idToken: Secret.of(texts.id_token) }),
     ...(link === undefined ? {} : { link: detailsOf(link) }),
   };
 }

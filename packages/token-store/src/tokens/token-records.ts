@@ -34,12 +34,6 @@ export interface SealedChange {
   readonly expected: Expected;
 }
 
-interface Note {
-  /** `null` gives it back. */
-  readonly lease?: Lease | null;
-  readonly status?: TokenStatus;
-}
-
 export interface RecordEvent {
   /**
    * - `rewrapped`: its data key was wrapped under a root key no longer in use; it has a new key now
@@ -85,17 +79,15 @@ export interface TokenRecords {
    */
   replaceLink(key: TokenKey, tokens: TokenSet, over: number): Promise<StoredTokens | "conflict">;
   /**
-   * Seals the same tokens with other details.
-   *
-   * @returns undefined when the row has changed
-   */
-  redescribe(over: CurrentRecord, link: LinkDetails): Promise<CurrentRecord | undefined>;
-  /**
    * Bookkeeping only, while version, status and lease are as in `over`.
    *
+   * @param note.lease `null` gives it back
    * @returns undefined when they are not
    */
-  note(over: CurrentRecord, note: Note): Promise<CurrentRecord | undefined>;
+  note(
+    over: CurrentRecord,
+    note: { readonly lease?: Lease | null; readonly status?: TokenStatus },
+  ): Promise<CurrentRecord | undefined>;
   /**
    * Seals the next version. The caller holds the lease in `over`.
    * @throws TokenStoreError too_large, input_invalid
@@ -107,11 +99,15 @@ export interface TokenRecords {
    */
   commit(change: SealedChange): Promise<"written" | "conflict">;
   /**
-   * Seals the same tokens again; under the mark `encrypted` their copy is removed.
+   * Seals the same tokens again, with other details or under another mark; under the mark
+   * `encrypted` their copy is removed.
    *
    * @returns undefined when the row has changed
    */
-  reseal(over: CurrentRecord, mark: ModeName): Promise<CurrentRecord | undefined>;
+  reseal(
+    over: CurrentRecord,
+    change: { readonly mark?: ModeName; readonly link?: LinkDetails },
+  ): Promise<CurrentRecord | undefined>;
   /** A revoked row, readable or not. One that was replaced in the meantime stays. */
   deleteRevoked(key: Pick<TokenKey, "user" | "vendor">): Promise<void>;
 }

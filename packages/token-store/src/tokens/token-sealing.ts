@@ -7,7 +7,6 @@ import type { DataKeys } from "../keys/data-keys.ts";
 import { envelopesUnder } from "../crypto/envelope.ts";
 import type { Attributes, RowKey } from "../storage/token-rows.ts";
 import {
-  type ModeName,
   ROW_FORMAT,
   type SealedField,
   type SealedHalf,
@@ -34,14 +33,20 @@ export interface Previous {
   readonly until: EpochSeconds;
 }
 
+/** What the fields of a sealed half hold. */
+export interface Content {
+  readonly tokens: TokenSet;
+  readonly previous?: Previous;
+}
+
 /**
  * @returns the sealed half as attributes, bookkeeping included
  * @throws TokenStoreError too_large, input_invalid; OAuthError temporarily_unavailable when the key
  *   service does not respond
  */
 export async function sealHalf(
-  { tokens, previous }: { readonly tokens: TokenSet; readonly previous?: Previous },
-  row: { readonly version: number; readonly mark: ModeName },
+  { tokens, previous }: Content,
+  row: Pick<SealedHalf, "version" | "mark">,
   place: Place,
   { dataKeys }: { readonly dataKeys: DataKeys },
 ): Promise<Attributes> {
@@ -68,7 +73,7 @@ export async function openHalf(
   half: SealedHalf,
   place: Place,
   { dataKeys }: { readonly dataKeys: DataKeys },
-): Promise<{ readonly tokens: TokenSet; readonly previous?: Previous }> {
+): Promise<Content> {
   const { open } = envelopesUnder(await dataKeys.toOpen(half.wrapped, half.fields.size));
   const texts: SealedTexts = Object.fromEntries(
     Array.from(half.fields, ([field, value]) => [field, open(value, contextOf(place, field, half)).toString("utf8")]),
@@ -81,12 +86,10 @@ export async function openHalf(
 
 //= bar#TS-3
 function contextOf(
-  place: Place,
+  { environment, table, key, issuer, signIn }: Place,
   field: SealedField,
-  row: { readonly version: number; readonly mark: ModeName },
+  { version, mark }: Pick<SealedHalf, "version" | "mark">,
 ): string[] {
-  const { environment, table, key, issuer, signIn } = place;
-  const { version, mark } = row;
   const kind = ["token row", String(ROW_FORMAT)];
   const at = [...kind, environment, table, key.pk, key.sk, field, issuer, String(version), mark];
   return signIn === undefined ? at : [...at, "sign-in", signIn.vendor, signIn.issuer];

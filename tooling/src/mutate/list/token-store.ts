@@ -53,7 +53,7 @@ export const TOKEN_STORE_DEFENCES: Defences = {
   },
   "modes/encrypted.ts": {
     "bar#TS-7 Mode encrypted uses no plaintext":
-      '[-{ refused: "plaintext_only"-]{+copy === undefined ? { refused: "plaintext_only" } : { tokens: copy, reseal: false+}',
+      'if (sealed === undefined) [-throw new TokenStoreError("unreadable", { detail: PLAINTEXT_ONLY })-]{+return { tokens: copy, reseal: false }+};',
   },
   "refresh/commit.ts": {
     "bar#RF-2 An answer without a refresh token keeps the old one":

@@ -11,16 +11,7 @@
 export const AT_ONCE = 100;
 const MOST_WAITING = 1000;
 
-export interface BoundedCalls {
-  /**
-   * @param work must stop when the signal fires
-   * @throws `refusal` beyond the limits, past the deadline and after `close`; else what `work`
-   *   throws
-   */
-  run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Refuses calls under way and every later one. */
-  close(): void;
-}
+export type BoundedCalls = ReturnType<typeof createBoundedCalls>;
 
 interface Call {
   start(): void;
@@ -28,10 +19,7 @@ interface Call {
 }
 
 /** @param deps.refusal the error for a call that got no response */
-export function createBoundedCalls(
-  deadlineMs: number,
-  { refusal }: { readonly refusal: (why: Error) => Error },
-): BoundedCalls {
+export function createBoundedCalls(deadlineMs: number, { refusal }: { readonly refusal: (why: Error) => Error }) {
   const running = new Set<Call>();
   const waiting = new Set<Call>();
   let closed = false;
@@ -47,7 +35,12 @@ export function createBoundedCalls(
   };
 
   return {
-    run: async (work) => {
+    /**
+     * @param work must stop when the signal fires
+     * @throws `refusal` beyond the limits, past the deadline and after `close`; else what `work`
+     *   throws
+     */
+    run: async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
       if (closed) throw refusal(new Error("the store was closed"));
       if (waiting.size >= MOST_WAITING) throw refusal(new Error(`${MOST_WAITING} calls are waiting already`));
       return new Promise((resolve, reject) => {
@@ -72,7 +65,8 @@ export function createBoundedCalls(
         else waiting.add(call);
       });
     },
-    close: () => {
+    /** Refuses calls under way and every later one. */
+    close: (): void => {
       closed = true;
       const why = new Error("the store was closed");
       // Waiting calls first, or they would be started instead of the others.

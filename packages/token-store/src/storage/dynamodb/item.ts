@@ -23,43 +23,37 @@ export interface Expressions {
   readonly ExpressionAttributeValues?: Item;
 }
 
-export interface ExpressionBuilder {
-  /**
-   * A placeholder for the attribute in an expression: DynamoDB reserves some 570 words, `data` and
-   * `ttl` among them.
-   */
-  name(attribute: string): string;
-  /** A placeholder for the value. */
-  value(value: ItemValue): string;
-  build(parts: {
-    readonly set?: readonly string[];
-    readonly remove?: readonly string[];
-    readonly conditions: readonly string[];
-  }): Expressions;
-}
+export type ExpressionBuilder = ReturnType<typeof createExpressionBuilder>;
 
-export function createExpressionBuilder(): ExpressionBuilder {
+export function createExpressionBuilder() {
   const names: Record<string, string> = {};
   const values: Record<string, ItemValue> = {};
   const known = new Map<string, string>();
   let count = 0;
   return {
-    name: (attribute) => {
-      let placeholder = known.get(attribute);
-      if (placeholder === undefined) {
-        placeholder = `#n${known.size}`;
-        known.set(attribute, placeholder);
-        names[placeholder] = attribute;
-      }
+    /**
+     * A placeholder for the attribute in an expression: DynamoDB reserves some 570 words, `data` and
+     * `ttl` among them.
+     */
+    name: (attribute: string): string => {
+      const placeholder = known.get(attribute) ?? `#n${known.size}`;
+      known.set(attribute, placeholder);
+      names[placeholder] = attribute;
       return placeholder;
     },
-    value: (value) => {
+    /** A placeholder for the value. */
+    value: (value: ItemValue): string => {
       const placeholder = `:v${count}`;
       count += 1;
       values[placeholder] = value;
       return placeholder;
     },
-    build: ({ set = [], remove = [], conditions }) => {
+    build: (parts: {
+      readonly set?: readonly string[];
+      readonly remove?: readonly string[];
+      readonly conditions: readonly string[];
+    }): Expressions => {
+      const { set = [], remove = [], conditions } = parts;
       const clauses = [];
       if (set.length > 0) clauses.push(`SET ${set.join(", ")}`);
       if (remove.length > 0) clauses.push(`REMOVE ${remove.join(", ")}`);

@@ -30,21 +30,6 @@ interface Written {
   readonly item: Item | undefined;
 }
 
-/** The requests of one call of a store. Reads are strongly consistent. */
-interface Items {
-  get(key: RowKey): Promise<Item | undefined>;
-  put(item: Item, expressions: Expressions, attempt: string): Promise<Written>;
-  /**
-   * @param attempt set by the expressions as the item's `attempt`
-   * @param returns whether a write returns the item as it now stands
-   */
-  update(key: RowKey, expressions: Expressions, attempt: string, returns: "ALL_NEW" | "NONE"): Promise<Written>;
-  delete(key: RowKey, expressions?: Expressions): Promise<Written>;
-  /** Every item of the partition, by `sk`. */
-  query(pk: string): Promise<readonly Item[]>;
-  scan(limit: number, after?: RowKey): Promise<{ readonly items: readonly Item[]; readonly last?: Item }>;
-}
-
 const LIMITS = {
   /**
    * From a call of the store to its refusal, over all its requests and attempts. Bar 8.3 requires
@@ -92,7 +77,8 @@ export function openDynamoTable(options: DynamoDbOptions) {
   });
   const calls = createBoundedCalls(deadlineMs, { refusal: (why) => dynamoUnavailable(why.message, why) });
 
-  const itemsWith = (abortSignal: AbortSignal): Items => {
+  /** The requests of one call of a store. Reads are strongly consistent. */
+  const itemsWith = (abortSignal: AbortSignal) => {
     const answer = { abortSignal };
     const write = { TableName: table, ReturnValuesOnConditionCheckFailure: "ALL_OLD" } as const;
     const get = async (key: RowKey): Promise<Item | undefined> => {
@@ -117,20 +103,25 @@ export function openDynamoTable(options: DynamoDbOptions) {
     };
     return {
       get,
-      put: async (item, expressions, attempt) => {
+      put: async (item: Item, expressions: Expressions, attempt: string): Promise<Written> => {
         const command = new PutItemCommand({ ...write, Item: toSdk(item), ...partsOf(expressions) });
         return conditional(itemKeyOf(item), client.send(command, answer), attempt);
       },
-      update: async (key, expressions, attempt, returns) => {
+      /**
+       * @param attempt set by the expressions as the item's `attempt`
+       * @param returns whether a write returns the item as it now stands
+       */
+      update: async (key: RowKey, expressions: Expressions, attempt: string, returns: "ALL_NEW" | "NONE") => {
         const parts = { ...partsOf(expressions), ReturnValues: returns };
         const command = new UpdateItemCommand({ ...write, Key: toKey(key), ...parts });
         return conditional(key, client.send(command, answer), attempt);
       },
-      delete: async (key, expressions = {}) => {
+      delete: async (key: RowKey, expressions: Expressions = {}): Promise<Written> => {
         const command = new DeleteItemCommand({ ...write, Key: toKey(key), ...partsOf(expressions) });
         return conditional(key, client.send(command, answer));
       },
-      query: async (pk) => {
+      /** Every item of the partition, by `sk`. */
+      query: async (pk: string): Promise<readonly Item[]> => {
         const found: Item[] = [];
         let after: Record<string, AttributeValue> | undefined;
         do {
@@ -148,7 +139,7 @@ export function openDynamoTable(options: DynamoDbOptions) {
         } while (after !== undefined);
         return found;
       },
-      scan: async (limit, after) => {
+      scan: async (limit: number, after?: RowKey) => {
         const command = new ScanCommand({
           TableName: table,
           Limit: limit,
@@ -156,7 +147,7 @@ export function openDynamoTable(options: DynamoDbOptions) {
           ExclusiveStartKey: after === undefined ? undefined : toKey(after),
         });
         const { Items: items = [], LastEvaluatedKey: last } = await client.send(command, answer).catch(refuse);
-        return last === undefined ? { items } : { items, last };
+        return { items, last };
       },
     };
   };
@@ -164,7 +155,7 @@ export function openDynamoTable(options: DynamoDbOptions) {
     throw fromDynamoError(error, options);
   };
   /** @throws OAuthError temporarily_unavailable; TokenStoreError too_large */
-  const call = async <T>(work: (items: Items) => Promise<T>): Promise<T> =>
+  const call = async <T>(work: (items: ReturnType<typeof itemsWith>) => Promise<T>): Promise<T> =>
     calls.run((abortSignal) => work(itemsWith(abortSignal)));
 
   return {

@@ -47,7 +47,8 @@ export function dynamodbTokenRows(options: DynamoDbOptions): TokenRows {
     delete: async (key, expected) => {
       requireRowKey(key);
       requireExpected(expected);
-      const expressions = deleteExpressions(expected);
+      const builder = createExpressionBuilder();
+      const expressions = builder.build({ conditions: conditionsOf(expected, builder) });
       const { written } = await table.call((items) => items.delete(key, expressions));
       return written ? "deleted" : "conflict";
     },
@@ -90,11 +91,6 @@ function changeExpressions({ set, remove = [] }: RowChange, expected: Expected, 
   // DynamoDB refuses an expression that names an attribute twice.
   const removed = new Set(remove.filter((of) => !Object.hasOwn(set, of)));
   return build({ set: sets, remove: [...removed].map(name), conditions });
-}
-
-function deleteExpressions(expected: Expected): Expressions {
-  const builder = createExpressionBuilder();
-  return builder.build({ conditions: conditionsOf(expected, builder) });
 }
 
 function conditionsOf(expected: Expected, { name, value }: ExpressionBuilder): string[] {

@@ -23,13 +23,8 @@ import {
 } from "../record-rules.ts";
 import { storeUnavailable } from "../../errors.ts";
 
-interface Row {
-  readonly stage: string;
-  /** A copy of our own, of JSON values only. */
-  readonly data: JsonObject;
-  readonly expiresAt: number;
-  readonly keepUntil: number;
-}
+/** Its data is a copy of our own, of JSON values only. */
+type Row = Omit<StoredRecord, "key">;
 
 const HOUSEKEEPING_EVERY_WRITES = 64;
 /** More than twice what 64 writes can add, so the pass covers the map again and again. */
@@ -72,7 +67,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
     },
     create: async (record) => {
       requireNewRecord(record);
-      const data = normalizedObject(record.data);
+      const data = normalized(record.data);
       requireOpen();
       const id = recordName(record.key);
       const old = rows.get(id);
@@ -91,14 +86,9 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
       // No await between the read above and the write below: that makes this one step.
       //= bar#CB-3
       if (row.stage !== from.stage) return { outcome: "replayed", record: toRecord(key, row) };
-      const data = patchedData(row.data, { ...patch, set: normalizedObject(patch.set) });
-      const expiresAt = patch.expiresAt ?? row.expiresAt;
-      const moved = {
-        stage: patch.stage,
-        data,
-        expiresAt,
-        keepUntil: Math.max(row.keepUntil, expiresAt),
-      };
+      const data = patchedData(row.data, { ...patch, set: normalized(patch.set) });
+      const { stage, expiresAt = row.expiresAt } = patch;
+      const moved = { stage, data, expiresAt, keepUntil: Math.max(row.keepUntil, expiresAt) };
       rows.set(id, moved);
       wrote();
       return { outcome: "moved", record: toRecord(key, moved) };
@@ -121,18 +111,14 @@ function toRecord(key: RecordKey, row: Row): StoredRecord {
 }
 
 /** What an engine that stores text would return. Most fields are strings, and need no change. */
-function normalized(value: JsonValue): JsonValue {
-  return typeof value === "string" ? value : (JSON.parse(toJson(value)) as JsonValue);
-}
-
-function normalizedObject(object: JsonObject): JsonObject {
+function normalized(object: JsonObject): JsonObject {
   const result: Record<string, JsonValue> = { ...object };
   for (const name of Object.keys(result)) {
     const value = result[name];
     if (typeof value === "string") continue;
     // Undefined members violate the types, and engines that store text leave them out.
     if (value === undefined) return JSON.parse(JSON.stringify(object)) as JsonObject;
-    result[name] = normalized(value);
+    result[name] = JSON.parse(toJson(value)) as JsonValue;
   }
   return result;
 }

@@ -11,38 +11,8 @@ import { APPLICATION_ID, type Durability, inTransaction, openDatabase } from "./
 import { storeUnavailable } from "../../errors.ts";
 import { fromSqliteError, isBusy } from "./errors.ts";
 
-/** All throw OAuthError `temporarily_unavailable` when the engine does not respond. */
-export interface SqliteEngine<Statements> {
-  /** Needs no lock once the file is open, so it does not wait for writers. */
-  read<T>(operation: (statements: Statements) => T): T | Promise<T>;
-  /**
-   * One statement, repeated while another process holds the lock.
-   *
-   * @param deadline of `deadline()`, for several statements as one call
-   */
-  write<T>(operation: (statements: Statements) => T, deadline?: number): T | Promise<T>;
-  /**
-   * One or several statements that share a transaction with the writes beside it, as a commit costs
-   * more than the statements in it. One that throws takes none of the others with it, unless SQLite
-   * ended the transaction.
-   *
-   * @param deadline of `deadline()`
-   * @returns its result, once it is committed
-   */
-  writeTogether<T>(operation: (statements: Statements) => T, deadline: number): Promise<T>;
-  /** When a call that begins now is refused. */
-  deadline(): number;
-  /**
-   * One transaction, begun with the write lock and repeated from its start while another process
-   * holds that.
-   */
-  transact<T>(operation: (statements: Statements) => T): Promise<T>;
-  /** Proves that the file is still the one that was opened, and that it can be written. */
-  ping(): Promise<void>;
-  /** The open connection's statements; undefined when it is closed. Opens nothing. */
-  current(): Statements | undefined;
-  close(): void;
-}
+/** All methods throw OAuthError `temporarily_unavailable` when the engine does not respond. */
+export type SqliteEngine<Statements> = ReturnType<typeof createSqliteEngine<Statements>>;
 
 /**
  * @param options.onOpen, options.onClose for what lives as long as the connection
@@ -57,7 +27,7 @@ export function createSqliteEngine<Statements>(
     readonly onClose?: () => void;
   },
   prepare: (db: DatabaseSync) => Statements,
-): SqliteEngine<Statements> {
+) {
   const file = resolve(options.path);
   let engine: { readonly db: DatabaseSync; readonly statements: Statements; readonly inodes: string } | undefined;
   let closed = false;
@@ -107,18 +77,39 @@ export function createSqliteEngine<Statements>(
   const queue = createLockQueue({ isBusy, refusal: (busy) => fromSqliteError(busy, file), attemptAll });
 
   return {
-    read: (operation) => {
+    /** Needs no lock once the file is open, so it does not wait for writers. */
+    read: <T>(operation: (statements: Statements) => T): T | Promise<T> => {
       const attempt = () => use(({ statements }) => operation(statements));
       // Readers of the log need no lock. Opening the file may.
       return engine === undefined ? queue.run(attempt) : queue.runAhead(attempt);
     },
-    write: (operation, deadline) => queue.run(() => use(({ statements }) => operation(statements)), deadline),
+    /**
+     * One statement, repeated while another process holds the lock.
+     *
+     * @param deadline of `deadline()`, for several statements as one call
+     */
+    write: <T>(operation: (statements: Statements) => T, deadline?: number): T | Promise<T> =>
+      queue.run(() => use(({ statements }) => operation(statements)), deadline),
+    /**
+     * One or several statements that share a transaction with the writes beside it, as a commit
+     * costs more than the statements in it. One that throws takes none of the others with it, unless
+     * SQLite ended the transaction.
+     *
+     * @param deadline of `deadline()`
+     * @returns its result, once it is committed
+     */
     writeTogether: <T>(operation: (statements: Statements) => T, deadline: number) =>
       queue.runTogether(operation, deadline) as Promise<T>,
+    /** When a call that begins now is refused. */
     deadline: queue.deadline,
-    transact: async (operation) =>
+    /**
+     * One transaction, begun with the write lock and repeated from its start while another process
+     * holds that.
+     */
+    transact: async <T>(operation: (statements: Statements) => T): Promise<T> =>
       queue.run(() => use(({ db, statements }) => inTransaction(db, () => operation(statements)))),
-    ping: async () =>
+    /** Proves that the file is still the one that was opened, and that it can be written. */
+    ping: async (): Promise<void> =>
       queue.run(() =>
         use(({ db, inodes }) => {
           // A deleted or replaced file, or log, keeps working for the processes that have it open,
@@ -129,8 +120,9 @@ export function createSqliteEngine<Statements>(
           db.exec(`pragma application_id = ${APPLICATION_ID}`);
         }),
       ),
-    current: () => engine?.statements,
-    close: () => {
+    /** The open connection's statements; undefined when it is closed. Opens nothing. */
+    current: (): Statements | undefined => engine?.statements,
+    close: (): void => {
       closed = true;
       drop();
     },

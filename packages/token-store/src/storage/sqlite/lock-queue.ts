@@ -28,42 +28,12 @@ const SERVE_FOR_MS = 2;
 /** The next turn of the event loop itself, also in a test that controls time. */
 const nextTurn = setImmediate;
 
-export interface LockQueue<Operation> {
-  /** When a call that starts now has to be answered, in milliseconds of a monotonic clock. */
-  deadline(): number;
-  /**
-   * @param deadline of the call that this is a part of; left out, it is the whole call
-   * @returns the result at once when no call waits and the lock is free
-   * @throws what `attempt` throws
-   */
-  run<T>(attempt: () => T, deadline?: number): T | Promise<T>;
-  /**
-   * The same past the waiting calls, for a call that probably needs no lock; when it does, it
-   * queues behind them.
-   */
-  runAhead<T>(attempt: () => T, deadline?: number): T | Promise<T>;
-  /**
-   * In the next turn of the event loop, in one attempt with those that stand next to it. While the
-   * lock is held, later calls join it.
-   *
-   * @returns what the operation returns; refused alone when only its own result is an error
-   */
-  runTogether(operation: Operation, deadline: number): Promise<unknown>;
-}
-
 interface Waiting<Operation> {
   readonly deadline: number;
-  readonly work: Alone | Together<Operation>;
+  /** An attempt is made alone, an operation together with those that stand next to it. */
+  readonly work: { readonly attempt: () => unknown } | { readonly operation: Operation };
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-}
-
-interface Alone {
-  readonly attempt: () => unknown;
-}
-
-interface Together<Operation> {
-  readonly operation: Operation;
 }
 
 /**
@@ -79,7 +49,7 @@ export function createLockQueue<Operation>({
   readonly isBusy: (error: unknown) => boolean;
   readonly refusal: (busy: unknown) => Error;
   readonly attemptAll: (operations: readonly Operation[]) => readonly PromiseSettledResult<unknown>[];
-}): LockQueue<Operation> {
+}) {
   let waiting: Waiting<Operation>[] = [];
   let triesInVain = 0;
   /** The engine's error of the last attempt. */
@@ -105,14 +75,13 @@ export function createLockQueue<Operation>({
   /** The calls from there on that one attempt serves: one alone, or several together. */
   const frontAt = (from: number): readonly Waiting<Operation>[] => {
     let end = from;
-    while (end - from < MOST_TOGETHER && isTogether(waiting[end]?.work)) end += 1;
+    while (end - from < MOST_TOGETHER && "operation" in (waiting[end]?.work ?? {})) end += 1;
     return waiting.slice(from, Math.max(end, from + 1));
   };
   const tryFront = (front: readonly Waiting<Operation>[]): readonly PromiseSettledResult<unknown>[] => {
     const [first] = front;
-    if (first === undefined || isTogether(first.work))
-      return attemptAll(front.flatMap(({ work }) => (isTogether(work) ? [work.operation] : [])));
-    return [{ status: "fulfilled", value: first.work.attempt() }];
+    if (first !== undefined && "attempt" in first.work) return [{ status: "fulfilled", value: first.work.attempt() }];
+    return attemptAll(front.flatMap(({ work }) => ("operation" in work ? [work.operation] : [])));
   };
   /** @returns false when the lock is still held */
   const serve = (front: readonly Waiting<Operation>[]): boolean => {
@@ -155,7 +124,7 @@ export function createLockQueue<Operation>({
       waiting.push({ deadline, work, resolve, reject });
       if (waiting.length > 1) return;
       triesInVain = 0;
-      if (isTogether(work)) nextTurn(serveThem);
+      if ("operation" in work) nextTurn(serveThem);
       else tryAgainLater();
     });
   };
@@ -172,13 +141,26 @@ export function createLockQueue<Operation>({
   };
 
   return {
+    /** When a call that starts now has to be answered, in milliseconds of a monotonic clock. */
     deadline: deadlineOfNow,
-    run: (attempt, deadline) => (waiting.length === 0 ? runAhead(attempt, deadline) : standAlone(attempt, deadline)),
+    /**
+     * @param deadline of the call that this is a part of; left out, it is the whole call
+     * @returns the result at once when no call waits and the lock is free
+     * @throws what `attempt` throws
+     */
+    run: <T>(attempt: () => T, deadline?: number): T | Promise<T> =>
+      waiting.length === 0 ? runAhead(attempt, deadline) : standAlone(attempt, deadline),
+    /**
+     * The same past the waiting calls, for a call that probably needs no lock; when it does, it
+     * queues behind them.
+     */
     runAhead,
-    runTogether: async (operation, deadline) => stand({ operation }, deadline),
+    /**
+     * In the next turn of the event loop, in one attempt with those that stand next to it. While the
+     * lock is held, later calls join it.
+     *
+     * @returns what the operation returns; refused alone when only its own result is an error
+     */
+    runTogether: async (operation: Operation, deadline: number): Promise<unknown> => stand({ operation }, deadline),
   };
-}
-
-function isTogether<Operation>(work: Alone | Together<Operation> | undefined): work is Together<Operation> {
-  return work !== undefined && "operation" in work;
 }

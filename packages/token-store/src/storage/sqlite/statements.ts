@@ -5,46 +5,16 @@ import type { From, NewRecord, Patch, RecordKey, StoredRecord } from "@oauth-bro
 import { APPLICATION_ID, type Durability } from "./file.ts";
 import { isAsExpected, keepUntilOf, objectFromJson, patchedData, recordName } from "../record-rules.ts";
 
-export interface Statements {
-  /** The stored record, expired or not. */
-  read(key: RecordKey): StoredRecord | undefined;
-  /** @param data of the record, as JSON @returns whether the record is now this one */
-  insert(record: NewRecord, data: string, now: number): boolean;
-  /**
-   * One conditional write.
-   *
-   * @returns the record as it now stands; undefined when it does not match `from`, or is another
-   *   one than this process saw last
-   */
-  advance(key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined;
-  /** @returns `expiresAt` of the deleted record, if there was one */
-  remove(key: RecordKey): number | undefined;
-  /**
-   * Reads the next `rows` rows in the order of their keys and deletes those past `keepUntil`.
-   *
-   * @returns whether it reached the end
-   */
-  sweep(now: number, rows: number): boolean;
-  /**
-   * A write that changes nothing and flushes everything written so far to the disk. Throws like any
-   * other write.
-   */
-  flush(): void;
-}
+export type Statements = ReturnType<typeof prepareStatements>;
 
 /** As SQLite holds it: `data` is JSON. */
-interface Row {
-  readonly stage: string;
-  readonly data: string;
-  readonly expiresAt: number;
-  readonly keepUntil: number;
-}
+type Row = Omit<StoredRecord, "key" | "data"> & { readonly data: string };
 
 /** Enough for the calls under way: an advance comes soon after the read or write before it. */
 const MOST_ROWS = 1_000;
 
 /** @param durability of the connection, which `flush` changes only for the moment of its write */
-export function prepareStatements(db: DatabaseSync, durability: Durability): Statements {
+export function prepareStatements(db: DatabaseSync, durability: Durability) {
   const read = prepare(db, "select stage, data, expires_at, keep_until from records where kind = ? and id = ?");
   // An expired record of the same key counts as absent.
   const insert = prepare(
@@ -82,20 +52,28 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
   };
 
   return {
-    read: (key) => {
+    /** The stored record, expired or not. */
+    read: (key: RecordKey): StoredRecord | undefined => {
       const row = look(key);
       return row === undefined ? undefined : toRecord(key, row);
     },
-    insert: (record, data, now) => {
+    /** @param data of the record, as JSON @returns whether the record is now this one */
+    insert: (record: NewRecord, data: string, now: number): boolean => {
       const { key, stage, expiresAt } = record;
       const keepUntil = keepUntilOf(record);
       const isNew = insert.run(key.kind, key.id, stage, data, expiresAt, keepUntil, now).changes === 1;
       if (isNew) seen.set(recordName(key), { stage, data, expiresAt, keepUntil });
       return isNew;
     },
-    // The new text is made here, which costs less than SQLite's JSON functions, and written over
-    // exactly the text it was made of: most advances find the row as this process saw it last.
-    advance: (key, from, patch, now) => {
+    /**
+     * One conditional write. The new text is made here, which costs less than SQLite's JSON
+     * functions, and written over exactly the text it was made of: most advances find the row as
+     * this process saw it last.
+     *
+     * @returns the record as it now stands; undefined when it does not match `from`, or is another
+     *   one than this process saw last
+     */
+    advance: (key: RecordKey, from: From, patch: Patch, now: number): StoredRecord | undefined => {
       const name = recordName(key);
       const old = seen.get(name) ?? look(key);
       if (old === undefined || old.stage !== from.stage || old.expiresAt <= now) return undefined;
@@ -114,18 +92,28 @@ export function prepareStatements(db: DatabaseSync, durability: Durability): Sta
       else seen.delete(name);
       return changes === 1 ? toRecord(key, row) : undefined;
     },
-    remove: (key) => {
+    /** @returns `expiresAt` of the deleted record, if there was one */
+    remove: (key: RecordKey): number | undefined => {
       seen.delete(recordName(key));
       return (remove.all(key.kind, key.id)[0] as unknown as [number] | undefined)?.[0];
     },
-    sweep: (now, rows) => {
+    /**
+     * Reads the next `rows` rows in the order of their keys and deletes those past `keepUntil`.
+     *
+     * @returns whether it reached the end
+     */
+    sweep: (now: number, rows: number): boolean => {
       const upTo = ahead.get(...swept, rows - 1) as [string, string] | undefined;
       if (upTo === undefined) sweepRest.run(...swept, now);
       else sweep.run(...swept, ...upTo, now);
       swept = upTo ?? ["", ""];
       return upTo === undefined;
     },
-    flush: () => {
+    /**
+     * A write that changes nothing and flushes everything written so far to the disk. Throws like
+     * any other write.
+     */
+    flush: (): void => {
       db.exec("pragma synchronous = full");
       try {
         // Rewriting this constant is the smallest commit there is, and a commit flushes all earlier
