@@ -97,7 +97,7 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
 }
 
 /**
- * Returns the value that a client presented if it says the same; otherwise seals it again: with the
+ * Returns the value that a client presented if it says the same; otherwise, and if it presented none, seals it: with the
  * hashes of other tokens, under a newer key, or because it is of an earlier release and lacks the
  * check hosts of the vendor, which has just issued new tokens.
  *
@@ -105,13 +105,13 @@ export function sealConnection(connection: Connection, clientId: string, { keyse
  * @param before as it was presented
  */
 export function resealConnection(
-  presented: string,
+  presented: string | undefined,
   { connection, before }: { readonly connection: Connection; readonly before: Connection },
   clientId: string,
   vendor: VendorChoice["vendor"],
   { keyset }: Pick<Deps, "keyset">,
 ): string {
-  const isCurrent = presented.startsWith(`${keyset.active("connection").kid}.`);
+  const isCurrent = presented?.startsWith(`${keyset.active("connection").kid}.`) === true;
   const checkHosts = connection.checkHosts ?? keptOf(vendor).checkHosts;
   const lacksHosts = connection.checkHosts === undefined && checkHosts.length > 0;
   const isBound = (connection.tokens ?? before.tokens) !== undefined;

@@ -74,37 +74,26 @@ export async function readGrantContext(
   return { ...choice, connection: connection ?? connectionOf(choice, undefined), presented: origin?.presented };
 }
 
-/** A connection that came with the request. */
-interface Origin {
-  readonly connection: Connection;
-  /** The id of the key that it is sealed under. */
-  readonly kid: string;
-  /** The value of `connection`; absent when it came inside a refresh token. */
-  readonly presented?: string;
-}
+/** A connection that came with the request; `presented` as the parameter, not inside a refresh token. */
+type Origin = Pick<SealedGrant, "connection" | "kid"> & { readonly presented?: string };
 
+/** Wherever a connection is taken, the sealed refresh token of its answer may stand. */
 async function readOrigin(
   parameters: Parameters,
   grant: SealedGrant | undefined,
-  client: ClientConfig,
-  deps: ChoiceDeps & Pick<Deps, "now">,
+  { clientId }: ClientConfig,
+  deps: Pick<Deps, "keyset" | "now">,
 ): Promise<Origin | undefined> {
-  const presented = parameters.get("connection");
-  const named = presented === undefined ? undefined : await openNamed(presented, client, deps);
+  const value = parameters.get("connection");
+  let named: Origin | undefined;
+  if (value !== undefined) {
+    named = await readSealedGrant(value, clientId, deps, notOurs);
+    named ??= { connection: await openConnection(value, clientId, deps), kid: kidOf(value), presented: value };
+  }
   if (grant === undefined) return named;
   requireNothingElse(parameters);
   if (named === undefined || isSameOrigin(named.connection, grant.connection)) return grant;
   throw new OAuthError("invalid_request", "connection and refresh token name different connections");
-}
-
-/** Wherever a connection is taken, the sealed refresh token of its answer may stand. */
-async function openNamed(
-  value: string,
-  { clientId }: ClientConfig,
-  deps: ChoiceDeps & Pick<Deps, "now">,
-): Promise<Origin> {
-  const grant = await readSealedGrant(value, clientId, deps, notOurs);
-  return grant ?? { connection: await openConnection(value, clientId, deps), kid: kidOf(value), presented: value };
 }
 
 /** A sealed refresh token goes only to what it was minted at. */

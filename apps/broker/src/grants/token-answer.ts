@@ -12,7 +12,7 @@ import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import type { VendorChoice } from "../vendor-choice/choose.ts";
 import type { Account } from "./account.ts";
-import { type Connection, connectionOf, issueConnection, resealConnection, sealConnection } from "./connection.ts";
+import { type Connection, connectionOf, issueConnection, resealConnection } from "./connection.ts";
 import type { GrantContext } from "./grant-context.ts";
 import { sealRefreshToken } from "./sealed-refresh-token.ts";
 import { bindTokens } from "./token-binding.ts";
@@ -55,10 +55,7 @@ export function answerAgain(
 ): TokenAnswer {
   const { clientId } = client;
   const connection = bindTokens(before, tokens, choice, client, deps);
-  const value =
-    presented === undefined
-      ? sealConnection(connection, clientId, deps)
-      : resealConnection(presented, { connection, before }, clientId, choice.vendor, deps);
+  const value = resealConnection(presented, { connection, before }, clientId, choice.vendor, deps);
   const refreshToken = handedOut(tokens.refreshToken, connection, client, deps, trace);
   return tokenAnswer(tokens, refreshToken, choice.vendor.id, value);
 }

@@ -59,11 +59,8 @@ export async function requireItsToken(
       reason: "connection_required",
     });
   }
-  const {
-    connection: { tokens },
-    kid,
-  } = origin;
-  const key = tokens === undefined ? undefined : await keyset.find("connection-tokens", kid);
+  const { tokens } = origin.connection;
+  const key = tokens === undefined ? undefined : await keyset.find("connection-tokens", origin.kid);
   if (key !== undefined && kinds.some((kind) => isSameText(tokens?.[kind], hashOf(value, key)))) return;
   throw new OAuthError("invalid_grant", "The token did not come with this connection: the user must authorize again", {
     reason: "connection_mismatch",

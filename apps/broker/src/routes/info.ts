@@ -36,10 +36,10 @@ export function infoRoutes(deps: InfoDeps): Route[] {
   );
   let openApi: string | undefined;
   return [
-    apiRoute("GET", "/.well-known/oauth-authorization-server", () => rawJson(metadata)),
+    apiRoute("GET", "/.well-known/oauth-authorization-server", () => rawAnswer(metadata)),
     apiRoute("GET", "/v1/vendors", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
-      return rawJson(listed(searchedFor(c), client, deps));
+      return rawAnswer(listed(searchedFor(c), client, deps));
     }),
     apiRoute("GET", "/v1/vendors/:id", async (c, trace) => {
       const client = await optionalClient(c, deps, trace);
@@ -53,8 +53,8 @@ export function infoRoutes(deps: InfoDeps): Route[] {
     }),
     apiRoute("GET", "/healthz", () => jsonAnswer(200, { status: "ok" }), { quiet: true }),
     apiRoute("GET", "/readyz", () => readiness(deps), { quiet: true }),
-    apiRoute("GET", "/metrics", async () => textAnswer(await deps.metrics.render()), { quiet: true }),
-    apiRoute("GET", "/openapi.json", () => rawJson((openApi ??= JSON.stringify(openApiDocument(deps.issuer))))),
+    apiRoute("GET", "/metrics", () => metrics(deps), { quiet: true }),
+    apiRoute("GET", "/openapi.json", () => rawAnswer((openApi ??= JSON.stringify(openApiDocument(deps.issuer))))),
     faviconRoute,
     pageRoute("GET", "/", () => pageAnswer(200, homePage(deps, deps.sandboxUrl()), STYLE_HASH)),
   ];
@@ -113,11 +113,11 @@ async function optionalClient(c: Context, deps: Deps, trace: Trace): Promise<Cli
   return client;
 }
 
-function rawJson(body: string): Answer {
-  return { ...jsonAnswer(200, null), body };
+function rawAnswer(body: string, headers: Record<string, string> = {}): Answer {
+  return { ...jsonAnswer(200, null, headers), body };
 }
 
-function textAnswer({ body, contentType }: { body: string; contentType: string }): Answer {
-  const { headers } = jsonAnswer(200, null);
-  return { status: 200, headers: { ...headers, "content-type": contentType }, body };
+async function metrics({ metrics }: Pick<InfoDeps, "metrics">): Promise<Answer> {
+  const { body, contentType } = await metrics.render();
+  return rawAnswer(body, { "content-type": contentType });
 }

@@ -8,10 +8,12 @@ const answer = (name: string): Schema => ({ $ref: `#/components/responses/${name
 export const form = (
   members: Members,
   required: readonly string[],
-  examples: Record<string, Record<string, string>> = {},
+  examples: Record<string, Record<string, string>>,
 ): Schema => ({
   required: true,
-  content: { "application/x-www-form-urlencoded": { schema: shape(required, members), ...examplesOf(examples) } },
+  content: {
+    "application/x-www-form-urlencoded": { schema: shape(required, members), examples: examplesOf(examples) },
+  },
 });
 
 export const json = (description: string, schema: Schema, example?: unknown): Schema => ({
@@ -29,10 +31,8 @@ export const page = (description: string): Schema => ({
   description,
   content: { "text/html": { schema: { type: "string" } } },
 });
-function examplesOf(examples: Record<string, unknown>): Schema {
-  const entries = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
-  return entries.length === 0 ? {} : { examples: Object.fromEntries(entries) };
-}
+const examplesOf = (examples: Record<string, unknown>): Schema =>
+  Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 
 /** A refusal of each status, and of headers that are too large: of every operation, also of one that reads nothing. */
 const refusals = (nameOf: (status: number) => string, statuses: readonly number[]): Record<string, Schema> => ({
@@ -45,7 +45,7 @@ export const errors = (...statuses: readonly number[]): Record<string, Schema> =
 /** Shown to a browser. */
 export const pages = (...statuses: readonly number[]): Record<string, Schema> => refusals(() => "Page", statuses);
 
-const redirect = (description: string, location: string, format: "uri" | "uri-reference", example: string) => ({
+const redirect = (description: string, location: string, example: string, format = "uri") => ({
   description,
   headers: { Location: { description: location, schema: { type: "string", format }, example } },
 });
@@ -148,20 +148,18 @@ export const CALLBACK = "https://acme.platform.example/oauth/vendor-callback";
 export const TO_VENDOR = redirect(
   "The browser goes on.",
   "The vendor's authorization URL, or the client's redirect URI with an error.",
-  "uri",
   "https://vendor.example/oauth/authorize?response_type=code",
 );
 const TO_CLIENT = redirect(
   "The browser goes back to the client.",
   "The client's redirect URI, with code, state and iss, or with an error.",
-  "uri",
   `${CALLBACK}?code=…&state=…&iss=…`,
 );
 const TO_GET = redirect(
   "The browser repeats the answer by GET, so that its cookie is present.",
   "The same path, with what was posted as its query.",
-  "uri-reference",
   "/v1/callback?code=…&state=…",
+  "uri-reference",
 );
 
 /** No client has to authenticate. */

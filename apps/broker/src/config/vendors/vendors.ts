@@ -135,26 +135,18 @@ export function buildVendor(
     );
   }
   warnings.push(...relaxations(id, parsed));
+  const { clientsOf: _, ...facts } = { setup: "none" as const, byoc: true, ...known };
   return {
+    ...facts,
     vendor,
     placeholders: tenancy.placeholders,
     ...(tenancy.clientsOf === usualClientsOf(vendor, tenancy.placeholders) ? {} : { clientsOf: tenancy.clientsOf }),
-    setup: parsed.setup ?? known?.setup ?? "none",
-    byoc: known?.byoc ?? true,
+    setup: parsed.setup ?? facts.setup,
     ...(isKnownToRegisterNone(vendor, parsed, known) ? { registersNoClients: true } : {}),
     ...(namesAccount(parsed) ? { asksUserinfo: true } : {}),
     ...((parsed.account ?? parsed.identity) === undefined ? {} : { ownAccount: true }),
     credentials,
-    ...defined({
-      aliases: known?.aliases,
-      setupNote: known?.setupNote,
-      generationOf: known?.generationOf,
-      serverUrl: known?.serverUrl,
-      sunsets: known?.sunsets,
-      verification: known?.verification,
-      initialAccessToken: parsed.initial_access_token,
-      tenants: tenancy.tenants,
-    }),
+    ...defined({ initialAccessToken: parsed.initial_access_token, tenants: tenancy.tenants }),
   };
 }
 
