@@ -29,12 +29,10 @@ export function createServerClients(
   const { allowLoopback } = settings.egress;
   const documents = createClientDocuments({ fetch, fetchPublic, hosts, allowLoopback, now });
   const listed = new Map(clients.map((client) => [client.clientId, client]));
-  const registered: FindServerClient = async (clientId) =>
-    registration === undefined ? undefined : findRegistered(clientId, registration, { records });
   const find: FindServerClient = async (clientId) => {
     const client = listed.get(clientId);
     if (client !== undefined) return { ...client, knownBy: "configuration" };
-    return (await documents.find(clientId)) ?? registered(clientId);
+    return (await documents.find(clientId)) ?? (registration && findRegistered(clientId, registration, { records }));
   };
   return {
     find,

@@ -3,7 +3,7 @@
  * the https URL of its description. Fetched only from hosts on the operator's list, over the
  * guarded egress that reaches public addresses (loopback only if permitted), follows no redirect
  * and reads five kilobytes. An invalid document is refused and never cached. With `*` on the list
- * any public host is asked, and how often is limited (document-limits.ts).
+ * any public host is asked, and how often is limited.
  */
 import {
   type Clock,
@@ -15,12 +15,12 @@ import {
   OAuthError,
   parseJsonObject,
 } from "@oauth-broker/oauth-core";
-import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
+import { callerName, type EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { isLoopbackName } from "@oauth-broker/service/configuration";
+import { createRateLimit } from "@oauth-broker/service/http";
 import type { HostedSettings } from "../../settings.ts";
 import type { ServerClient } from "./client.ts";
 import { readDocumentMetadata } from "./client-metadata.ts";
-import { createDocumentLimits } from "./document-limits.ts";
 
 export interface DocumentDeps {
   /** `fetchUntrusted` of an egress with `documentEgress`. */
@@ -100,6 +100,44 @@ export function createClientDocuments(deps: DocumentDeps): ClientDocuments {
       if (standing === "listed") return loads.run(clientId, () => load(clientId, deps.fetch));
       return loads.run(clientId, () => loadWithinLimits(clientId, () => load(clientId, deps.fetchPublic)));
     },
+  };
+}
+
+/** Per minute and process. */
+const FETCHES_OF_ADDRESS = 30;
+const FETCHES_OF_HOST = 10;
+const FAILURE_SECONDS = 60;
+const MOST_FAILURES = 1_000;
+
+/**
+ * How often documents of hosts that no one listed are fetched: any caller can name such an address,
+ * and this server must not send requests there for them without end.
+ *
+ * @returns loads a document; throws OAuthError slow_down, and what `load` throws, again without
+ *   calling it while that is remembered
+ */
+//= bar#AS-13
+function createDocumentLimits({ now }: Pick<DocumentDeps, "now">) {
+  const failures = createExpiringMap<{ readonly cause: unknown }>(MOST_FAILURES, now);
+  const ofAddress = createRateLimit(FETCHES_OF_ADDRESS, now);
+  const ofHost = createRateLimit(FETCHES_OF_HOST, now);
+  return async (clientId: string, load: () => Promise<ServerClient>): Promise<ServerClient> => {
+    const failure = failures.get(clientId);
+    if (failure !== undefined) throw failure.cause;
+    // Outbound calls of a request are charged to the address it came from: routes.ts.
+    const address = callerName();
+    ofAddress.requireLeft(address);
+    //= bar#AS-13
+    ofHost.take(new URL(clientId).host);
+    //= bar#AS-13
+    ofAddress.add(address);
+    try {
+      return await load();
+    } catch (cause) {
+      //= bar#AS-13
+      failures.set(clientId, { cause }, now() + FAILURE_SECONDS);
+      throw cause;
+    }
   };
 }
 

@@ -3,7 +3,7 @@
  * any of the vendors. Both end at the callback, in the browser in which they began. The record says
  * purpose, vendor and path; a redirect that differs in one of them is refused.
  */
-import { OAuthError, type StoredRecord, toOAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import {
   type BrokeredCode,
   type CallbackRequest,
@@ -18,7 +18,6 @@ import { hasIdTokens } from "@oauth-broker/oauth-core/client";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { clearBindingCookie, createBindingCookie, createFlowId } from "@oauth-broker/oauth-core/server";
-import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import type { Trace } from "@oauth-broker/service/http";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { VendorSettings } from "../../settings.ts";
@@ -51,8 +50,6 @@ interface LinkingFlow extends FlowRecord {
   readonly ticketId?: string;
 }
 
-type Flows = BrokeredCode<LinkingFlow, FlowVendor>;
-
 /** What the browser sends to the callback; absent when a flow begins. */
 interface Visit {
   readonly cookieHeader: string | undefined;
@@ -75,12 +72,14 @@ export async function startSignIn(
   const { signIn } = settings.links;
   const flowId = createFlowId(FLOW_PREFIX);
   const vendor = await vendorAt(signIn, deps);
+  // So that the vendor does not sign in the same account again. `login` is every OpenID provider's.
+  const prompt = settings.vendor.vendor.choosesAccount === true ? "select_account" : "login";
   const flow: LinkingFlow = {
     ...flowAt("sign_in", signIn, deps),
     scope: [...new Set([...identityScopes(settings.vendor), ...nameScopes(settings.vendor)])],
     sealedReturn: seal(await returnKey(deps), back, ["sign-in", flowId]),
     issExpected: vendor.vendor.issExpected,
-    ...(anotherAccount && hasIdTokens(vendor.vendor) ? { prompt: promptFor(settings.vendor.vendor) } : {}),
+    ...(anotherAccount && hasIdTokens(vendor.vendor) ? { prompt } : {}),
   };
   // Nothing is kept for later: a refresh token is not asked for.
   const once = { ...vendor, vendor: { ...vendor.vendor, offlineScopes: [] } };
@@ -90,11 +89,6 @@ export async function startSignIn(
 /** Without these an OpenID provider only gives a number, by which no user knows their account. */
 function nameScopes({ scopes }: Pick<VendorSettings, "scopes">): readonly string[] {
   return scopes.includes("openid") ? ["profile", "email"].filter((scope) => scopes.includes(scope)) : [];
-}
-
-/** So that the vendor does not sign in the same account again. `login` is every OpenID provider's. */
-function promptFor({ choosesAccount }: Pick<Vendor, "choosesAccount">): string {
-  return choosesAccount === true ? "select_account" : "login";
 }
 
 export async function startLink(
@@ -208,23 +202,18 @@ async function returnKey({ serverKey }: Pick<PagesDeps, "serverKey">): Promise<B
   return deriveKey(await serverKey.derive("sign-in"), "return");
 }
 
-function flowsOf(deps: PagesDeps, visit?: Visit): Flows {
-  const { records, now, settings } = deps;
-  return createBrokeredCode({ records, now, issuer: settings.deploymentUrl }, flowPolicy(deps, visit));
-}
-
-function flowPolicy(deps: PagesDeps, visit: Visit | undefined): FlowPolicy<LinkingFlow, FlowVendor> {
-  const { source, settings } = deps;
+function flowsOf(deps: PagesDeps, visit?: Visit): BrokeredCode<LinkingFlow, FlowVendor> {
+  const { records, now, settings, source } = deps;
   const neverParked = (): never => {
     throw new OAuthError("server_error", "These flows end at the callback");
   };
-  return {
+  const policy: FlowPolicy<LinkingFlow, FlowVendor> = {
     kind: "linking",
     // The operator may have changed a vendor, or where users sign in: such a flow is unknown here.
-    parse: (record) => {
-      const flow = asFlow(record);
-      if (flow === undefined || !isSameSource({ vendor: flow.signIn, issuer: flow.signInIssuer }, source))
-        return undefined;
+    parse: ({ data }) => {
+      if (data["v"] !== 1 || (data["purpose"] !== "sign_in" && data["purpose"] !== "link")) return undefined;
+      const flow = data as unknown as LinkingFlow;
+      if (!isSameSource({ vendor: flow.signIn, issuer: flow.signInIssuer }, source)) return undefined;
       const vendor = settings.links.vendors.get(flow.listed);
       return vendor !== undefined && isSameSource(flow, identitySource({ vendor })) ? flow : undefined;
     },
@@ -256,11 +245,7 @@ function flowPolicy(deps: PagesDeps, visit: Visit | undefined): FlowPolicy<Linki
       return refusePage(trace, reason, cause);
     },
   };
-}
-
-function asFlow({ data }: StoredRecord): LinkingFlow | undefined {
-  const { v, purpose } = data;
-  return v === 1 && (purpose === "sign_in" || purpose === "link") ? (data as unknown as LinkingFlow) : undefined;
+  return createBrokeredCode({ records, now, issuer: settings.deploymentUrl }, policy);
 }
 
 /** A link is stored in the browser of its user alone, and for a ticket that is still waiting. */

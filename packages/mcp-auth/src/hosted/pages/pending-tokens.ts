@@ -21,16 +21,15 @@ import { isSameSource } from "../records/identity-source.ts";
 export const PENDING_SECONDS = 300;
 /** The sweep finds a record for longer than it can be answered. */
 const KEPT_SECONDS = 3600;
-export interface PendingLimits {
-  /** Waiting, of all users together. Those that are due are left out. */
-  readonly waiting: number;
-  /** Waiting, of one user: one more ends their oldest. */
-  readonly ofUser: number;
-  /** Listed, with those that are due: their end may be slow, and the record has to fit the store. */
-  readonly listed: number;
-}
-
-export const PENDING_LIMITS: PendingLimits = { waiting: 1000, ofUser: 5, listed: 3000 };
+/**
+ * `waiting`: of all users together, without those that are due. `ofUser`: one more ends their oldest.
+ * `listed`: with those that are due: their end may be slow, and the record has to fit the store.
+ */
+export const PENDING_LIMITS: Readonly<Record<"waiting" | "ofUser" | "listed", number>> = {
+  waiting: 1000,
+  ofUser: 5,
+  listed: 3000,
+};
 const ROUNDS = 50;
 
 export interface PendingLink {

@@ -18,7 +18,7 @@ import { identitySource, isSameSource } from "../records/identity-source.ts";
 import { vendorSecrets } from "../authorization/vendor-secrets.ts";
 import type { FindServerClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
-import type { ServerCallback } from "../../settings.ts";
+import type { LinkPolicy, ServerCallback } from "../../settings.ts";
 import { refusePage } from "../authorization/refusal.ts";
 
 /** The shared dependencies of the legs with the server's own callback. */
@@ -48,17 +48,10 @@ export interface Authorization extends FlowRecord {
 }
 
 /** @throws OAuthError server_error for a format this release does not know */
-function asAuthorization({ data }: StoredRecord): Authorization {
-  if (data["v"] === 3) return data as unknown as Authorization;
-  throw new OAuthError("server_error", "This sign-in was started by another release: start again");
-}
-
-/** A flow that began with `VENDOR` showed its consent page the scopes of the only vendor. */
-function withSessionScope(
-  authorization: Authorization,
-  { links }: Pick<ServerCallbackDeps["settings"], "links">,
-): Authorization {
-  const { scope, sessionScope = links.nameScopes(scope, links.signIn), ...rest } = authorization;
+function toAuthorization({ data }: StoredRecord, links: LinkPolicy): Authorization {
+  if (data["v"] !== 3) throw new OAuthError("server_error", "This sign-in was started by another release: start again");
+  // A flow that began with `VENDOR` showed its consent page the scopes of the only vendor.
+  const { scope, sessionScope = links.nameScopes(scope, links.signIn), ...rest } = data as unknown as Authorization;
   return { ...rest, scope, ...defined({ sessionScope: links.consentedScope(sessionScope) }) };
 }
 
@@ -73,19 +66,37 @@ export function createFlows(deps: ServerCallbackDeps): Flows {
   return createBrokeredCode({ records, now, issuer: settings.deploymentUrl }, flowPolicy(deps));
 }
 
+/**
+ * Begins tokens parked for a vendor with `redeem_at: callback`: they are sealed under a server key in
+ * addition to our code.
+ */
+const TOKENS = "tokens.";
+
 export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, FlowVendor> {
-  const { settings, callback, vendorClient, findClient, sessions } = deps;
+  const { settings, callback, vendorClient, findClient, sessions, serverKey } = deps;
+  const tokenKey = async (code: string): Promise<Buffer> =>
+    deriveKey(Buffer.concat([await serverKey.derive("parked-tokens"), Buffer.from(code)]), "parked-tokens");
   return {
     kind: "authorization",
     // The operator may have changed the vendor: a flow started before is unknown here, and its
     // codes are another vendor's.
     parse: (record) => {
-      const authorization = withSessionScope(asAuthorization(record), settings);
+      const authorization = toAuthorization(record, settings.links);
       return isSameSource(authorization, identitySource(settings)) ? authorization : undefined;
     },
     state: HANDLE_STATE,
     secrets: (flowId, _flow, vendor) => vendorSecrets(flowId, vendor, settings.vendor.scopes, deps),
-    ...parkedUnder(deps),
+    seal: async (parked, { value, flowId }) => {
+      const text = JSON.stringify(parked);
+      if (parked.kind === "code") return seal(deriveKey(value, "vendor-code"), text, ["authorization", flowId]);
+      return TOKENS + seal(await tokenKey(value), text, ["authorization", flowId, "tokens"]);
+    },
+    open: async ({ sealed = "" }, { value, flowId }) => {
+      const plaintext = sealed.startsWith(TOKENS)
+        ? open(await tokenKey(value), sealed.slice(TOKENS.length), ["authorization", flowId, "tokens"])
+        : open(deriveKey(value, "vendor-code"), sealed, ["authorization", flowId]);
+      return parseExactJson(plaintext.toString("utf8")) as unknown as Parked;
+    },
     redirectOf: async ({ clientId, redirectUri }) => {
       const client = await findClient(clientId);
       return client === undefined ? undefined : verifyNativeRedirectUri(redirectUri, client.redirectUris);
@@ -109,31 +120,5 @@ export function flowPolicy(deps: ServerCallbackDeps): FlowPolicy<Authorization, 
       if (sessionId !== undefined) await sessions.end(sessionId);
     },
     refuse: refusePage,
-  };
-}
-
-/**
- * Tokens parked for a vendor with `redeem_at: callback` are sealed under a server key in addition
- * to our code.
- */
-const TOKENS = "tokens.";
-
-function parkedUnder({
-  serverKey,
-}: Pick<ServerCallbackDeps, "serverKey">): Pick<FlowPolicy<Authorization, FlowVendor>, "seal" | "open"> {
-  const tokenKey = async (code: string): Promise<Buffer> =>
-    deriveKey(Buffer.concat([await serverKey.derive("parked-tokens"), Buffer.from(code)]), "parked-tokens");
-  return {
-    seal: async (parked, { value, flowId }) => {
-      const text = JSON.stringify(parked);
-      if (parked.kind === "code") return seal(deriveKey(value, "vendor-code"), text, ["authorization", flowId]);
-      return TOKENS + seal(await tokenKey(value), text, ["authorization", flowId, "tokens"]);
-    },
-    open: async ({ sealed = "" }, { value, flowId }) => {
-      const plaintext = sealed.startsWith(TOKENS)
-        ? open(await tokenKey(value), sealed.slice(TOKENS.length), ["authorization", flowId, "tokens"])
-        : open(deriveKey(value, "vendor-code"), sealed, ["authorization", flowId]);
-      return parseExactJson(plaintext.toString("utf8")) as unknown as Parked;
-    },
   };
 }

@@ -5,15 +5,12 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { StoredTokens } from "@oauth-broker/token-store";
 import type { CallerLinks, LinkRequest, UserLink } from "../../mode.ts";
-import type { HostedDeps } from "../deps.ts";
 import type { Tickets } from "./tickets.ts";
 import type { LiveSession } from "../sessions/sessions.ts";
 import { atVendor, linkKey, type LinkDeps, linkScope } from "../links/link.ts";
 import { readLinked, tokenSource } from "../links/token-source.ts";
 
-export interface UserLinksDeps extends Pick<HostedDeps, "tokens" | "vendorClient" | "now" | "settings"> {
-  readonly tickets: Tickets;
-}
+export type UserLinksDeps = LinkDeps & { readonly tickets: Tickets };
 
 /** @param session whose user and client the links and tickets are of */
 export function userLinks(session: LiveSession, deps: UserLinksDeps): CallerLinks {

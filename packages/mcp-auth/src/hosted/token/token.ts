@@ -33,14 +33,22 @@ export interface TokenRequest {
 }
 
 /** @throws OAuthError unsupported_grant_type, and as the grants */
+//= rfc6749#5.1
 export async function answerToken(
   { parameters, client }: TokenRequest,
   deps: TokenDeps,
   trace: Trace,
 ): Promise<Answer> {
-  const tokens = await grant(parameters, client, deps, trace);
+  const { accessToken, refreshToken, expiresInSeconds, scope } = await grant(parameters, client, deps, trace);
   await deps.markUsed?.(client);
-  return jsonAnswer(200, toTokenResponse(tokens));
+  return jsonAnswer(200, {
+    access_token: accessToken,
+    token_type: "Bearer",
+    expires_in: expiresInSeconds,
+    refresh_token: refreshToken,
+    // An empty list is left out: the grammar requires at least one token.
+    ...(scope.length === 0 ? {} : { scope: formatScope(scope) }),
+  });
 }
 
 //= rfc6749#5.2
@@ -85,23 +93,6 @@ async function requireLink(user: string, deps: HostedDeps): Promise<void> {
   const link = await deps.tokens.get(linkKey(user, deps));
   if (link !== undefined && isUsable(link, deps)) return;
   throw new OAuthError("invalid_grant", "The user must authorize again", { reason: "reauthorization_required" });
-}
-
-//= rfc6749#5.1
-function toTokenResponse({
-  accessToken,
-  refreshToken,
-  expiresInSeconds,
-  scope,
-}: IssuedTokens): Record<string, unknown> {
-  return {
-    access_token: accessToken,
-    token_type: "Bearer",
-    expires_in: expiresInSeconds,
-    refresh_token: refreshToken,
-    // An empty list is left out: the grammar requires at least one token.
-    ...(scope.length === 0 ? {} : { scope: formatScope(scope) }),
-  };
 }
 
 /** @throws OAuthError invalid_request; temporarily_unavailable */
