@@ -131,8 +131,8 @@ function linkStates(presentation: Presentation): [by: string, name: string, answ
     list(`disconnected: ${atVendor}`, { disconnected: { name: "Chat", atVendor, help: "Open the settings" } });
   const signIn = { presentation, signInName: "Vendor", serverHost: HOST, csrf: "c" };
   return [
-    ["connectPage", "first", links.connectPage({ ...ticket, scopes: [], linked: undefined })],
-    ["connectPage", "with scopes, connected now", links.connectPage({ ...ticket, scopes: SCOPES, linked: "ada" })],
+    ["connectPage", "first", links.connectPage({ ...ticket, scope: [], linked: undefined })],
+    ["connectPage", "with scopes, connected now", links.connectPage({ ...ticket, scope: SCOPES, linked: "ada" })],
     ["foreignPage", "another account's", links.foreignPage(visitor, "t")],
     ["gonePage", "used or expired", links.gonePage(visitor)],
     ["signInPage", "before the vendor", links.signInPage({ ...signIn, isSignedOut: false }, {})],

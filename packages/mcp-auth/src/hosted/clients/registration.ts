@@ -5,7 +5,7 @@
  * after it last received any; when too many clients have no tokens, the oldest of them is deleted
  * earlier (unused-clients.ts).
  */
-import { type Clock, type JsonObject, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
+import { type Clock, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { ServerCallback } from "../../settings.ts";
@@ -25,13 +25,11 @@ export interface RegistrationDeps {
 
 export type RegistrationRules = NonNullable<ServerCallback["registration"]>;
 
-interface Registered {
+type Registered = Pick<ServerClient, "clientName" | "redirectUris"> & {
   readonly v: 1;
-  readonly clientName: string;
-  readonly redirectUris: readonly string[];
   /** Seconds since 1970, as text, of the last extension of its lifetime. */
   readonly usedAt?: string;
-}
+};
 
 //= bar#AS-12
 export const UNUSED_SECONDS = 86_400;
@@ -56,12 +54,7 @@ export async function registerClient(
   await beforeStoring(clientId);
   const issuedAt = now();
   const data: Registered = { v: 1, clientName, redirectUris };
-  await records.create({
-    key: keyOf(clientId),
-    stage: "unused",
-    data: data as unknown as JsonObject,
-    expiresAt: issuedAt + UNUSED_SECONDS,
-  });
+  await records.create({ key: keyOf(clientId), stage: "unused", data, expiresAt: issuedAt + UNUSED_SECONDS });
   return jsonAnswer(201, {
     client_id: clientId,
     client_id_issued_at: issuedAt,
@@ -89,7 +82,7 @@ export async function findRegistered(
   if (!isRegistered(clientId)) return undefined;
   const record = await records.get(keyOf(clientId));
   if (record === undefined) return undefined;
-  const { clientName, redirectUris } = record.data as unknown as Registered;
+  const { clientName, redirectUris } = record.data as Registered;
   const permitted = redirectUris.filter((uri) => isPermitted(uri, rules));
   return { clientId, clientName, redirectUris: permitted, knownBy: "registration" };
 }
@@ -107,7 +100,7 @@ export async function markUsed(
   const key = keyOf(clientId);
   const record = await records.get(key).catch(() => undefined);
   if (record === undefined || record.expiresAt > now() + USED_SECONDS - UNUSED_SECONDS) return;
-  const { usedAt } = record.data as unknown as Registered;
+  const { usedAt } = record.data as Registered;
   const from = { stage: record.stage, expect: usedAt === undefined ? {} : { usedAt } };
   const patch = { stage: "used", set: { usedAt: String(now()) }, expiresAt: now() + USED_SECONDS };
   await records.advance(key, from, patch).catch(() => undefined);

@@ -36,7 +36,7 @@ export async function showTicket(request: TicketRequest, deps: PagesDeps, trace:
     client,
     vendor: ticket.vendor,
     vendorName: at.settings.vendor.vendor.name,
-    scopes: linkScopes(ticket.scopes, ticket.vendor, deps),
+    scope: linkScopes(ticket.scopes, ticket.vendor, deps),
     linked: typeof stored === "object" ? stored.tokens.link?.label?.reveal() : undefined,
     csrf: await formCsrf(ticket.user, ["ticket", ticket.id], linkVersion, deps),
   });

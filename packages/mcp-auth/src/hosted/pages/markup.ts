@@ -4,12 +4,17 @@
  */
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { askFirst, fact, hidden, html, type Markup } from "@oauth-broker/service/page";
-import type { ServerClient } from "../clients/client.ts";
 import type { Presentation } from "../../presentation/presentation.ts";
 import type { ConnectionsError, DisconnectedKind } from "../../presentation/texts/english.ts";
 import { PATHS } from "../../resource/paths.ts";
 import { shownText } from "../../presentation/shown-text.ts";
-import { applicationName, askingName, decisionForm, factsOfApplication } from "../server-callback/consent-page.ts";
+import {
+  applicationName,
+  askingName,
+  type ConsentPage,
+  decisionForm,
+  factsOfApplication,
+} from "../server-callback/consent-page.ts";
 
 /** Who is at the browser, and how they leave. */
 export interface Visitor {
@@ -22,22 +27,16 @@ export interface Visitor {
   readonly presentation: Presentation;
 }
 
-export interface ConnectPage {
+export interface ConnectPage extends Pick<ConsentPage, "client" | "vendor" | "vendorName" | "scope" | "csrf"> {
   readonly visitor: Visitor;
   readonly ticket: string;
-  readonly client: ServerClient;
-  readonly vendorName: string;
-  /** The id, as `VENDORS` lists it. */
-  readonly vendor: string;
-  readonly scopes: readonly string[];
   /** The account linked now. */
   readonly linked: string | undefined;
-  readonly csrf: string;
 }
 
 //= bar#AS-7
 export function connectPage(shown: ConnectPage): Answer {
-  const { visitor, ticket, client, vendor, vendorName, scopes, linked, csrf } = shown;
+  const { visitor, ticket, client, vendor, vendorName, scope, linked, csrf } = shown;
   const { presentation } = visitor;
   const { connect, consent, labels, connections } = presentation.texts;
   const asking = askingName(client, applicationName(client, presentation.texts));
@@ -46,7 +45,7 @@ ${connect.asks(asking, vendorName, visitor.serverHost)}
 <dl>
 ${factsOfApplication(client, presentation.texts)}
 ${fact(labels.vendor, vendorName)}
-${scopes.length === 0 ? undefined : fact(labels.permissions, presentation.scopes(vendor, scopes))}
+${scope.length === 0 ? undefined : fact(labels.permissions, presentation.scopes(vendor, scope))}
 ${linked === undefined ? undefined : fact(labels.connectedNow, shownText(linked) || connections.connectedAccount)}
 </dl>
 ${decisionForm(`${PATHS.connect}/${ticket}`, [["csrf", csrf]], vendorName, consent)}

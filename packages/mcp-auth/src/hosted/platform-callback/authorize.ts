@@ -11,11 +11,7 @@ import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { challengeFor } from "@oauth-broker/oauth-core/brokered-code";
 import { requireMetDemands } from "@oauth-broker/oauth-core/client";
 import type { Trace } from "@oauth-broker/service/http";
-import {
-  type AuthorizationRequest,
-  readAuthorizationRequest,
-  requireClientRedirect,
-} from "../authorization/request.ts";
+import { readAuthorizationRequest, requireClientRedirect } from "../authorization/request.ts";
 import type { FindClient } from "../clients/client.ts";
 import type { HostedDeps } from "../deps.ts";
 import { recordNarrowRequest } from "./narrow-request.ts";
@@ -30,38 +26,31 @@ export interface AuthorizeDeps extends Pick<HostedDeps, "settings" | "serverKey"
  *   not redirected
  */
 export async function authorize(parameters: Parameters, deps: AuthorizeDeps, trace: Trace): Promise<Answer> {
+  const { vendorClient, settings } = deps;
+  const { vendor: entry, credentials, scopes } = settings.vendor;
   // 1. who asks, where to
   const { redirect } = await requireClientRedirect(parameters, deps.findClient, verifyRedirectUri, trace);
   try {
     // 2. code flow, PKCE #1, resource, scope
-    const request = readAuthorizationRequest(parameters, deps.settings);
-    // 3. PKCE #2 derived, state verbatim
-    return await redirectToVendor(redirect, request, parameters, deps);
+    const { codeChallenge: clientChallenge, scope } = readAuthorizationRequest(parameters, settings);
+    const vendor = await vendorClient.resolve(entry);
+    requireMetDemands(vendor, credentials, scope);
+    // 3. PKCE #2 derived
+    const { codeVerifier, nonce } = await vendorSecrets(clientChallenge, vendor, scopes, deps);
+    await recordNarrowRequest(clientChallenge, scope, deps);
+    // 4. the state verbatim
+    return redirectAnswer(
+      vendorClient.authorizationUrl(vendor, {
+        clientId: credentials.clientId,
+        redirectUri: redirect.uri,
+        state: parameters.get("state") ?? "",
+        scope,
+        ...defined({ codeChallenge: challengeFor(vendor, codeVerifier), nonce }),
+      }),
+    );
   } catch (thrown) {
     return refusal(toOAuthError(thrown), redirect, parameters, trace);
   }
-}
-
-async function redirectToVendor(
-  redirect: VerifiedRedirect,
-  { codeChallenge: clientChallenge, scope }: AuthorizationRequest,
-  parameters: Parameters,
-  deps: AuthorizeDeps,
-): Promise<Answer> {
-  const { vendorClient, settings } = deps;
-  const vendor = await vendorClient.resolve(settings.vendor.vendor);
-  requireMetDemands(vendor, settings.vendor.credentials, scope);
-  const { codeVerifier, nonce } = await vendorSecrets(clientChallenge, vendor, settings.vendor.scopes, deps);
-  await recordNarrowRequest(clientChallenge, scope, deps);
-  return redirectAnswer(
-    vendorClient.authorizationUrl(vendor, {
-      clientId: settings.vendor.credentials.clientId,
-      redirectUri: redirect.uri,
-      state: parameters.get("state") ?? "",
-      scope,
-      ...defined({ codeChallenge: challengeFor(vendor, codeVerifier), nonce }),
-    }),
-  );
 }
 
 /**

@@ -14,16 +14,13 @@ import type { PageTexts } from "../../presentation/texts/english.ts";
 import type { ServerClient } from "../clients/client.ts";
 import { UNNAMED } from "../clients/client-metadata.ts";
 
-export interface ConsentPage {
+/** `vendor` signs the user in. */
+export interface ConsentPage extends Omit<VendorPermissions, "signsIn"> {
   readonly presentation: Presentation;
   readonly client: ServerClient;
   readonly redirect: VerifiedRedirect;
   /** Our host, as the user sees it in the address bar. */
   readonly serverHost: string;
-  /** The vendor that signs the user in. */
-  readonly vendorName: string;
-  readonly vendor: string;
-  readonly scope: readonly string[];
   /** With `VENDORS`: the scope by vendor. */
   readonly permissions?: readonly VendorPermissions[];
   /** The request, which the form posts again unchanged. */

@@ -79,19 +79,13 @@ export interface Sessions {
   endAll(user: string): Promise<number>;
 }
 
-/** A token that this server issued, and its session, live or not. */
-interface Located {
-  readonly type: TokenType;
-  readonly presented: IssuedToken;
-  readonly session: StoredSession;
-}
-
 export function createSessions(deps: UserSessionsDeps): Sessions {
   const { records, serverKey, audience, source, signInGeneration, now, links } = deps;
   const tagging = async (): Promise<TokenTagging> => ({ key: await serverKey.derive("token-tag"), audience });
   const parse = async (type: TokenType, token: string): Promise<IssuedToken | undefined> =>
     looksIssued(type, token) ? parseIssuedToken(type, token, await tagging()) : undefined;
-  const locate = async (type: TokenType, token: string): Promise<Located | undefined> => {
+  /** A token that this server issued, and its session, live or not. */
+  const locate = async (type: TokenType, token: string) => {
     const presented = await parse(type, token);
     const session = presented === undefined ? undefined : await readSession(presented.sessionId, deps);
     return presented === undefined || session === undefined ? undefined : { type, presented, session };

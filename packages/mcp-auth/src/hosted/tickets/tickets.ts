@@ -7,6 +7,7 @@
  * of the open ones (at most MAX_OPEN), from which the same question gets the same URL again: the
  * value is an HMAC of a serial in the index, so that the table alone opens nothing.
  */
+import { isDeepStrictEqual } from "node:util";
 import { type EpochSeconds, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
@@ -144,7 +145,7 @@ export function createTickets(deps: TicketsDeps): Tickets {
         decide: async (data) => {
           const listed = entriesIn(data, "tickets") as readonly Entry[];
           const entries = listed.filter((one) => one.expiresAt > now());
-          const same = entries.find((other) => other.vendor === vendor && isSameList(other.scopes, scopes));
+          const same = entries.find((other) => other.vendor === vendor && isDeepStrictEqual(other.scopes, scopes));
           const open = same === undefined ? undefined : await openTicketOf(same, owner);
           if (open !== undefined) return { result: { open } };
           const until = now() + TICKET_SECONDS;
@@ -215,8 +216,4 @@ async function indexKey({ user, clientId }: TicketOwner, deps: TicketsDeps): Pro
   const { source, deploymentUrl } = deps;
   const of = [deploymentUrl, source.vendor, source.issuer, user, clientId];
   return { kind: "ticket-index", id: await derivedName("ticket-index", of, deps) };
-}
-
-function isSameList(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((value, at) => value === other[at]);
 }
