@@ -6,6 +6,7 @@
  * platform that does not bind the flow to the session offers such a link itself: the third variant,
  * which the platform has to prevent.
  */
+import { volume } from "@oauth-broker/oauth-core/testing";
 import { ownerOf } from "@oauth-broker/simulators";
 import * as pkceModule from "../../packages/oauth-core/src/protocol/pkce.ts";
 import * as handleModule from "../../packages/oauth-core/src/authorization-server/handle.ts";
@@ -202,7 +203,7 @@ describe("bar#ST-10 ids and codes of ours", () => {
   ] as const)("%s are spread evenly and never repeat", (_what, length, create) => {
     const counts = Array.from({ length }, () => new Map<string, number>());
     const seen = new Set<string>();
-    const tries = 20_000;
+    const tries = volume({ test: 4_000, soak: 40_000 });
     for (let made = 0; made < tries; made += 1) {
       const id = create();
       seen.add(id);

@@ -11,13 +11,13 @@ const dynamo = dynamoEngine();
 
 it("memory and SQLite give the same answer to any sequence of calls, at any time", async () => {
   const path = join(temporaryFolder(), "records.sqlite");
-  const numRuns = volume({ test: 150, soak: 1000 });
+  const numRuns = volume({ test: 80, soak: 1000 });
   await expectAnswersOfMemory((now) => sqliteRecordStore({ path, now }), { keys: KEYS, numRuns, maxLength: 30 });
 });
 
 it("DynamoDB and memory give the same answer to any sequence of calls, at any time", async () => {
   const options = await dynamo.newTable();
-  const numRuns = volume({ test: 40, soak: 150 });
+  const numRuns = volume({ test: 25, soak: 150 });
   const size = { keys: KEYS.slice(0, 1), numRuns, maxLength: 20 };
   await expectAnswersOfMemory((now) => dynamodbRecordStore({ ...options, now }), size);
 });
