@@ -68,17 +68,20 @@ describe("the connection test of a hosted server", () => {
     expect((await test("token-wants-client")).outcome).toBe("passed");
   });
 
-  it.each(["global-auth", "global-forbidden"] as const)("recognises a global auth middleware: %s", async (fault) => {
-    const result = await test(fault);
-    expect(result.outcome).toBe("failed");
-    expect(lastOf(result)).toMatchObject({
-      name: "discovery",
-      said: expect.stringMatching(
-        /without a token: a global auth middleware is in front of the OAuth discovery routes/,
-      ),
-      remedy: expect.stringContaining("protect POST /mcp only"),
-    });
-  });
+  it.each(["global-auth", "global-forbidden"] as const)(
+    "rfc6749#5.2 recognises a global auth middleware: %s",
+    async (fault) => {
+      const result = await test(fault);
+      expect(result.outcome).toBe("failed");
+      expect(lastOf(result)).toMatchObject({
+        name: "discovery",
+        said: expect.stringMatching(
+          /^\/authorize answers 40[13] without a token: a global auth middleware is in front of the OAuth discovery routes/,
+        ),
+        remedy: expect.stringContaining("protect POST /mcp only"),
+      });
+    },
+  );
 
   it.each([
     ["accepts-any-caller", "challenge", /answers 200, not 401/],
