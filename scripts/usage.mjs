@@ -2,12 +2,7 @@
 // mechanics/command-line.ts. A script that has to say something about it ends here, before it has
 // done anything.
 import { readFileSync } from "node:fs";
-import {
-  answerUsage,
-  readCommandLine,
-  USAGE_EXIT_CODE,
-  usageMessage,
-} from "../packages/oauth-core/src/mechanics/command-line.ts";
+import { readCommand, USAGE_EXIT_CODE, usageMessage } from "../packages/oauth-core/src/mechanics/command-line.ts";
 
 const version = () => JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
@@ -16,17 +11,17 @@ const OF_EVERY_COMMAND = `  -h, --help       this text
 
 /**
  * @param about `program`: as the user types it; `takes`: what may follow; `help`: what it does, then the
- *   lines of its options; `options`: as readCommandLine takes them; `words`: whether it takes any
+ *   lines of its options; `options`: as readCommand takes them; `words`: whether it takes any
  * @returns `{ values, words }`; does not return where the answer is help, the version or a refusal
  */
 export function readOptions(about, args = process.argv.slice(2)) {
   const { program, takes = "", help, options = {}, words = false } = about;
-  const read = readCommandLine(args, options, { words });
   const text = `Usage: ${program}${takes}\n\n${help}${/\n {2}.*$/.test(help) ? "" : "\n"}\n${OF_EVERY_COMMAND}`;
-  const answer = answerUsage(read, { program: `${program} --`, help: text, version: version() });
-  if (answer === undefined) return read;
-  process[answer.stream].write(answer.text);
-  return process.exit(answer.exitCode);
+  const usage = { program: `${program} --`, help: text, version: version(), words };
+  const read = readCommand(args, options, usage, (given) => given);
+  if (read.exitCode === undefined) return read;
+  process[read.stream].write(`${read.text}\n`);
+  return process.exit(read.exitCode);
 }
 
 /** Ends the script: what was read is not usable. @param problem the end of a sentence */

@@ -53,7 +53,7 @@ async function harnessOn(
     rmSync(folder, { recursive: true, force: true });
   });
   const command = async (...args: string[]) =>
-    runOn(() => loadConfig(env, folder), parseCommand(args).command as OperatorCommand);
+    runOn(() => loadConfig(env, folder), (parseCommand(args) as { command: OperatorCommand }).command);
   return { folder, records, readyz, command };
 }
 

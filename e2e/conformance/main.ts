@@ -3,7 +3,6 @@
  * --spec-version 2026-07-28`: starts the fixture, gives the suite its `--url`, or for `client` our
  * client; prints its output and ends with its exit code.
  */
-import { noSuchCommand } from "@oauth-broker/oauth-core/command-line";
 import { readProgram } from "../support/program.ts";
 import { freePort } from "../support/free-port.ts";
 import { CLIENT_ID, openHarness } from "./harness.ts";
@@ -19,20 +18,13 @@ const COMMANDS = ["server", "authorization", "client"] as const;
 
 const [first = "server", ...options] = process.argv.slice(2);
 // What follows the command is the suite's own.
-const about = { program: "npm run conformance --", help: HELP, words: true };
-const command = readProgram({}, about, ({ words: [word = ""] }) => commandNamed(word), [first]);
+const about = { program: "npm run conformance --", help: HELP, commands: COMMANDS };
+const command = readProgram({}, about, ({ words: [word] }) => COMMANDS.find((name) => name === word), [first]);
 if (command !== undefined) {
   const run = command === "client" ? runClientSuite(...options) : againstFixture(command);
   const { exitCode, output } = await run;
   process.stdout.write(output);
   process.exitCode = exitCode ?? 1;
-}
-
-/** @throws Error with a sentence for the user */
-function commandNamed(word: string): (typeof COMMANDS)[number] {
-  const found = COMMANDS.find((name) => name === word);
-  if (found === undefined) throw new Error(noSuchCommand(word, COMMANDS));
-  return found;
 }
 
 async function againstFixture(command: string): ReturnType<typeof runSuite> {

@@ -1,15 +1,7 @@
 /** The command line of the programs of this workspace, read as all our commands read theirs. */
 import type { ParseArgsOptionsConfig } from "node:util";
-import {
-  answerUsage,
-  type CommandLine,
-  readCommandLine,
-  USAGE_EXIT_CODE,
-  usageMessage,
-} from "@oauth-broker/oauth-core/command-line";
+import { type Given, type Program, readCommand } from "@oauth-broker/oauth-core/command-line";
 import manifest from "../package.json" with { type: "json" };
-
-type Given<T extends ParseArgsOptionsConfig> = Extract<CommandLine<T>, { readonly kind: "given" }>;
 
 /**
  * Prints help, the version or what is wrong, and sets the exit code.
@@ -20,24 +12,17 @@ type Given<T extends ParseArgsOptionsConfig> = Extract<CommandLine<T>, { readonl
  */
 export function readProgram<const T extends ParseArgsOptionsConfig, Parsed>(
   options: T,
-  { program, help, words = false }: { readonly program: string; readonly help: string; readonly words?: boolean },
+  about: Omit<Program, "version">,
   parse: (given: Given<T>) => Parsed,
   args: readonly string[] = process.argv.slice(2),
 ): Parsed | undefined {
-  const read = readCommandLine(args, options, { words });
-  const answer = answerUsage(read, { program, help, version: manifest.version });
-  if (answer !== undefined) {
-    process[answer.stream].write(answer.text);
-    process.exitCode = answer.exitCode;
-    return undefined;
-  }
-  try {
-    return parse(read as Given<T>);
-  } catch (error) {
-    process.stderr.write(`${usageMessage(program, error instanceof Error ? error.message : "not understood")}\n`);
-    process.exitCode = USAGE_EXIT_CODE;
-    return undefined;
-  }
+  const read = readCommand(args, options, { ...about, version: manifest.version }, (given) => ({
+    parsed: parse(given),
+  }));
+  if ("parsed" in read) return read.parsed;
+  process[read.stream].write(`${read.text}\n`);
+  process.exitCode = read.exitCode;
+  return undefined;
 }
 
 /** Prints a line of progress. */

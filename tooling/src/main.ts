@@ -11,7 +11,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { answerUsage, noSuchCommand, readCommandLine } from "@oauth-broker/oauth-core/command-line";
+import { readCommand } from "@oauth-broker/oauth-core/command-line";
 import { checkApi, hasPage, renderApiPages } from "./api-docs/page.ts";
 import { readPublished } from "./api-docs/published.ts";
 import { checkBoundaries, checkFolders, type Violation } from "./code/boundaries.ts";
@@ -173,18 +173,18 @@ const HELP = `Usage: ${PROGRAM} ${Object.keys(COMMANDS).join(" | ")}
   -h, --help       this text
   -v, --version    the version`;
 
-const read = readCommandLine(process.argv.slice(2), {}, { words: true });
-const [name = "", ...more] = read.kind === "given" ? read.words : [];
-const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-const problem = more.length > 0 ? `${name} takes no arguments` : noSuchCommand(name, Object.keys(COMMANDS));
-const usage =
-  read.kind === "given" && (command === undefined || more.length > 0) ? { kind: "invalid" as const, problem } : read;
-const answer = answerUsage(usage, { program: PROGRAM, help: HELP, version: manifest.version });
-if (answer !== undefined) {
-  process[answer.stream].write(answer.text);
-  process.exitCode = answer.exitCode;
-} else if (command !== undefined) {
-  const complaints = await command();
+const about = { program: PROGRAM, help: HELP, version: manifest.version, commands: Object.keys(COMMANDS) };
+const asked = readCommand(process.argv.slice(2), {}, about, ({ words: [name = "", ...more] }) => {
+  const run = COMMANDS[name];
+  if (run === undefined) throw new Error("a command is missing");
+  if (more.length > 0) throw new Error(`${name} takes no arguments`);
+  return { run };
+});
+if ("exitCode" in asked) {
+  process[asked.stream].write(`${asked.text}\n`);
+  process.exitCode = asked.exitCode;
+} else {
+  const complaints = await asked.run();
   for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
   process.exitCode = complaints.length === 0 ? 0 : 1;
 }

@@ -4,6 +4,7 @@
  */
 import { parseCommand, type Request } from "./cli/command-line.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";
+import type { UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { bufferedStdout, createLog, explainStartFailure, runService } from "@oauth-broker/service";
 import { runOperatorCommand } from "./cli/operator.ts";
 import { sandboxUse } from "./sandbox.ts";
@@ -11,7 +12,13 @@ import { start } from "./start.ts";
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-async function main({ command, sandbox }: Request): Promise<void> {
+async function main(asked: Request | UsageAnswer): Promise<void> {
+  if ("exitCode" in asked) {
+    process[asked.stream].write(`${asked.text}\n`);
+    process.exitCode = asked.exitCode;
+    return;
+  }
+  const { command, sandbox } = asked;
   const load = () => loadConfig(readEnvironment(), process.cwd(), { sandbox: sandboxUse(sandbox) });
   if (command.name === "serve") await serve(load);
   else process.exitCode = await runOperatorCommand(command, load);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseCommand } from "./cli.ts";
 import { loadPlatformConfig, loadServeConfig, misspeltVariables, startFolder, systemVariables } from "./config.ts";
+import manifest from "../package.json" with { type: "json" };
+
+const HELP = { stream: "stdout", text: expect.stringMatching(/^Usage: platform/), exitCode: 0 };
 
 describe("the command line", () => {
   it.each([
@@ -17,11 +20,11 @@ describe("the command line", () => {
     ],
     [["deploy", "status", "--json"], { name: "status", folder: ".", dataDir: undefined, json: true }],
     [["deploy", "logs", "--lines", "5"], { name: "logs", folder: ".", dataDir: undefined, lines: 5 }],
-    [["deploy", "run", "--help"], { name: "help" }],
-    [["-h"], { name: "help" }],
-    [["--version"], { name: "version" }],
-    [["serve", "-v"], { name: "version" }],
-    [[], { name: "help" }],
+    [["deploy", "run", "--help"], HELP],
+    [["-h"], HELP],
+    [["help"], HELP],
+    [["--version"], { stream: "stdout", text: manifest.version, exitCode: 0 }],
+    [[], HELP],
   ])("%j is understood", (args, command) => {
     expect(parseCommand(args)).toEqual(command);
   });
@@ -49,7 +52,7 @@ describe("the command line", () => {
     [["deploy", "run", "--shared-callback"]],
     [["deploy", "init", "--own-callback", "--shared-callback"]],
   ])("%j is not", (args) => {
-    expect(parseCommand(args)).toMatchObject({ name: "invalid", message: expect.stringContaining("platform --help") });
+    expect(parseCommand(args)).toMatchObject({ exitCode: 2, text: expect.stringContaining("platform --help") });
   });
 });
 

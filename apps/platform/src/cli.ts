@@ -2,7 +2,7 @@
  * Parses the command line into a value: the command to run, or what is wrong with the arguments.
  * Runs and prints nothing.
  */
-import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
+import { type Given, noSuchCommand, readCommand, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/service/configuration";
 import { DEFAULT_DATA, DEFAULT_PORT, DEFAULT_URL } from "./config.ts";
 import type { Connector } from "./connectors/connector.ts";
@@ -19,18 +19,13 @@ export type Command =
   | ({ readonly name: "run"; readonly allowed: readonly string[] } & OfProject)
   | ({ readonly name: "status"; readonly json: boolean } & OfProject)
   | ({ readonly name: "logs"; readonly lines: number } & OfProject)
-  | ({ readonly name: "serve" } & Pick<OfProject, "dataDir">)
-  | { readonly name: "help" }
-  | { readonly name: "version" }
-  /** The message goes to stderr; the exit code is `EXIT.usage`. */
-  | { readonly name: "invalid"; readonly message: string };
+  | ({ readonly name: "serve" } & Pick<OfProject, "dataDir">);
 
-export const VERSION: string = manifest.version;
-export const EXIT = { done: 0, failed: 1, usage: 2, draft: 3 } as const;
+export const EXIT = { done: 0, failed: 1, draft: 3 } as const;
 
 const DEFAULT_LINES = 100;
 
-export const HELP = `Usage: platform serve
+const HELP = `Usage: platform serve
        platform deploy COMMAND [FOLDER]
 
 FOLDER is a server's project, with its service.yaml; default: where this is called.
@@ -70,38 +65,37 @@ Exit codes: 0 stopped or done, 1 failed, 2 not understood, 3 left as a draft: th
 const DEPLOY = ["init", "run", "status", "logs"] as const;
 
 /** @param args the arguments without the program and the script */
-export function parseCommand(args: readonly string[]): Command {
-  const read = readCommandLine(args, OPTIONS, { words: true });
-  if (read.kind === "invalid") return invalid(read.problem);
-  if (read.kind !== "given") return { name: read.kind };
-  return commandOf(read.words, read.values);
+export function parseCommand(args: readonly string[]): Command | UsageAnswer {
+  const about = { program: "platform", help: HELP, version: manifest.version, commands: ["serve", "deploy"] };
+  // Without a word it says what there is.
+  return readCommand(args.length === 0 ? ["help"] : args, OPTIONS, about, commandOf);
 }
 
-function commandOf(words: readonly string[], given: Values): Command {
+function commandOf({ words, values: given }: Given<typeof OPTIONS>): Command {
   const { data: dataDir, json, lines, env: allowed = [] } = given;
   const callbacks = callbacksIn(given);
   const [first, action, folder = ".", ...rest] = words;
-  if (first === undefined || first === "help") return { name: "help" };
+  if (first === undefined) throw new Error("a command is missing: serve or deploy");
   // A shell's variable that is not set would mean the current folder.
-  if (dataDir === "" || words.includes("")) return invalid("FOLDER and --data must not be empty");
+  if (dataDir === "" || words.includes("")) throw new Error("FOLDER and --data must not be empty");
   if (first === "serve") {
     const isPlain = words.length === 1 && !json && lines === undefined && callbacks.length + allowed.length === 0;
-    return isPlain ? { name: "serve", dataDir } : invalid("serve takes nothing but --data");
+    if (!isPlain) throw new Error("serve takes nothing but --data");
+    return { name: "serve", dataDir };
   }
-  if (first !== "deploy") return invalid(noSuchCommand(first, ["serve", "deploy", "help"]));
   const name = DEPLOY.find((one) => one === action);
   if (name === undefined) {
-    return invalid(action === undefined ? `deploy takes one of: ${DEPLOY.join(", ")}` : noSuchCommand(action, DEPLOY));
+    throw new Error(action === undefined ? `deploy takes one of: ${DEPLOY.join(", ")}` : noSuchCommand(action, DEPLOY));
   }
-  if (rest.length > 0) return invalid(`deploy ${name} takes one folder`);
+  if (rest.length > 0) throw new Error(`deploy ${name} takes one folder`);
   const misplaced = misplacedOption(name, given);
-  if (misplaced !== undefined) return invalid(misplaced);
+  if (misplaced !== undefined) throw new Error(misplaced);
   if (name === "run") return { name, folder, dataDir, allowed };
   if (name === "init") return { name, folder, dataDir, callback: callbacks[0] };
   if (name === "status") return { name, folder, dataDir, json };
   const count = Number(lines ?? DEFAULT_LINES);
   if (!/^\d+$/.test(lines ?? "1") || count < 1 || count > 10_000) {
-    return invalid("--lines takes a number from 1 to 10000");
+    throw new Error("--lines takes a number from 1 to 10000");
   }
   return { name, folder, dataDir, lines: count };
 }
@@ -127,12 +121,7 @@ const OPTIONS = {
   "shared-callback": { type: "boolean", default: false },
 } as const;
 
-type Values = Extract<CommandLine<typeof OPTIONS>, { kind: "given" }>["values"];
+type Values = Given<typeof OPTIONS>["values"];
 
 const callbacksIn = (given: Values): Connector["callback"][] =>
   (["own", "shared"] as const).filter((which) => given[`${which}-callback`]);
-
-const invalid = (problem: string): Command => ({
-  name: "invalid",
-  message: usageMessage("platform", problem),
-});

@@ -2,8 +2,9 @@
  * Runs one command of the platform: reads the settings, opens the storage, handles signals. stdout
  * carries results; messages for the operator go to stderr.
  */
+import type { UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { createLog, onStopSignal } from "@oauth-broker/service";
-import { type Command, EXIT, HELP, VERSION } from "./cli.ts";
+import type { Command } from "./cli.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { loadPlatformConfig, loadServeConfig, misspeltVariables, readEnvironment, startFolder } from "./config.ts";
 import type { CommandContext } from "./deploy/commands/context.ts";
@@ -20,17 +21,12 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
  * @param file the platform's entry point, which a deploy starts again as the keeper of its server
  * @returns the exit code
  */
-export async function runCommand(command: Command, file: string): Promise<number> {
+export async function runCommand(command: Command | UsageAnswer, file: string): Promise<number> {
+  if ("exitCode" in command) {
+    process[command.stream].write(`${command.text}\n`);
+    return command.exitCode;
+  }
   switch (command.name) {
-    case "help":
-      print(HELP);
-      return EXIT.done;
-    case "version":
-      print(VERSION);
-      return EXIT.done;
-    case "invalid":
-      say(command.message);
-      return EXIT.usage;
     case "serve": {
       const stopped = stopSignal();
       return inContext(command, ({ config, storage, environment }) =>

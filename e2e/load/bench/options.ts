@@ -1,5 +1,5 @@
 /** The command line of the bench. */
-import type { CommandLine as Read } from "@oauth-broker/oauth-core/command-line";
+import type { Given } from "@oauth-broker/oauth-core/command-line";
 import { wholeNumber } from "../../support/program.ts";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]
@@ -45,7 +45,7 @@ export type CommandLine = ReturnType<typeof commandLineOf>;
  * @returns `warmUp` is undefined by default, which depends on the part
  * @throws Error with a sentence for the user
  */
-export function commandLineOf({ values }: Extract<Read<typeof OPTIONS>, { readonly kind: "given" }>) {
+export function commandLineOf({ values }: Given<typeof OPTIONS>) {
   const { only, against, profile, count, "warm-up": warmUp } = values;
   const parts = PARTS.filter((part) => (only === undefined ? part !== "registry" : part === only));
   if (parts.length === 0) throw new Error(`--only takes ${PARTS.join(", ")}, not '${only}'`);

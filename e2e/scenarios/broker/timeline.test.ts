@@ -25,7 +25,7 @@ interface Timeline {
 
 /** In this process, on the folder of the one that serves. */
 async function runHere(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Printed> {
-  return runOn(() => loadConfig(env, folder), parseCommand(args).command as OperatorCommand);
+  return runOn(() => loadConfig(env, folder), (parseCommand(args) as { command: OperatorCommand }).command);
 }
 
 async function timelineOf(flowId: string): Promise<Timeline> {

@@ -1,5 +1,5 @@
 /** Parses the command line of create-server; choices.ts decides whether the values are valid. */
-import { readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
+import { readCommand, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 
 const OPTIONS = {
   name: { type: "string" },
@@ -14,13 +14,7 @@ export const OPTION_NAMES = Object.keys(OPTIONS) as (keyof typeof OPTIONS)[];
 
 export type Given = Readonly<Record<"folder" | keyof typeof OPTIONS, string | undefined>>;
 
-export type Command =
-  | ({ readonly command: "create" } & Given)
-  | { readonly command: "help" }
-  | { readonly command: "version" }
-  | { readonly command: "invalid"; readonly problem: string };
-
-export const HELP = `Usage: create-server FOLDER [OPTIONS]
+const HELP = `Usage: create-server FOLDER [OPTIONS]
 
 Writes the project of an MCP server that works with the account each of its users has at a vendor.
 On a terminal it asks for what is missing.
@@ -40,16 +34,11 @@ Options
 Exit codes: 0 written, 1 it could not be written, 2 the command line is not usable.`;
 
 /** @param args as in `process.argv.slice(2)` */
-export function parseCommand(args: readonly string[]): Command {
-  const read = readCommandLine(args, OPTIONS, { words: true });
-  if (read.kind === "invalid") return invalid(read.problem);
-  if (read.kind !== "given") return { command: read.kind };
-  const { values, words } = read;
-  if (words.length > 1) return invalid(`There is one FOLDER, and ${words.length} were given`);
-  const { name, mode, callback, vendor, scopes } = values;
-  return { command: "create", folder: words[0] === "" ? undefined : words[0], name, mode, callback, vendor, scopes };
-}
-
-function invalid(problem: string): Command {
-  return { command: "invalid", problem: usageMessage("create-server", problem) };
+export function parseCommand(args: readonly string[], version: string): Given | UsageAnswer {
+  const about = { program: "create-server", help: HELP, version, words: true };
+  return readCommand(args, OPTIONS, about, ({ values, words }) => {
+    if (words.length > 1) throw new Error(`There is one FOLDER, and ${words.length} were given`);
+    const { name, mode, callback, vendor, scopes } = values;
+    return { folder: words[0] === "" ? undefined : words[0], name, mode, callback, vendor, scopes };
+  });
 }

@@ -3,7 +3,7 @@
  */
 import { resolve } from "node:path";
 import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
-import { type Given, HELP, parseCommand } from "./arguments.ts";
+import { type Given, parseCommand } from "./arguments.ts";
 import { choose, type Prompts } from "./choices/choose.ts";
 import type { Choices } from "./choices/choices.ts";
 import { stopwatch } from "./clock.ts";
@@ -48,20 +48,12 @@ const FAILED = 1;
 /** @returns the exit code. Problems are printed, not thrown. */
 export async function create(args: readonly string[], deps: CreateDeps): Promise<number> {
   const { print, say } = deps;
-  const command = parseCommand(args);
-  switch (command.command) {
-    case "help":
-      print(HELP);
-      return WRITTEN;
-    case "version":
-      print(deps.version);
-      return WRITTEN;
-    case "invalid":
-      say([command.problem, ...npmHint(deps)].join("\n"));
-      return USAGE_EXIT_CODE;
-    case "create":
-      return createFrom(command, deps);
-  }
+  const given = parseCommand(args, deps.version);
+  if (!("exitCode" in given)) return createFrom(given, deps);
+  const { stream, text, exitCode } = given;
+  if (stream === "stdout") print(text);
+  else say([text, ...npmHint(deps)].join("\n"));
+  return exitCode;
 }
 
 async function createFrom(given: Given, deps: CreateDeps): Promise<number> {

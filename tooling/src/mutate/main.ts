@@ -2,22 +2,21 @@
  * `npm run mutate`: removes each defence in turn and reports which tests notice. Opt-in;
  * check-mutations.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
  */
-import { answerUsage } from "@oauth-broker/oauth-core/command-line";
 import { ROOT } from "../sources.ts";
 import { readGuards } from "./guards.ts";
 import { readListed } from "./list.ts";
-import { HELP, parseMutateCommand } from "./options.ts";
+import { parseMutateCommand } from "./options.ts";
 import { runMutations } from "./run.ts";
 import { readTests } from "./tests.ts";
-import manifest from "../../package.json" with { type: "json" };
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
   const command = parseMutateCommand(process.argv.slice(2));
-  const answer = answerUsage(command, { program: "npm run mutate --", help: HELP, version: manifest.version });
-  if (answer !== undefined) process[answer.stream].write(answer.text);
-  if (command.kind !== "given") return answer?.exitCode ?? 0;
+  if ("exitCode" in command) {
+    process[command.stream].write(`${command.text}\n`);
+    return command.exitCode;
+  }
   const tests = readTests();
   const chosen = [...readGuards(tests), ...readListed(tests)].filter(({ defence, file, rows = [] }) =>
     [defence, file, ...rows].some((text) => command.only.test(text)),

@@ -1,8 +1,9 @@
 /** Parses the command line of `npm run mutate`. Runs nothing. */
 import { availableParallelism } from "node:os";
-import { readCommandLine } from "@oauth-broker/oauth-core/command-line";
+import { readCommand } from "@oauth-broker/oauth-core/command-line";
+import manifest from "../../package.json" with { type: "json" };
 
-export const HELP = `Usage: npm run mutate [-- OPTIONS]
+const HELP = `Usage: npm run mutate [-- OPTIONS]
 
 Removes defences in turn, each in a copy of this repository under the temporary folder, and says which tests notice. Twins, which
 remove the defence themselves, do not count. A defence is
@@ -20,22 +21,26 @@ Options
 
 Exit code: 0 every removal was noticed; 1 one was not, did not compile, or its text is not there once; 2 wrong arguments.`;
 
+const OPTIONS = {
+  only: { type: "string", default: "" },
+  list: { type: "boolean", default: false },
+  jobs: { type: "string", default: String(Math.max(1, Math.floor(availableParallelism() / 2))) },
+} as const;
+
 /** @param args the arguments without the program and the script */
 export function parseMutateCommand(args: readonly string[]) {
-  const read = readCommandLine(args, {
-    only: { type: "string", default: "" },
-    list: { type: "boolean", default: false },
-    jobs: { type: "string", default: String(Math.max(1, Math.floor(availableParallelism() / 2))) },
+  const about = { program: "npm run mutate --", help: HELP, version: manifest.version };
+  return readCommand(args, OPTIONS, about, ({ values: { list, only, jobs: text } }) => {
+    const jobs = Number(text);
+    if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) throw new Error("--jobs takes a number from 1 to 64");
+    return { list, only: patternOf(only), jobs };
   });
-  if (read.kind !== "given") return read;
-  const { list, only } = read.values;
-  const jobs = Number(read.values.jobs);
-  if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) return invalid("--jobs takes a number from 1 to 64");
-  try {
-    return { kind: "given", list, only: new RegExp(only, "i"), jobs } as const;
-  } catch {
-    return invalid("--only takes a regular expression");
-  }
 }
 
-const invalid = (problem: string) => ({ kind: "invalid", problem }) as const;
+function patternOf(text: string): RegExp {
+  try {
+    return new RegExp(text, "i");
+  } catch {
+    throw new Error("--only takes a regular expression");
+  }
+}

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { defined } from "@oauth-broker/oauth-core";
-import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
+import { type Given, noSuchCommand, readCommand, usageMessage } from "@oauth-broker/oauth-core/command-line";
 import { ROOT } from "../sources.ts";
 import { runDrift } from "./commands/drift.ts";
 import { runFind } from "./commands/find.ts";
@@ -35,7 +35,6 @@ const ABOUT_VENDOR = {
 
 const PROGRAM = "npm run vendor --";
 
-type Given<T extends ParseArgsOptionsConfig> = Extract<CommandLine<T>, { readonly kind: "given" }>;
 type Parse = (args: readonly string[]) => Command;
 
 /** @param understand throws Refusal for what the command does not take */
@@ -45,12 +44,13 @@ function command<const T extends ParseArgsOptionsConfig>(
   understand: (given: Given<T>) => Command,
 ): Parse {
   return (args) => {
-    const read = readCommandLine(args, options, { words: true });
-    if (read.kind === "invalid") throw refusal(usageMessage(PROGRAM, read.problem));
-    if (read.kind === "given") return understand(read);
+    const about = { program: PROGRAM, help, version: manifest.version, words: true };
+    const read = readCommand(args, options, about, (given) => given);
+    if (!("exitCode" in read)) return understand(read);
+    if (read.stream === "stderr") throw refusal(read.text);
     return ({ print }) => {
-      print(read.kind === "help" ? help : manifest.version);
-      return 0;
+      print(read.text);
+      return read.exitCode;
     };
   };
 }

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import type { UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { describe, expect, it } from "vitest";
-import { HELP, parseCommand, VERSION } from "./command-line.ts";
+import { parseCommand } from "./command-line.ts";
+import manifest from "../../package.json" with { type: "json" };
 
 describe("parseCommand", () => {
   it.each([
@@ -18,12 +19,6 @@ describe("parseCommand", () => {
       ["audit", "verify", "--head", "A".repeat(64), "f", "--head", "0".repeat(64)],
       { name: "audit-verify", file: "f", heads: ["a".repeat(64), "0".repeat(64)] },
     ],
-    [["--help"], { name: "help" }],
-    [["-h"], { name: "help" }],
-    [["help"], { name: "help" }],
-    [["keys", "--help"], { name: "help" }],
-    [["--version"], { name: "version" }],
-    [["-v"], { name: "version" }],
   ])("reads %j", (args, command) => {
     expect(parseCommand(args)).toEqual({ command, sandbox: false });
   });
@@ -58,16 +53,21 @@ describe("parseCommand", () => {
     [["--jsn"], "Unknown option '--jsn': did you mean --json?"],
     [["--json=yes"], "Option '--json' does not take an argument"],
   ])("refuses %j, saying why and where to look", (args, problem) => {
-    const message = `broker: ${problem.endsWith("?") ? problem : `${problem}.`}\nRun 'broker --help'.`;
-    expect(parseCommand(args)).toEqual({ command: { name: "invalid", message }, sandbox: false });
+    const text = `broker: ${problem.endsWith("?") ? problem : `${problem}.`}\nRun 'broker --help'.`;
+    expect(parseCommand(args)).toEqual({ stream: "stderr", text, exitCode: 2 });
   });
 
-  it("knows its version and lists every command", () => {
-    const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-      version: string;
-    };
-    expect(VERSION).toBe(manifest.version);
-    for (const command of ["serve", "check", "flow ID", "keys list", "keys rotate", "keys adopt", "audit verify"])
-      expect(HELP).toContain(`  ${command} `);
+  it.each([["--help"], ["-h"], ["help"], ["keys", "--help"]])(
+    "answers %s %s with every command",
+    (...args: string[]) => {
+      const { text, ...answer } = parseCommand(args) as UsageAnswer;
+      expect(answer).toEqual({ stream: "stdout", exitCode: 0 });
+      for (const command of ["serve", "check", "flow ID", "keys list", "keys rotate", "keys adopt", "audit verify"])
+        expect(text).toContain(`  ${command} `);
+    },
+  );
+
+  it("knows its version", () => {
+    expect(parseCommand(["-v"])).toEqual({ stream: "stdout", text: manifest.version, exitCode: 0 });
   });
 });

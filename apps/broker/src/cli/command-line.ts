@@ -2,7 +2,7 @@
  * Parses the command line into a value: the command to run, or what is wrong with the arguments.
  * Runs and prints nothing; main.ts and operator.ts do that.
  */
-import { noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
+import { readCommand, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import manifest from "../../package.json" with { type: "json" };
 
 export type Command =
@@ -15,17 +15,9 @@ export type Command =
   /** `yes`: the operator has agreed on the command line. */
   | { readonly name: "keys-new"; readonly yes: boolean }
   /** `file`: a path, or `-` for stdin. `heads`: in lower case. */
-  | { readonly name: "audit-verify"; readonly file: string; readonly heads: readonly string[] }
-  | { readonly name: "help" }
-  | { readonly name: "version" }
-  /**
-   * The arguments are invalid: the message goes to stderr and the exit code is `USAGE_EXIT_CODE`.
-   */
-  | { readonly name: "invalid"; readonly message: string };
+  | { readonly name: "audit-verify"; readonly file: string; readonly heads: readonly string[] };
 
-export const VERSION: string = manifest.version;
-
-export const HELP = `Usage: broker [COMMAND]
+const HELP = `Usage: broker [COMMAND]
 
 Commands
   serve            run the broker (the default)
@@ -76,15 +68,15 @@ const OPTIONS = {
   sandbox: { type: "boolean", default: false },
 } as const;
 
-const COMMANDS = ["serve", "check", "flow", "keys", "audit", "help"] as const;
+const COMMANDS = ["serve", "check", "flow", "keys", "audit"] as const;
 
 /** @param args the arguments without the program and the script, as in `process.argv.slice(2)` */
-export function parseCommand(args: readonly string[]): Request {
-  const read = readCommandLine(args, OPTIONS, { words: true });
-  if (read.kind === "invalid") return { command: invalid(read.problem), sandbox: false };
-  if (read.kind !== "given") return { command: { name: read.kind }, sandbox: false };
-  const { json, yes, head: heads = [], sandbox } = read.values;
-  return { command: commandOf(read.words, { json, yes, heads }), sandbox };
+export function parseCommand(args: readonly string[]): Request | UsageAnswer {
+  const about = { program: "broker", help: HELP, version: manifest.version, commands: COMMANDS };
+  return readCommand(args, OPTIONS, about, ({ words, values: { json, yes, head: heads = [], sandbox } }) => ({
+    command: commandOf(words, { json, yes, heads }),
+    sandbox,
+  }));
 }
 
 interface Options {
@@ -95,60 +87,51 @@ interface Options {
 
 function commandOf(words: readonly string[], options: Options): Command {
   const command = parseWords(words, options);
-  if (command.name === "invalid") return command;
   const misplaced = [
     options.heads.length > 0 && command.name !== "audit-verify" && "--head goes with audit verify only",
     options.json && command.name !== "flow" && "--json goes with flow only",
     options.yes && command.name !== "keys-new" && "--yes goes with keys new only",
   ].find((problem) => problem !== false);
-  return misplaced === undefined ? command : invalid(misplaced);
+  if (misplaced !== undefined) throw new Error(misplaced);
+  return command;
 }
 
 function parseWords([first = "serve", ...rest]: readonly string[], { json, yes, heads }: Options): Command {
   switch (first) {
     case "serve":
     case "check":
-      return rest.length === 0 ? { name: first } : invalid(`${first} takes no arguments`);
-    case "help":
-      return { name: "help" };
+      if (rest.length > 0) throw new Error(`${first} takes no arguments`);
+      return { name: first };
     case "flow": {
       const [flowId] = rest;
-      return flowId !== undefined && rest.length === 1
-        ? { name: "flow", flowId, json }
-        : invalid("flow takes one flow id");
+      if (flowId === undefined || rest.length > 1) throw new Error("flow takes one flow id");
+      return { name: "flow", flowId, json };
     }
     case "keys":
       return parseKeys(rest, yes);
-    case "audit":
-      return parseAudit(rest, heads);
     default:
-      return invalid(noSuchCommand(first, COMMANDS));
+      return parseAudit(rest, heads);
   }
 }
 
 function parseKeys([action, ...rest]: readonly string[], yes: boolean): Command {
   if (action === "adopt") {
     const [revision = ""] = rest;
-    return rest.length === 1 && /^\d{1,9}$/.test(revision)
-      ? { name: "keys-adopt", revision: Number(revision) }
-      : invalid("keys adopt takes the revision of the keyset that is meant");
+    if (rest.length === 1 && /^\d{1,9}$/.test(revision)) return { name: "keys-adopt", revision: Number(revision) };
+    throw new Error("keys adopt takes the revision of the keyset that is meant");
   }
   if (rest.length === 0 && action === "list") return { name: "keys-list" };
   if (rest.length === 0 && action === "rotate") return { name: "keys-rotate" };
   if (rest.length === 0 && action === "new") return { name: "keys-new", yes };
-  return invalid("keys takes one of: list, rotate, adopt, new");
+  throw new Error("keys takes one of: list, rotate, adopt, new");
 }
 
 function parseAudit([action, file, ...rest]: readonly string[], heads: readonly string[]): Command {
-  if (action !== "verify") return invalid("audit takes: verify FILE");
+  if (action !== "verify") throw new Error("audit takes: verify FILE");
   if (file === undefined || file === "" || rest.length > 0)
-    return invalid("audit verify takes one file, or - for stdin");
+    throw new Error("audit verify takes one file, or - for stdin");
   if (!heads.every((head) => /^[0-9a-f]{64}$/i.test(head))) {
-    return invalid("--head takes a hash: the 64 hexadecimal digits of an audit_head line");
+    throw new Error("--head takes a hash: the 64 hexadecimal digits of an audit_head line");
   }
   return { name: "audit-verify", file, heads: heads.map((head) => head.toLowerCase()) };
-}
-
-function invalid(problem: string): Command {
-  return { name: "invalid", message: usageMessage("broker", problem) };
 }

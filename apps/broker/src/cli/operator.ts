@@ -5,10 +5,9 @@
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
-import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
 import { check, keysetToRead, sentenceOf } from "./check.ts";
-import { type Command, HELP, VERSION } from "./command-line.ts";
+import type { Command } from "./command-line.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import type { Config } from "../config.ts";
 import { readTimeline, type Timeline } from "./timeline.ts";
@@ -25,15 +24,6 @@ export async function runOperatorCommand(
   load: () => Config,
 ): Promise<number> {
   switch (command.name) {
-    case "help":
-      print(HELP);
-      return 0;
-    case "version":
-      print(VERSION);
-      return 0;
-    case "invalid":
-      say(command.message);
-      return USAGE_EXIT_CODE;
     case "check":
       return check(load());
     case "audit-verify":

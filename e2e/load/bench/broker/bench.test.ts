@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import { listen, volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { readCommandLine } from "@oauth-broker/oauth-core/command-line";
+import { readCommand } from "@oauth-broker/oauth-core/command-line";
 import { cpuMicroseconds } from "../../machine.ts";
 import { outcomeTable } from "../../report.ts";
 import { commandLineOf, OPTIONS } from "../options.ts";
@@ -257,9 +257,9 @@ describe("a profile", () => {
 
 describe("the command line", () => {
   const parseCommandLine = (args: readonly string[]) => {
-    const read = readCommandLine(args, OPTIONS);
-    if (read.kind !== "given") throw new Error(read.kind === "invalid" ? read.problem : read.kind);
-    return commandLineOf(read);
+    const read = readCommand(args, OPTIONS, { program: "bench", help: "", version: "" }, commandLineOf);
+    if ("exitCode" in read) throw new Error(read.text);
+    return read;
   };
 
   it("has defaults and takes numbers", () => {

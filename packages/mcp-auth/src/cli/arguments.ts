@@ -2,19 +2,17 @@
  * Parses the operator's command line: what to do, or what was wrong with it. Runs and prints
  * nothing.
  */
-import { noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
+import { readCommand, type UsageAnswer, usageMessage } from "@oauth-broker/oauth-core/command-line";
 
 export type Command =
-  | { readonly name: "help" }
-  | { readonly name: "version" }
   | { readonly name: "links list"; readonly user: string | undefined }
   | { readonly name: "links revoke"; readonly user: string; readonly vendor: string | undefined }
   /** Passed on unchanged. */
-  | { readonly name: "token-store"; readonly args: readonly string[] }
-  /** The command line was not understood: the message goes to stderr. */
-  | { readonly name: "invalid"; readonly message: string };
+  | { readonly name: "token-store"; readonly args: readonly string[] };
 
-export const HELP = `Usage: node main.js [COMMAND]
+const PROGRAM = "node main.js";
+
+const HELP = `Usage: ${PROGRAM} [COMMAND]
 
 Without a command the server runs.
 
@@ -40,32 +38,28 @@ Exit codes
   2                      the command line is not understood
   others                 of token-store, see there`;
 
-/** @param args without the program and the script, as in `process.argv.slice(2)` */
-export function parseCommand(args: readonly string[]): Command {
+/**
+ * @param args without the program and the script, as in `process.argv.slice(2)`
+ * @param version of the server
+ */
+export function parseCommand(args: readonly string[], version: string): Command | UsageAnswer {
   const [first, ...rest] = args;
   if (first === "token-store") return { name: first, args: rest };
-  const read = readCommandLine(args, {}, { words: true });
-  if (read.kind === "invalid") return invalid(read.problem);
-  if (read.kind !== "given") return { name: read.kind };
-  return read.words[0] === "help" ? { name: "help" } : commandOf(read.words);
+  const about = { program: PROGRAM, help: HELP, version, commands: ["links", "token-store"] };
+  return readCommand(args, {}, about, ({ words }) => commandOf(words));
 }
 
-function commandOf([name = "", action, ...words]: readonly string[]): Command {
-  if (name !== "links") return invalid(noSuchCommand(name, ["links", "token-store", "help"]));
+function commandOf([name, action, ...words]: readonly string[]): Command {
+  if (name === "token-store") throw new Error("token-store is the first word");
   const [user, vendor] = words;
-  if (words.length > (action === "revoke" ? 2 : 1) || words.includes("")) return takesOneUser(action);
+  if (words.length > (action === "revoke" ? 2 : 1) || words.includes("")) throw new Error(takesOneUser(action));
   if (action === "list") return { name: "links list", user };
-  if (action !== "revoke") return invalid("links takes one of: list, revoke");
-  return user === undefined
-    ? invalid("links revoke needs a user: links list names them")
-    : { name: "links revoke", user, vendor };
+  if (action !== "revoke") throw new Error("links takes one of: list, revoke");
+  if (user === undefined) throw new Error("links revoke needs a user: links list names them");
+  return { name: "links revoke", user, vendor };
 }
 
-/** Also for `links revoke USER VENDOR` if there is only one vendor. */
-export function takesOneUser(action = ""): Command & { readonly name: "invalid" } {
-  return invalid(`links ${action} takes one user: put a name with spaces in quotes`);
-}
+const takesOneUser = (action = ""): string => `links ${action} takes one user: put a name with spaces in quotes`;
 
-function invalid(problem: string): Command & { readonly name: "invalid" } {
-  return { name: "invalid", message: usageMessage("node main.js", problem) };
-}
+/** Of `links revoke USER VENDOR` if there is only one vendor. */
+export const TOO_MANY_WORDS: string = usageMessage(PROGRAM, takesOneUser("revoke"));

@@ -5,7 +5,7 @@ import type { Link } from "@oauth-broker/token-store";
 import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import type { VendorRevocation } from "../hosted/links/link.ts";
 import { ACCESS_TOKEN_LIFETIME_SECONDS } from "../hosted/sessions/record.ts";
-import { type Command, takesOneUser } from "./arguments.ts";
+import { type Command, TOO_MANY_WORDS } from "./arguments.ts";
 import { type OperatorLinks, type OperatorVendor, type Output, printable } from "./links.ts";
 
 /** @returns the exit code */
@@ -16,7 +16,7 @@ export async function revokeLinks(
 ): Promise<number> {
   if (vendor === undefined) return revokeUser(user, links, output);
   if (links.several !== undefined) return revokeLinkAt(user, vendor, links, output);
-  output.say(takesOneUser("revoke").message);
+  output.say(TOO_MANY_WORDS);
   return USAGE_EXIT_CODE;
 }
 

@@ -3,8 +3,7 @@
  * the storage.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
-import { HELP, parseCommand } from "./arguments.ts";
+import { parseCommand } from "./arguments.ts";
 import { listLinks, type OperatorLinks, type Output } from "./links.ts";
 import { openLinks, runTokenStore } from "./operator.ts";
 import { revokeLinks } from "./revoke-links.ts";
@@ -31,17 +30,12 @@ const REAL: CommandDeps = {
  * @throws ConfigError, TokenStoreError: their messages are for the operator
  */
 export async function runCommand(args: readonly string[], deps: CommandDeps = REAL, version = ""): Promise<number> {
-  const command = parseCommand(args);
+  const command = parseCommand(args, version);
+  if ("exitCode" in command) {
+    deps[command.stream === "stdout" ? "print" : "say"](command.text);
+    return command.exitCode;
+  }
   switch (command.name) {
-    case "help":
-      deps.print(HELP);
-      return 0;
-    case "version":
-      deps.print(version);
-      return 0;
-    case "invalid":
-      deps.say(command.message);
-      return USAGE_EXIT_CODE;
     case "token-store":
       return deps.runTokenStore(command.args);
     case "links list":

@@ -24,12 +24,12 @@ async function main(): Promise<number> {
     return 1;
   }
   // Imported only now: these modules do not load on an old Node.js.
-  const { answerUsage, readCommandLine } = await import("@oauth-broker/oauth-core/command-line");
-  const read = readCommandLine(process.argv.slice(2), {});
-  const answer = answerUsage(read, { program: "mcp-dev", help: HELP, version: manifest.version });
-  if (answer !== undefined) {
-    (answer.stream === "stdout" ? process.stdout : process.stderr).write(answer.text);
-    return answer.exitCode;
+  const { readCommand } = await import("@oauth-broker/oauth-core/command-line");
+  const about = { program: "mcp-dev", help: HELP, version: manifest.version };
+  const read = readCommand(process.argv.slice(2), {}, about, (given) => given);
+  if ("exitCode" in read) {
+    process[read.stream].write(`${read.text}\n`);
+    return read.exitCode;
   }
   const [{ environmentOfProcess }, { runDev }] = await Promise.all([import("../config.ts"), import("./run-dev.ts")]);
   const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -1,32 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { answerUsage, noSuchCommand, readCommandLine, usageMessage } from "./command-line.ts";
+import { type Given, noSuchCommand, readCommand } from "./command-line.ts";
 
 const OPTIONS = {
   json: { type: "boolean", default: false },
   rate: { type: "string" },
   head: { type: "string", multiple: true },
 } as const;
-const read = (...args: string[]) => readCommandLine(args, OPTIONS, { words: true });
+const ABOUT = { program: "npm run bench --", help: "Usage: …\n", version: "1.2.3" };
+const read = (...args: string[]) => readCommand(args, OPTIONS, { ...ABOUT, words: true }, (given) => given);
+const refused = (problem: string) => ({
+  stream: "stderr",
+  text: `bench: ${problem.endsWith("?") ? problem : `${problem}.`}\nRun 'npm run bench -- --help'.`,
+  exitCode: 2,
+});
 
-describe("readCommandLine", () => {
+describe("readCommand", () => {
   it("returns values and words", () => {
     expect(read("audit", "--rate", "5", "--head=a", "--head", "b", "--", "-x")).toEqual({
-      kind: "given",
       values: { json: false, rate: "5", head: ["a", "b"] },
       words: ["audit", "-x"],
     });
   });
 
   it.each([
-    [["--help"], "help"],
-    [["-h"], "help"],
-    [["audit", "-h"], "help"],
-    [["-vh"], "help"],
-    [["--version"], "version"],
-    [["-v"], "version"],
-    [["audit", "--json", "-v"], "version"],
-  ])("%j asks for the %s", (args, kind) => {
-    expect(read(...args)).toEqual({ kind });
+    [["--help"], "Usage: …"],
+    [["-h"], "Usage: …"],
+    [["audit", "-h"], "Usage: …"],
+    [["-vh"], "Usage: …"],
+    [["--version"], "1.2.3"],
+    [["-v"], "1.2.3"],
+    [["audit", "--json", "-v"], "1.2.3"],
+  ])("%j is answered by %s", (args, text) => {
+    expect(read(...args)).toEqual({ stream: "stdout", text, exitCode: 0 });
   });
 
   it.each([
@@ -40,31 +45,28 @@ describe("readCommandLine", () => {
     [["--json=yes"], "Option '--json' does not take an argument"],
     [["--rate", "1", "--rate", "2"], "--rate is given twice"],
   ])("%j is refused, and nothing of it is read", (args, problem) => {
-    expect(read(...args)).toEqual({ kind: "invalid", problem });
+    expect(read(...args)).toEqual(refused(problem));
   });
 
   it("takes no words unless there are commands", () => {
-    expect(readCommandLine(["now"], OPTIONS)).toEqual({ kind: "invalid", problem: "'now' is one word too many" });
+    expect(readCommand(["now"], OPTIONS, ABOUT, (given) => given)).toEqual(refused("'now' is one word too many"));
+  });
+
+  it.each([
+    [["audit", "x"], { words: ["audit", "x"], values: { json: false } }],
+    [["help"], { stream: "stdout", text: "Usage: …", exitCode: 0 }],
+    [["audi"], refused("there is no command 'audi': did you mean audit?")],
+    [[], refused("a command is missing")],
+  ])("of the commands it has, and help, %j is understood, or refused with the reason", (args, expected) => {
+    const understand = (given: Given<typeof OPTIONS>) => {
+      if (given.words.length === 0) throw new Error("a command is missing");
+      return given;
+    };
+    expect(readCommand(args, OPTIONS, { ...ABOUT, commands: ["audit"] }, understand)).toEqual(expected);
   });
 });
 
 it("noSuchCommand names the one that was probably meant", () => {
   expect(noSuchCommand("srve", ["serve", "check"])).toBe("there is no command 'srve': did you mean serve?");
   expect(noSuchCommand("x".repeat(50), ["serve"])).toBe(`there is no command '${"x".repeat(40)}'`);
-});
-
-it("answerUsage says it on the stream and with the exit code that scripts expect", () => {
-  const about = { program: "npm run bench --", help: "Usage: …\n", version: "1.2.3" };
-  expect(answerUsage(read("audit"), about)).toBeUndefined();
-  expect(answerUsage(read("-h"), about)).toEqual({ stream: "stdout", text: "Usage: …\n", exitCode: 0 });
-  expect(answerUsage(read("-v"), about)).toEqual({ stream: "stdout", text: "1.2.3\n", exitCode: 0 });
-  expect(answerUsage(read("--nope"), about)).toEqual({
-    stream: "stderr",
-    text: "bench: Unknown option '--nope'.\nRun 'npm run bench -- --help'.\n",
-    exitCode: 2,
-  });
-  expect(usageMessage("broker", noSuchCommand("x", ["serve"]))).toBe(
-    "broker: there is no command 'x'.\nRun 'broker --help'.",
-  );
-  expect(usageMessage("broker", noSuchCommand("srve", ["serve"]))).toContain("did you mean serve?\n");
 });

@@ -11,42 +11,78 @@ export const USAGE_EXIT_CODE = 2;
 
 const ASKED = { help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "v" } } as const;
 
-/** What a command line says. `problem`: the end of a sentence, without its full stop. */
-export type CommandLine<T extends ParseArgsOptionsConfig> =
-  | {
-      readonly kind: "given";
-      readonly values: ReturnType<typeof parseArgs<{ options: T }>>["values"];
-      /** What stands outside of options: a command, a file. */
-      readonly words: readonly string[];
-    }
-  | { readonly kind: "help" | "version" }
-  | { readonly kind: "invalid"; readonly problem: string };
+type Values<T extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: T }>>["values"];
+
+/** What a command line says. */
+export interface Given<T extends ParseArgsOptionsConfig> {
+  readonly values: Values<T>;
+  /** What stands outside of options: a command, a file. */
+  readonly words: readonly string[];
+}
+
+/** A program, as its user sees it. */
+export interface Program {
+  /** As the user types it, such as `npm run bench --`. */
+  readonly program: string;
+  readonly help: string;
+  readonly version: string;
+  /** Default false: a word outside of options is a mistake. */
+  readonly words?: boolean;
+  /** What the first word may be, beside `help`; words are no mistake then. */
+  readonly commands?: readonly string[];
+}
+
+/** What a command says instead of running, and the exit code it ends with. */
+export interface UsageAnswer {
+  readonly stream: "stdout" | "stderr";
+  /** Without the last line's end. */
+  readonly text: string;
+  readonly exitCode: number;
+}
 
 /**
  * @param args without the program and the script, as in `process.argv.slice(2)`
  * @param options in addition to `--help` and `--version`, as `parseArgs` of `node:util` takes them.
  *   One without `multiple` may be given once
- * @param settings.words default false: a word outside of options is a mistake
+ * @param understand throws an Error whose message is the problem: the end of a sentence, without its full stop
+ * @returns what `understand` returns, or an answer if the command does not have to run
  */
-export function readCommandLine<const T extends ParseArgsOptionsConfig>(
+export function readCommand<const T extends ParseArgsOptionsConfig, Command extends object>(
   args: readonly string[],
   options: T,
-  { words = false }: { readonly words?: boolean } = {},
-): CommandLine<T> {
+  { program, help, version, commands, words = commands !== undefined }: Program,
+  understand: (given: Given<T>) => Command,
+): Command | UsageAnswer {
   const known: ParseArgsOptionsConfig = { ...ASKED, ...options };
+  const refused = (problem: string): UsageAnswer => ({
+    stream: "stderr",
+    text: usageMessage(program, problem),
+    exitCode: USAGE_EXIT_CODE,
+  });
   try {
-    const read = parseArgs({ args: [...args], options: known, allowPositionals: true, tokens: true });
-    const names = read.tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
-    if (names.includes("help")) return { kind: "help" };
-    if (names.includes("version")) return { kind: "version" };
+    const { tokens, positionals, values } = parse(args, known);
+    const names = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
+    const [word] = positionals;
+    if (names.includes("help") || (commands !== undefined && word === "help"))
+      return { stream: "stdout", text: help.trimEnd(), exitCode: 0 };
+    if (names.includes("version")) return { stream: "stdout", text: version, exitCode: 0 };
     const twice = names.find((name, index) => names.indexOf(name) < index && known[name]?.multiple !== true);
-    if (twice !== undefined) return { kind: "invalid", problem: `--${twice} is given twice` };
-    const [word] = read.positionals;
-    if (word !== undefined && !words) return { kind: "invalid", problem: `'${shortened(word)}' is one word too many` };
-    const values = read.values as ReturnType<typeof parseArgs<{ options: T }>>["values"];
-    return { kind: "given", values, words: read.positionals };
+    if (twice !== undefined) return refused(`--${twice} is given twice`);
+    if (word !== undefined && !words) return refused(`'${shortened(word)}' is one word too many`);
+    if (word !== undefined && commands?.includes(word) === false)
+      return refused(noSuchCommand(word, [...commands, "help"]));
+    return understand({ values: values as Values<T>, words: positionals });
   } catch (error) {
-    return { kind: "invalid", problem: problemOf(error, known) };
+    return refused(error instanceof Error ? error.message : "the options are not understood");
+  }
+}
+
+/** @throws Error whose message is the problem */
+function parse(args: readonly string[], options: ParseArgsOptionsConfig) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
+  } catch (error) {
+    throw new Error(problemOf(error, options), { cause: error });
   }
 }
 
@@ -58,30 +94,6 @@ export function noSuchCommand(written: string, known: Iterable<string>): string 
 /** The text of a refusal, for stderr. @param program as the user types it, such as `npm run bench --` */
 export function usageMessage(program: string, problem: string): string {
   return `${program.replace(/^npm run (\S+) --$/, "$1")}: ${problem.replace(/[^?]$/, "$&.")}\nRun '${program} --help'.`;
-}
-
-/** What a command says instead of running, and the exit code it ends with. */
-export interface UsageAnswer {
-  readonly stream: "stdout" | "stderr";
-  readonly text: string;
-  readonly exitCode: number;
-}
-
-/** @returns undefined when the command has to run */
-export function answerUsage(
-  read: { readonly kind: "given" | "help" | "version" } | { readonly kind: "invalid"; readonly problem: string },
-  { program, help, version }: { readonly program: string; readonly help: string; readonly version: string },
-): UsageAnswer | undefined {
-  switch (read.kind) {
-    case "given":
-      return undefined;
-    case "help":
-      return { stream: "stdout", text: `${help.trimEnd()}\n`, exitCode: 0 };
-    case "version":
-      return { stream: "stdout", text: `${version}\n`, exitCode: 0 };
-    case "invalid":
-      return { stream: "stderr", text: `${usageMessage(program, read.problem)}\n`, exitCode: USAGE_EXIT_CODE };
-  }
 }
 
 /** Node's sentence, without its advice on positional arguments and with ours on typing errors. */

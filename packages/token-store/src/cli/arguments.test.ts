@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import type { UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { describe, expect, it } from "vitest";
-import { HELP, parseCommand, VERSION } from "./arguments.ts";
+import { parseCommand } from "./arguments.ts";
+import manifest from "../../package.json" with { type: "json" };
 
 const ISSUER = ["--issuer", "example=https://issuer.example"];
 const NAMED = { issuers: new Map([["example", "https://issuer.example"]]) };
@@ -31,14 +32,17 @@ describe("parseCommand", () => {
     expect(parseCommand([name, ...options])).toEqual({ name, options: { ...DEFAULTS, ...changed } });
   });
 
-  it.each([
-    [["--help"], "help"],
-    [["strip", "-h"], "help"],
-    [["help"], "help"],
-    [["-v"], "version"],
-    [["audit", "--version"], "version"],
-  ])("reads %j as a question", (args, name) => {
-    expect(parseCommand(args)).toEqual({ name });
+  it.each([[["--help"]], [["strip", "-h"]], [["help"]]])("answers %j with every command and option", (args) => {
+    const { text, ...answer } = parseCommand(args) as UsageAnswer;
+    expect(answer).toEqual({ stream: "stdout", exitCode: 0 });
+    const words = "audit migrate strip --issuer --rate --json --by-vendor --verify --list --dry-run --checkpoint";
+    for (const word of [...words.split(" "), "--rewrap", "--skip-issuer-check", "--help", "--version"]) {
+      expect(text).toMatch(new RegExp(`^ .*${word}\\b`, "m"));
+    }
+  });
+
+  it("knows its version", () => {
+    expect(parseCommand(["audit", "-v"])).toEqual({ stream: "stdout", text: manifest.version, exitCode: 0 });
   });
 
   it("takes an issuer for each vendor, whatever the issuer holds", () => {
@@ -55,8 +59,8 @@ describe("parseCommand", () => {
     const command = parseCommand(["migrate", "--issuer=b=mine", "--issuer", "c=https://c.example"], program);
     expect(command).toMatchObject({ options: { issuers: all } });
     expect(parseCommand(["strip", "--dry-run"], program)).toMatchObject({ options: { issuers } });
-    const message = expect.stringContaining("Run 'node main.js token-store --help'");
-    expect(parseCommand(["strp"], program)).toMatchObject({ message });
+    const text = expect.stringContaining("Run 'node main.js token-store --help'");
+    expect(parseCommand(["strp"], program)).toMatchObject({ text });
   });
 
   it.each([
@@ -87,8 +91,9 @@ describe("parseCommand", () => {
   ])("refuses %j, saying why and where to look", (args, problem) => {
     const sentence = problem.endsWith("?") ? problem : `${problem}.`;
     expect(parseCommand(args)).toEqual({
-      name: "invalid",
-      message: `token-store: ${sentence}\nRun 'token-store --help'.`,
+      stream: "stderr",
+      text: `token-store: ${sentence}\nRun 'token-store --help'.`,
+      exitCode: 2,
     });
   });
 
@@ -96,20 +101,9 @@ describe("parseCommand", () => {
     "refuses %s without an issuer, and says who names the vendors",
     (...args) => {
       expect(parseCommand(args)).toMatchObject({
-        name: "invalid",
-        message: expect.stringContaining("audit --by-vendor"),
+        exitCode: 2,
+        text: expect.stringContaining("audit --by-vendor"),
       });
     },
   );
-
-  it("knows its version, and its help names every command and option", () => {
-    const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-      version: string;
-    };
-    expect(VERSION).toBe(manifest.version);
-    const words = "audit migrate strip --issuer --rate --json --by-vendor --verify --list --dry-run --checkpoint";
-    for (const word of [...words.split(" "), "--rewrap", "--skip-issuer-check", "--help", "--version"]) {
-      expect(HELP).toMatch(new RegExp(`^ .*${word}\\b`, "m"));
-    }
-  });
 });

@@ -2,11 +2,9 @@
  * Parses the command line: what to do, or what was wrong with it. Runs and prints nothing; run.ts
  * does.
  */
-import { type CommandLine, noSuchCommand, readCommandLine, usageMessage } from "@oauth-broker/oauth-core/command-line";
+import { type Given, readCommand, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { ROW_KINDS } from "./row-kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
-
-export const VERSION: string = manifest.version;
 
 /** The program whose command line this is. */
 export interface Program {
@@ -47,12 +45,10 @@ type ListKind = (typeof LIST_KINDS)[number];
 const COMMANDS = ["audit", "migrate", "strip"] as const;
 type CommandName = (typeof COMMANDS)[number];
 
-export type Command =
-  | { readonly name: CommandName; readonly options: Options }
-  | { readonly name: "help" }
-  | { readonly name: "version" }
-  /** The command line was not understood: the message goes to stderr. */
-  | { readonly name: "invalid"; readonly message: string };
+export interface Command {
+  readonly name: CommandName;
+  readonly options: Options;
+}
 
 const MOST_PER_SECOND = 10_000;
 
@@ -70,7 +66,6 @@ const OPTIONS = {
 } as const;
 
 type OptionName = keyof typeof OPTIONS;
-type Values = Extract<CommandLine<typeof OPTIONS>, { kind: "given" }>["values"];
 
 const COMMON: readonly OptionName[] = ["issuer", "rate", "json"];
 const ALLOWED: Readonly<Record<CommandName, readonly OptionName[]>> = {
@@ -80,26 +75,14 @@ const ALLOWED: Readonly<Record<CommandName, readonly OptionName[]>> = {
 };
 
 /** @param args without the program and the script, as in `process.argv.slice(2)` */
-export function parseCommand(args: readonly string[], program = STANDALONE): Command {
-  const read = readCommandLine(args, OPTIONS, { words: true });
-  if (read.kind === "invalid") return invalid(read.problem, program);
-  if (read.kind !== "given") return { name: read.kind };
-  if (read.words[0] === "help") return { name: "help" };
-  try {
-    return commandOf(read.words, read.values, program);
-  } catch (error) {
-    return invalid(error instanceof Error ? error.message : "the options are not understood", program);
-  }
+export function parseCommand(args: readonly string[], program = STANDALONE): Command | UsageAnswer {
+  const about = { program: program.name, help: HELP, version: manifest.version, commands: COMMANDS };
+  return readCommand(args, OPTIONS, about, (given) => commandOf(given, program));
 }
 
-function invalid(problem: string, { name }: Program): Command {
-  return { name: "invalid", message: usageMessage(name, problem) };
-}
-
-function commandOf([word, ...rest]: readonly string[], values: Values, program: Program): Command {
-  if (word === undefined) throw new Error("a command is missing: audit, migrate or strip");
+function commandOf({ words: [word, ...rest], values }: Given<typeof OPTIONS>, program: Program): Command {
   const name = COMMANDS.find((one) => one === word);
-  if (name === undefined) throw new Error(noSuchCommand(word, [...COMMANDS, "help"]));
+  if (name === undefined) throw new Error("a command is missing: audit, migrate or strip");
   if (rest.length > 0) throw new Error(`${name} takes no arguments`);
   for (const option of Object.keys(values) as OptionName[]) {
     if (!ALLOWED[name].includes(option)) throw new Error(`--${option} does not go with ${name}`);
@@ -155,7 +138,7 @@ function rateOf(text = "100"): number {
 }
 
 /** The text of `token-store --help`. docs/token-encryption.md is the long form. */
-export const HELP = `Usage: token-store COMMAND [OPTIONS]
+const HELP = `Usage: token-store COMMAND [OPTIONS]
 
 Takes a table of users' tokens from plaintext to ciphertext. docs/token-encryption.md says when to run what.
 

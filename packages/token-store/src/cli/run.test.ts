@@ -9,7 +9,6 @@ import { sqliteTokenRows } from "../storage/sqlite/token-rows.ts";
 import { ISSUER, keyOf, NOW, olderRow, TOKENS, VENDOR } from "../testing/cli-fixture.ts";
 import { stopProcess } from "../testing/processes.ts";
 import { rowKeyOf } from "../tokens/token-attributes.ts";
-import { HELP } from "./arguments.ts";
 import { runCommandLine } from "./run.ts";
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
@@ -115,7 +114,11 @@ describe("token-store", () => {
   });
 
   it("prints its help and its version", async () => {
-    expect(await run(["--help"])).toEqual({ code: 0, stdout: `${HELP}\n`, stderr: "" });
+    expect(await run(["--help"])).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Usage: token-store .*\n/),
+      stderr: "",
+    });
     expect(await run(["--version"])).toEqual({
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),

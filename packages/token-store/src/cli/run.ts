@@ -6,7 +6,6 @@
 import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { defined, OAuthError, systemClock, systemTimer } from "@oauth-broker/oauth-core";
-import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import {
   openKeys,
   openTokenRows,
@@ -21,7 +20,7 @@ import { olderReadersUntil } from "../modes/older-readers.ts";
 import { createTokenRecords } from "../tokens/row-records.ts";
 import type { TokenRows } from "../storage/token-rows.ts";
 import { dataKeyContext } from "../token-store.ts";
-import { type Command, HELP, parseCommand, type Program, STANDALONE, VERSION } from "./arguments.ts";
+import { type Command, parseCommand, type Program, STANDALONE } from "./arguments.ts";
 import { audit } from "./audit.ts";
 import { fileCheckpoint } from "./checkpoint.ts";
 import { migrate } from "./migrate.ts";
@@ -62,12 +61,11 @@ export interface RunDeps {
 
 /** @returns the exit code */
 export async function runCommandLine(args: readonly string[], deps: RunDeps): Promise<number> {
-  const { stdout, stderr, environment, program } = deps;
+  const { stderr, environment, program } = deps;
   const command = parseCommand(args, program);
-  if (!("options" in command)) {
-    if (command.name === "invalid") stderr.write(`${command.message}\n`);
-    else stdout.write(`${command.name === "help" ? HELP : VERSION}\n`);
-    return command.name === "invalid" ? USAGE_EXIT_CODE : 0;
+  if ("exitCode" in command) {
+    deps[command.stream].write(`${command.text}\n`);
+    return command.exitCode;
   }
   try {
     const settings = readTokenStoreSettings({}, environment);
@@ -79,9 +77,7 @@ export async function runCommandLine(args: readonly string[], deps: RunDeps): Pr
   }
 }
 
-type Work = Extract<Command, { readonly options: unknown }>;
-
-async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps): Promise<number> {
+async function runOn(command: Command, settings: TokenStoreSettings, deps: RunDeps): Promise<number> {
   const { stdout, stderr, signal, program = STANDALONE } = deps;
   const rows = await openTokenRows(settings);
   try {
@@ -131,7 +127,7 @@ async function runOn(command: Work, settings: TokenStoreSettings, deps: RunDeps)
   }
 }
 
-function perform({ name, options }: Work, { mode }: TokenStoreSettings, deps: CommandDeps): Promise<Result> {
+function perform({ name, options }: Command, { mode }: TokenStoreSettings, deps: CommandDeps): Promise<Result> {
   const { dataKeys, rows, environment } = deps;
   if (name === "audit") return audit(options, deps);
   if (dataKeys === undefined) throw noKey();
@@ -142,7 +138,7 @@ function perform({ name, options }: Work, { mode }: TokenStoreSettings, deps: Co
   return name === "strip" ? strip({ ...options, mode }, writing) : migrate(options, writing);
 }
 
-function needsKeys(command: Work): boolean {
+function needsKeys(command: Command): boolean {
   return command.name !== "audit" || command.options.verify;
 }
 
@@ -177,7 +173,7 @@ async function hasSealedRows(rows: TokenRows): Promise<boolean> {
 
 const SEALED: ReadonlySet<RowKind> = new Set<RowKind>(["both", "ciphertext_only", "broken"]);
 
-function show(result: Result, command: Work, { stdout, stderr, signal }: RunDeps): number {
+function show(result: Result, command: Command, { stdout, stderr, signal }: RunDeps): number {
   const { ending, next } = result;
   const isText = stdout.isTTY === true && !command.options.json;
   stdout.write(`${isText ? resultText(result) : JSON.stringify({ event: "result", ...result })}\n`);
