@@ -91,7 +91,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await clickConnect();
     await shot("02-sign-in");
     await signIn();
-    await sees("to connect?");
+    await sees("to use your Sandbox vendor account?");
     await shot("03-consent");
     await click("Allow");
     await sees("Real tokens of Sandbox vendor");

@@ -172,7 +172,7 @@ async function statesOfBroker(): Promise<readonly PageState[]> {
     state("homePage", "in the sandbox", homePage(vendors(testVendor()), "https://broker.example/sandbox")),
     state("homePage", "with a catalogue", homePage(vendors(catalogued), undefined)),
     ...(await errorStates(errorPageWith(wayBack))).map(([name, { body }]) =>
-      state("errorPage", `broker, ${name}`, body),
+      state("errorPageWith", `broker, ${name}`, body),
     ),
     ...statesOfPlatform().map(([by, name, html]) => state(by, name, html)),
     state("refuseTarget", "no plain path", await refusedTarget()),
