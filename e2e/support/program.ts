@@ -44,10 +44,3 @@ export async function runProgram(run: () => Promise<void>): Promise<void> {
 function withCauses(error: Error): string {
   return error.cause instanceof Error ? `${error.message}\n  ${withCauses(error.cause)}` : error.message;
 }
-
-/** @throws Error with a sentence for the user */
-export function wholeNumber(name: string, text: string, from = 1): number {
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : -1;
-  if (value < from) throw new Error(`${name} takes a whole number from ${from}, not '${text}'`);
-  return value;
-}

@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, isFreePort } from "../support/free-port.ts";
-import { readProgram, say, wholeNumber } from "../support/program.ts";
+import { wholeNumber } from "@oauth-broker/oauth-core/command-line";
+import { readProgram, say } from "../support/program.ts";
 
 const HELP = `Usage: npm run tour [-- --port N]
 
@@ -53,13 +54,7 @@ async function run(port: number): Promise<number> {
   }
 }
 
-function portIn(text: string | undefined): number | undefined {
-  const port = text === undefined ? undefined : wholeNumber("--port", text);
-  if (port !== undefined && port > 65_535) throw new Error("--port takes a number from 1 to 65535");
-  return port;
-}
-
 const command = readProgram({ port: { type: "string" } }, { program: "npm run tour --", help: HELP }, ({ values }) => ({
-  port: portIn(values.port),
+  port: values.port === undefined ? undefined : wholeNumber("--port", values.port, 1, 65_535),
 }));
 if (command !== undefined) process.exit(await run(command.port ?? (await freePort())));

@@ -2,7 +2,13 @@
  * Parses the command line into a value: the command to run, or what is wrong with the arguments.
  * Runs and prints nothing.
  */
-import { type Given, noSuchCommand, readCommand, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
+import {
+  type Given,
+  noSuchCommand,
+  readCommand,
+  type UsageAnswer,
+  wholeNumber,
+} from "@oauth-broker/oauth-core/command-line";
 import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/service/configuration";
 import { DEFAULT_DATA, DEFAULT_PORT, DEFAULT_URL } from "./config.ts";
 import type { Connector } from "./connectors/connector.ts";
@@ -23,7 +29,7 @@ export type Command =
 
 export const EXIT = { done: 0, failed: 1, draft: 3 } as const;
 
-const DEFAULT_LINES = 100;
+const DEFAULT_LINES = "100";
 
 const HELP = `Usage: platform serve
        platform deploy COMMAND [FOLDER]
@@ -93,11 +99,7 @@ function commandOf({ words, values: given }: Given<typeof OPTIONS>): Command {
   if (name === "run") return { name, folder, dataDir, allowed };
   if (name === "init") return { name, folder, dataDir, callback: callbacks[0] };
   if (name === "status") return { name, folder, dataDir, json };
-  const count = Number(lines ?? DEFAULT_LINES);
-  if (!/^\d+$/.test(lines ?? "1") || count < 1 || count > 10_000) {
-    throw new Error("--lines takes a number from 1 to 10000");
-  }
-  return { name, folder, dataDir, lines: count };
+  return { name, folder, dataDir, lines: wholeNumber("--lines", lines ?? DEFAULT_LINES, 1, 10_000) };
 }
 
 function misplacedOption(name: (typeof DEPLOY)[number], given: Values): string | undefined {

@@ -1,6 +1,5 @@
 /** The command line of the bench. */
-import type { Given } from "@oauth-broker/oauth-core/command-line";
-import { wholeNumber } from "../../support/program.ts";
+import { type Given, wholeNumber } from "@oauth-broker/oauth-core/command-line";
 
 export const HELP = `Usage: npm run bench -- [OPTIONS]
 

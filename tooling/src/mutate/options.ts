@@ -1,6 +1,6 @@
 /** Parses the command line of `npm run mutate`. Runs nothing. */
 import { availableParallelism } from "node:os";
-import { readCommand } from "@oauth-broker/oauth-core/command-line";
+import { readCommand, wholeNumber } from "@oauth-broker/oauth-core/command-line";
 import manifest from "../../package.json" with { type: "json" };
 
 const HELP = `Usage: npm run mutate [-- OPTIONS]
@@ -31,9 +31,7 @@ const OPTIONS = {
 export function parseMutateCommand(args: readonly string[]) {
   const about = { program: "npm run mutate --", help: HELP, version: manifest.version };
   return readCommand(args, OPTIONS, about, ({ values: { list, only, jobs: text } }) => {
-    const jobs = Number(text);
-    if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) throw new Error("--jobs takes a number from 1 to 64");
-    return { list, only: patternOf(only), jobs };
+    return { list, only: patternOf(only), jobs: wholeNumber("--jobs", text, 1, 64) };
   });
 }
 

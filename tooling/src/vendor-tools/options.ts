@@ -2,7 +2,14 @@
 import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { defined } from "@oauth-broker/oauth-core";
-import { type Given, noSuchCommand, readCommand, usageMessage } from "@oauth-broker/oauth-core/command-line";
+import {
+  type Given,
+  namedValues,
+  noSuchCommand,
+  readCommand,
+  type UsageAnswer,
+  wholeNumber,
+} from "@oauth-broker/oauth-core/command-line";
 import { ROOT } from "../sources.ts";
 import { runDrift } from "./commands/drift.ts";
 import { runFind } from "./commands/find.ts";
@@ -13,7 +20,6 @@ import { runTry } from "./commands/try.ts";
 import type { Environment } from "./environment.ts";
 import { DRIFT_HELP, FIND_HELP, HELP, NEW_HELP, PROBE_HELP, TRY_HELP } from "./help.ts";
 import { firstClassIds } from "./known-vendor.ts";
-import { refusal } from "./refusal.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 /** Returns the exit code. */
@@ -37,7 +43,7 @@ const PROGRAM = "npm run vendor --";
 
 type Parse = (args: readonly string[]) => Command;
 
-/** @param understand throws Refusal for what the command does not take */
+/** @param understand throws an Error whose message is the problem */
 function command<const T extends ParseArgsOptionsConfig>(
   help: string,
   options: T,
@@ -45,31 +51,33 @@ function command<const T extends ParseArgsOptionsConfig>(
 ): Parse {
   return (args) => {
     const about = { program: PROGRAM, help, version: manifest.version, words: true };
-    const read = readCommand(args, options, about, (given) => given);
-    if (!("exitCode" in read)) return understand(read);
-    if (read.stream === "stderr") throw refusal(read.text);
-    return ({ print }) => {
-      print(read.text);
-      return read.exitCode;
-    };
+    const read = readCommand(args, options, about, (given) => ({ run: understand(given) }));
+    return "run" in read ? read.run : answer(read);
   };
 }
 
+const answer =
+  ({ stream, text, exitCode }: UsageAnswer): Command =>
+  ({ print, tell }) => {
+    (stream === "stdout" ? print : tell)(text);
+    return exitCode;
+  };
+
 const COMMANDS: Readonly<Record<string, Parse>> = {
   drift: command(DRIFT_HELP, { json: FLAG }, ({ words: files, values: { json } }) => {
-    if (files.length === 0) throw refusal(`drift takes a file.\n\n${DRIFT_HELP}`);
+    if (files.length === 0) throw new Error("drift takes a file");
     return (environment) => runDrift({ files, json }, environment);
   }),
   find: command(FIND_HELP, {}, ({ words }) => {
     const query = words.join(" ");
-    if (!/[\p{L}\p{N}]/u.test(query)) throw refusal(`find takes a word.\n\n${FIND_HELP}`);
+    if (!/[\p{L}\p{N}]/u.test(query)) throw new Error("find takes a word");
     return (environment) => runFind(query, environment);
   }),
   new: command(
     NEW_HELP,
     { loopback: FLAG, issuer: TEXT, id: TEXT, name: TEXT, out: { type: "string", default: VENDORS } },
     ({ words, values: { issuer, id, name: displayName, out, loopback } }) => {
-      if (issuer === undefined || words.length > 0) throw refusal(`new takes --issuer URL.\n\n${NEW_HELP}`);
+      if (issuer === undefined || words.length > 0) throw new Error("new takes --issuer URL");
       return (environment) => runNew({ issuer, out, loopback, ...defined({ id, displayName }) }, environment);
     },
   ),
@@ -78,10 +86,10 @@ const COMMANDS: Readonly<Record<string, Parse>> = {
     { ...ABOUT_VENDOR, json: FLAG, "all-first-class": FLAG, all: FLAG, stale: TEXT },
     ({ words, values }) => {
       const { all, stale, "all-first-class": isAll, placeholder = [], endpoint = [], loopback, json } = values;
-      if (stale !== undefined && !all) throw refusal("--stale goes with --all");
+      if (stale !== undefined && !all) throw new Error("--stale goes with --all");
       const isOwn = words.length === 0 && placeholder.length === 0 && endpoint.length === 0;
       if (isAll || all ? !isOwn || (isAll && all) : words.length !== 1) {
-        throw refusal(`probe takes one vendor, or --all-first-class or --all alone.\n\n${PROBE_HELP}`);
+        throw new Error("probe takes one vendor, or --all-first-class or --all alone");
       }
       const staleDays = days(stale);
       if (all) return (environment) => runStale({ staleDays, json }, environment);
@@ -104,17 +112,17 @@ const COMMANDS: Readonly<Record<string, Parse>> = {
     },
     ({ words: [id, ...more], values }) => {
       const { placeholder = [], endpoint = [], loopback, register, resource, out } = values;
-      if (id === undefined || more.length > 0) throw refusal(`try takes one vendor.\n\n${TRY_HELP}`);
+      if (id === undefined || more.length > 0) throw new Error("try takes one vendor");
       if (out === undefined && (loopback || endpoint.length > 0)) {
-        throw refusal("Answers of another server are not a fixture of the vendor. Give --out FOLDER");
+        throw new Error("answers of another server are not a fixture of the vendor: give --out FOLDER");
       }
       const options = {
         id,
         ...readAbout(placeholder, endpoint),
         loopback,
         register,
-        port: integer("--port", values.port, 65_535),
-        timeoutSeconds: integer("--timeout", values.timeout, 86_400),
+        port: wholeNumber("--port", values.port, 0, 65_535),
+        timeoutSeconds: wholeNumber("--timeout", values.timeout, 0, 86_400),
         out: out ?? FIXTURES,
         ...defined({
           scope: values.scope?.split(/\s+/).filter((one) => one !== ""),
@@ -127,40 +135,25 @@ const COMMANDS: Readonly<Record<string, Parse>> = {
   ),
 };
 
-/** @throws Refusal */
 export function parseCommand(args: readonly string[]): Command {
   const [name = "help", ...rest] = args;
   const parse = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (parse !== undefined) return parse(rest);
   const none = command(HELP, {}, () => {
-    throw refusal(usageMessage(PROGRAM, noSuchCommand(name, Object.keys(COMMANDS))));
+    throw new Error(noSuchCommand(name, Object.keys(COMMANDS)));
   });
   return none(name === "help" ? ["--help"] : args);
 }
 
 function days(stale = "90d"): number {
   const [, count] = /^([1-9]\d{0,3})d$/.exec(stale) ?? [];
-  if (count === undefined) throw refusal("--stale takes a number of days, such as 90d");
+  if (count === undefined) throw new Error("--stale takes a number of days, such as 90d");
   return Number(count);
 }
 
-function integer(option: string, text: string, max: number): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > max) throw refusal(`${option} takes a number from 0 to ${max}`);
-  return Number(text);
-}
-
 function readAbout(placeholder: readonly string[], endpoint: readonly string[]) {
-  return { placeholders: pairs("--placeholder", placeholder), endpoints: pairs("--endpoint", endpoint) };
-}
-
-/** @param given `name=value`, each name once */
-function pairs(option: string, given: readonly string[]): Record<string, string> {
-  const entries = given.map((pair) => {
-    const [, name = "", value = ""] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
-    if (name === "") throw refusal(`${option} takes name=value`);
-    return [name, value] as const;
-  });
-  const known = new Map(entries);
-  if (known.size !== entries.length) throw refusal(`${option} repeats a name`);
-  return Object.fromEntries(known);
+  return {
+    placeholders: Object.fromEntries(namedValues("--placeholder", "NAME=VALUE", placeholder)),
+    endpoints: Object.fromEntries(namedValues("--endpoint", "NAME=URL", endpoint)),
+  };
 }

@@ -91,6 +91,34 @@ export function noSuchCommand(written: string, known: Iterable<string>): string 
   return withHint(`there is no command '${shortened(written)}'`, nearest(written, known));
 }
 
+/**
+ * The value of an option that takes a number.
+ *
+ * @throws Error whose message is the problem
+ */
+export function wholeNumber(option: string, text: string, from = 1, to = 9_999_999): number {
+  const number = /^\d{1,7}$/.test(text) ? Number(text) : -1;
+  if (number < from || number > to) throw new Error(`${option} takes a whole number from ${from} to ${to}`);
+  return number;
+}
+
+/**
+ * The values of an option that is given once for each name.
+ *
+ * @param form what it takes, such as `VENDOR=ISSUER`; the first `=` ends the name
+ * @throws Error whose message is the problem
+ */
+export function namedValues(option: string, form: string, given: readonly string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const pair of given) {
+    const [, name = "", value = ""] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
+    if (name === "") throw new Error(`${option} takes ${form}, not '${pair.slice(0, 80)}'`);
+    if (values.has(name)) throw new Error(`${option} names ${name.slice(0, 40)} twice`);
+    values.set(name, value);
+  }
+  return values;
+}
+
 /** The text of a refusal, for stderr. @param program as the user types it, such as `npm run bench --` */
 export function usageMessage(program: string, problem: string): string {
   return `${program.replace(/^npm run (\S+) --$/, "$1")}: ${problem.replace(/[^?]$/, "$&.")}\nRun '${program} --help'.`;

@@ -2,7 +2,13 @@
  * Parses the command line: what to do, or what was wrong with it. Runs and prints nothing; run.ts
  * does.
  */
-import { type Given, readCommand, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
+import {
+  type Given,
+  namedValues,
+  readCommand,
+  type UsageAnswer,
+  wholeNumber,
+} from "@oauth-broker/oauth-core/command-line";
 import { ROW_KINDS } from "./row-kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
 
@@ -93,8 +99,9 @@ function commandOf({ words: [word, ...rest], values }: Given<typeof OPTIONS>, pr
     "dry-run": dryRun = false,
     "skip-issuer-check": skipIssuerCheck = false,
   } = values;
-  const issuers = new Map([...program.issuers, ...issuersOf(values.issuer ?? [])]);
-  const [rate, list] = [rateOf(values.rate), listOf(values.list, verify)];
+  const issuers = new Map([...program.issuers, ...namedValues("--issuer", "VENDOR=ISSUER", values.issuer ?? [])]);
+  const rate = wholeNumber("--rate", values.rate ?? "100", 1, MOST_PER_SECOND);
+  const list = listOf(values.list, verify);
   if (name !== "audit" || verify) requireIssuers(issuers, verify ? "audit --verify" : name, program);
   if (dryRun && checkpoint !== undefined)
     throw new Error("a dry run leaves no checkpoint: drop one of the two options");
@@ -112,29 +119,11 @@ function listOf(word: string | undefined, verify: boolean): ListKind | undefined
   return kind;
 }
 
-function issuersOf(words: readonly string[]): ReadonlyMap<string, string> {
-  const issuers = new Map<string, string>();
-  for (const word of words) {
-    const at = word.indexOf("=");
-    const [vendor, issuer] = [word.slice(0, Math.max(at, 0)), word.slice(at + 1)];
-    if (vendor === "" || issuer === "") throw new Error(`--issuer takes VENDOR=ISSUER, not '${word.slice(0, 80)}'`);
-    if (issuers.has(vendor)) throw new Error(`--issuer names ${vendor.slice(0, 40)} twice`);
-    issuers.set(vendor, issuer);
-  }
-  return issuers;
-}
-
 function requireIssuers(issuers: ReadonlyMap<string, string>, what: string, { name }: Program): void {
   if (issuers.size > 0) return;
   throw new Error(
     `${what} needs --issuer VENDOR=ISSUER for each vendor of the table; '${name} audit --by-vendor' names them`,
   );
-}
-
-function rateOf(text = "100"): number {
-  const rate = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (rate < 1 || rate > MOST_PER_SECOND) throw new Error(`--rate takes a whole number from 1 to ${MOST_PER_SECOND}`);
-  return rate;
 }
 
 /** The text of `token-store --help`. docs/token-encryption.md is the long form. */

@@ -50,7 +50,7 @@ describe("vendor find", () => {
   it("takes a word", async () => {
     for (const args of [["find"], ["find", "--", "-"]]) {
       const { code, stderr } = await runInProcess(args);
-      expect([code, stderr.split("\n")[0]]).toEqual([2, "find takes a word."]);
+      expect([code, stderr.split("\n")[0]]).toEqual([2, "vendor: find takes a word."]);
     }
     expect((await runInProcess(["find", "--help"])).stdout).toContain("npm run vendor -- find WORD");
   });

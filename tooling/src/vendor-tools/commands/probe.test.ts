@@ -157,8 +157,8 @@ describe("vendor probe", () => {
       [["probe", "okta"], "--placeholder okta_host=VALUE"],
       [["probe", "keycloak"], "--placeholder realm=VALUE"],
       [["probe", "linear", "--placeholder", "tenant=x"], "tenant"],
-      [["probe", "linear", "--placeholder", "tenant"], "--placeholder takes name=value"],
-      [["probe", "okta", "--placeholder", "a=b", "--placeholder", "a=c"], "repeats a name"],
+      [["probe", "linear", "--placeholder", "tenant"], "--placeholder takes NAME=VALUE"],
+      [["probe", "okta", "--placeholder", "a=b", "--placeholder", "a=c"], "names a twice"],
       [["probe", "linear", "--endpoint", "token=https://a.example"], "--endpoint token: there is issuer"],
       [["probe", "linear", "--endpoint", "issuer=http://127.0.0.1"], "An endpoint must use https"],
     ]);

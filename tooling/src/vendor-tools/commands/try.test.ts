@@ -245,8 +245,8 @@ describe("vendor try", () => {
       [["try", "github"], "VENDOR_GITHUB_CLIENT_ID and VENDOR_GITHUB_CLIENT_SECRET are not set"],
       [["try", "microsoft-agent365"], "VENDOR_MICROSOFT_AGENT365_CLIENT_ID"],
       [["try", "okta"], "--placeholder okta_host=VALUE"],
-      [["try", "github", ...elsewhere], "Give --out FOLDER"],
-      [["try", "github", "--port", "70000"], "--port takes a number from 0 to 65535"],
+      [["try", "github", ...elsewhere], "give --out FOLDER"],
+      [["try", "github", "--port", "70000"], "--port takes a whole number from 0 to 65535"],
       [["try", "github", "--client-secret", "x"], "Unknown option"],
     ]);
     const half = await runInProcess(["try", "github"], { env: { VENDOR_GITHUB_CLIENT_ID: "a" } });
