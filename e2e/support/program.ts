@@ -1,6 +1,6 @@
 /** The command line of the programs of this workspace, read as all our commands read theirs. */
 import type { ParseArgsOptionsConfig } from "node:util";
-import { type Given, type Program, readCommand } from "@oauth-broker/oauth-core/command-line";
+import { answerUsage, type Given, type Program, readCommand } from "@oauth-broker/oauth-core/command-line";
 import manifest from "../package.json" with { type: "json" };
 
 /**
@@ -20,8 +20,7 @@ export function readProgram<const T extends ParseArgsOptionsConfig, Parsed>(
     parsed: parse(given),
   }));
   if ("parsed" in read) return read.parsed;
-  process[read.stream].write(`${read.text}\n`);
-  process.exitCode = read.exitCode;
+  process.exitCode = answerUsage(read);
   return undefined;
 }
 

@@ -11,7 +11,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readCommand } from "@oauth-broker/oauth-core/command-line";
+import { answerUsage, readCommand } from "@oauth-broker/oauth-core/command-line";
 import { checkApi, hasPage, renderApiPages } from "./api-docs/page.ts";
 import { readPublished } from "./api-docs/published.ts";
 import { checkBoundaries, checkFolders, type Violation } from "./code/boundaries.ts";
@@ -180,10 +180,8 @@ const asked = readCommand(process.argv.slice(2), {}, about, ({ words: [name = ""
   if (more.length > 0) throw new Error(`${name} takes no arguments`);
   return { run };
 });
-if ("exitCode" in asked) {
-  process[asked.stream].write(`${asked.text}\n`);
-  process.exitCode = asked.exitCode;
-} else {
+if ("exitCode" in asked) process.exitCode = answerUsage(asked);
+else {
   const complaints = await asked.run();
   for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
   process.exitCode = complaints.length === 0 ? 0 : 1;

@@ -4,18 +4,15 @@
  */
 import { parseCommand, type Request } from "./cli/command-line.ts";
 import { type Config, loadConfig, readEnvironment } from "./config.ts";
-import type { UsageAnswer } from "@oauth-broker/oauth-core/command-line";
+import { answerUsage, TERMINAL, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { bufferedStdout, createLog, explainStartFailure, runService } from "@oauth-broker/service";
 import { runOperatorCommand } from "./cli/operator.ts";
 import { sandboxUse } from "./sandbox.ts";
 import { start } from "./start.ts";
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
-
 async function main(asked: Request | UsageAnswer): Promise<void> {
   if ("exitCode" in asked) {
-    process[asked.stream].write(`${asked.text}\n`);
-    process.exitCode = asked.exitCode;
+    process.exitCode = answerUsage(asked);
     return;
   }
   const { command, sandbox } = asked;
@@ -29,10 +26,10 @@ async function serve(load: () => Config): Promise<void> {
   const stdout = bufferedStdout();
   const log = createLog(stdout);
   const { greeting } = await runService(async () => start(load(), log, { stdout }), log);
-  say(greeting);
+  TERMINAL.say(greeting);
 }
 
 main(parseCommand(process.argv.slice(2))).catch((error: unknown) => {
-  say(explainStartFailure(error, "The broker"));
+  TERMINAL.say(explainStartFailure(error, "The broker"));
   process.exit(1);
 });

@@ -2,10 +2,10 @@
  * Runs one command of the platform: reads the settings, opens the storage, handles signals. stdout
  * carries results; messages for the operator go to stderr.
  */
-import type { UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { createLog, onStopSignal } from "@oauth-broker/service";
 import type { Command } from "./cli.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
+import { answerUsage, TERMINAL, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import { loadPlatformConfig, loadServeConfig, misspeltVariables, readEnvironment, startFolder } from "./config.ts";
 import type { CommandContext } from "./deploy/commands/context.ts";
 import { initConnector } from "./deploy/commands/init.ts";
@@ -14,18 +14,14 @@ import { showLogs, showStatus } from "./deploy/commands/status.ts";
 import { serve } from "./serve.ts";
 import { openStorage } from "./storage.ts";
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const { print, say } = TERMINAL;
 
 /**
  * @param file the platform's entry point, which a deploy starts again as the keeper of its server
  * @returns the exit code
  */
 export async function runCommand(command: Command | UsageAnswer, file: string): Promise<number> {
-  if ("exitCode" in command) {
-    process[command.stream].write(`${command.text}\n`);
-    return command.exitCode;
-  }
+  if ("exitCode" in command) return answerUsage(command);
   switch (command.name) {
     case "serve": {
       const stopped = stopSignal();

@@ -2,7 +2,7 @@
  * The command: takes arguments, writes a project, returns an exit code. main.ts and bin.ts call it.
  */
 import { resolve } from "node:path";
-import { USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
+import { type Output, TERMINAL, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import { type Given, parseCommand } from "./arguments.ts";
 import { choose, type Prompts } from "./choices/choose.ts";
 import type { Choices } from "./choices/choices.ts";
@@ -12,7 +12,7 @@ import type { Materials } from "./materials/materials.ts";
 import { openPoints } from "./project/open-points.ts";
 import { writeProject } from "./project/write-project.ts";
 
-export interface CreateDeps {
+export interface CreateDeps extends Output {
   /** What FOLDER is relative to. */
   readonly from: string;
   /** The path of this repository, when it runs there. */
@@ -26,8 +26,6 @@ export interface CreateDeps {
   readonly materials: () => Promise<Materials>;
   /** @param checkFolder the end of a sentence about a folder. Undefined without a terminal. */
   readonly prompts: ((checkFolder: (folder: string) => string | undefined) => Promise<Prompts>) | undefined;
-  readonly print: (text: string) => void;
-  readonly say: (text: string) => void;
   /** Names of options that npm took for its own; default none. */
   readonly takenByNpm?: readonly string[];
 }
@@ -38,8 +36,7 @@ export const terminal: Pick<CreateDeps, "prompts" | "print" | "say"> = {
     process.stdin.isTTY && process.stdout.isTTY
       ? async (checkFolder) => (await import("./choices/prompts.ts")).createPrompts(checkFolder)
       : undefined,
-  print: (text) => void process.stdout.write(`${text}\n`),
-  say: (text) => void process.stderr.write(`${text}\n`),
+  ...TERMINAL,
 };
 
 const WRITTEN = 0;

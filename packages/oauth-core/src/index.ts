@@ -38,6 +38,7 @@ export {
   type OAuthErrorCode,
   type OAuthErrorExtras,
   type OAuthErrorOptions,
+  operatorText,
   toOAuthError,
   withoutRestart,
   withRestart,

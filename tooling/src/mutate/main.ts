@@ -2,6 +2,7 @@
  * `npm run mutate`: removes each defence in turn and reports which tests notice. Opt-in;
  * check-mutations.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
  */
+import { answerUsage } from "@oauth-broker/oauth-core/command-line";
 import { ROOT } from "../sources.ts";
 import { readGuards } from "./guards.ts";
 import { readListed } from "./list.ts";
@@ -13,10 +14,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
   const command = parseMutateCommand(process.argv.slice(2));
-  if ("exitCode" in command) {
-    process[command.stream].write(`${command.text}\n`);
-    return command.exitCode;
-  }
+  if ("exitCode" in command) return answerUsage(command);
   const tests = readTests();
   const chosen = [...readGuards(tests), ...readListed(tests)].filter(({ defence, file, rows = [] }) =>
     [defence, file, ...rows].some((text) => command.only.test(text)),

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
+import { OAuthError, operatorText, systemClock } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Config } from "../config.ts";
 import { keyFileOf } from "../config/store-and-keys.ts";
@@ -35,11 +35,6 @@ export async function check(config: Config): Promise<number> {
   return 1;
 }
 
-/** For the operator's terminal: a server writes the details to its log. */
-export function sentenceOf({ description, detail }: OAuthError): string {
-  return detail === undefined ? description : `${description}: ${detail}`;
-}
-
 /** @returns why `/readyz` would answer 503; undefined if it would not */
 async function findObstacle(config: Config): Promise<string | undefined> {
   const { store } = config;
@@ -54,7 +49,7 @@ async function findObstacle(config: Config): Promise<string | undefined> {
     return await closedKeys(config, stores);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return sentenceOf(error);
+    return operatorText(error);
   } finally {
     await stores.close();
   }

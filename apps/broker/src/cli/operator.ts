@@ -4,9 +4,10 @@
  */
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
-import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
+import { OAuthError, operatorText, systemClock } from "@oauth-broker/oauth-core";
+import { TERMINAL } from "@oauth-broker/oauth-core/command-line";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
-import { check, keysetToRead, sentenceOf } from "./check.ts";
+import { check, keysetToRead } from "./check.ts";
 import type { Command } from "./command-line.ts";
 import { verifyAudit } from "../audit/verify.ts";
 import type { Config } from "../config.ts";
@@ -15,8 +16,7 @@ import { brokerRecords } from "../keys/broker-records.ts";
 import { createKeyset, type Keyset, PUBLISH_SECONDS } from "../keys/keyset.ts";
 import { openStores, type Stores } from "../stores.ts";
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const { print, say } = TERMINAL;
 
 /** @returns the exit code */
 export async function runOperatorCommand(
@@ -59,7 +59,7 @@ async function withStores(config: Config, run: (stores: Stores) => Promise<numbe
     // The table or key service is unavailable. A server writes the details to its log; a command
     // prints them to the terminal.
     if (!(error instanceof OAuthError)) throw error;
-    say(sentenceOf(error));
+    say(operatorText(error));
     return 1;
   } finally {
     await stores.close();

@@ -2,6 +2,7 @@
  * `links list`: which users have connected an account, and whether each link works. Text for a
  * reader.
  */
+import type { Output } from "@oauth-broker/oauth-core/command-line";
 import type { Link } from "@oauth-broker/token-store";
 import type { EndedSessions } from "../hosted/sessions/user-sessions.ts";
 import type { VendorRevocation } from "../hosted/links/link.ts";
@@ -35,13 +36,6 @@ export interface OperatorLinks {
   /** With `VENDORS`: ends the sign-ins of the user at the pages of links, and the pages that wait. */
   endPages?(user: string): Promise<void>;
   close(): Promise<void>;
-}
-
-export interface Output {
-  /** A line for stdout. */
-  readonly print: (line: string) => void;
-  /** A line for stderr. */
-  readonly say: (line: string) => void;
 }
 
 const STATUS: Readonly<Record<Link["status"], string>> = {

@@ -2,9 +2,10 @@
  * Runs one command of the operator and returns the exit code. start.ts calls it; operator.ts opens
  * the storage.
  */
-import { OAuthError } from "@oauth-broker/oauth-core";
+import { OAuthError, operatorText } from "@oauth-broker/oauth-core";
+import { answerUsage, type Output, TERMINAL } from "@oauth-broker/oauth-core/command-line";
 import { parseCommand } from "./arguments.ts";
-import { listLinks, type OperatorLinks, type Output } from "./links.ts";
+import { listLinks, type OperatorLinks } from "./links.ts";
 import { openLinks, runTokenStore } from "./operator.ts";
 import { revokeLinks } from "./revoke-links.ts";
 
@@ -17,12 +18,7 @@ export interface CommandDeps extends Output {
 
 const FAILED = 1;
 
-const REAL: CommandDeps = {
-  print: (line) => void process.stdout.write(`${line}\n`),
-  say: (line) => void process.stderr.write(`${line}\n`),
-  openLinks,
-  runTokenStore,
-};
+const REAL: CommandDeps = { ...TERMINAL, openLinks, runTokenStore };
 
 /**
  * @param version of the server
@@ -31,10 +27,7 @@ const REAL: CommandDeps = {
  */
 export async function runCommand(args: readonly string[], deps: CommandDeps = REAL, version = ""): Promise<number> {
   const command = parseCommand(args, version);
-  if ("exitCode" in command) {
-    deps[command.stream === "stdout" ? "print" : "say"](command.text);
-    return command.exitCode;
-  }
+  if ("exitCode" in command) return answerUsage(command, deps);
   switch (command.name) {
     case "token-store":
       return deps.runTokenStore(command.args);
@@ -56,7 +49,7 @@ async function withLinks(deps: CommandDeps, run: (links: OperatorLinks) => Promi
   } catch (error) {
     // A table or key service is unavailable: the detail that a server logs is printed here.
     if (!(error instanceof OAuthError)) throw error;
-    deps.say(error.detail === undefined ? error.description : `${error.description}: ${error.detail}`);
+    deps.say(operatorText(error));
     return FAILED;
   }
 }

@@ -24,16 +24,12 @@ async function main(): Promise<number> {
     return 1;
   }
   // Imported only now: these modules do not load on an old Node.js.
-  const { readCommand } = await import("@oauth-broker/oauth-core/command-line");
+  const { answerUsage, readCommand, TERMINAL } = await import("@oauth-broker/oauth-core/command-line");
   const about = { program: "mcp-dev", help: HELP, version: manifest.version };
   const read = readCommand(process.argv.slice(2), {}, about, (given) => given);
-  if ("exitCode" in read) {
-    process[read.stream].write(`${read.text}\n`);
-    return read.exitCode;
-  }
+  if ("exitCode" in read) return answerUsage(read);
   const [{ environmentOfProcess }, { runDev }] = await Promise.all([import("../config.ts"), import("./run-dev.ts")]);
-  const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  return runDev({ environment: environmentOfProcess(), print, say });
+  return runDev({ environment: environmentOfProcess(), ...TERMINAL });
 }
 
 function isTooOld(version: string): boolean {

@@ -1,7 +1,7 @@
 /**
  * Reads a command line in the one way of all our commands: `-h` and `--help`, `-v` and `--version`,
- * and exit code 2 with a hint for what is not understood. Runs and prints nothing, so that a
- * command which misread its arguments has done nothing.
+ * and exit code 2 with a hint for what is not understood. Reading runs and prints
+ * nothing, so that a command which misread its arguments has done nothing.
  */
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { nearest } from "./nearest.ts";
@@ -84,6 +84,21 @@ function parse(args: readonly string[], options: ParseArgsOptionsConfig) {
   } catch (error) {
     throw new Error(problemOf(error, options), { cause: error });
   }
+}
+
+/** Where a command prints: its results, and what it says to its user. */
+export type Output = Readonly<Record<"print" | "say", (text: string) => void>>;
+
+/** Results on stdout, the rest on stderr, a line each. */
+export const TERMINAL: Output = {
+  print: (text) => void process.stdout.write(`${text}\n`),
+  say: (text) => void process.stderr.write(`${text}\n`),
+};
+
+/** Prints the answer. @returns the exit code */
+export function answerUsage({ stream, text, exitCode }: UsageAnswer, { print, say }: Output = TERMINAL): number {
+  (stream === "stdout" ? print : say)(text);
+  return exitCode;
 }
 
 /** What is wrong with the name of a command. */

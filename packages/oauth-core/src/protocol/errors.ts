@@ -114,6 +114,11 @@ export function toOAuthError(error: unknown): OAuthError {
   });
 }
 
+/** For the operator's terminal: a server writes the detail to its log. */
+export function operatorText({ description, detail }: OAuthError): string {
+  return detail === undefined ? description : `${description}: ${detail}`;
+}
+
 /** Whether another party, the store or the keys did not respond: the same request may succeed later. */
 export function isOutage(error: unknown): error is OAuthError {
   return error instanceof OAuthError && error.code === "temporarily_unavailable";
