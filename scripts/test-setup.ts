@@ -10,7 +10,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
-import { registerHooks, type ResolveFnOutput } from "node:module";
+import { flushCompileCache, registerHooks, type ResolveFnOutput } from "node:module";
 import { makeExportsReplaceable } from "../packages/oauth-core/src/testing/weaken.ts";
 import { afterAll, afterEach, beforeEach, vi } from "vitest";
 
@@ -86,4 +86,6 @@ afterAll(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
   vi.unstubAllGlobals();
+  // For the workers that start while this one runs: what it has compiled, they load.
+  flushCompileCache();
 });

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { listen } from "@oauth-broker/oauth-core/testing";
+import { listen, volume } from "@oauth-broker/oauth-core/testing";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
@@ -178,7 +178,7 @@ describe("npm run tour", () => {
 });
 
 describe("npm run tour, not to its end", () => {
-  it("is stopped while it starts, and leaves no process behind", async () => {
+  it.each(volume({ test: [], soak: ["starts"] }))("is stopped while it %s, and leaves no process behind", async () => {
     const stopped = Promise.withResolvers<undefined>();
     let said = "";
     const say = (text: string): void => {
