@@ -38,7 +38,6 @@ export {
   type OAuthErrorCode,
   type OAuthErrorExtras,
   type OAuthErrorOptions,
-  operatorText,
   toOAuthError,
   withoutRestart,
   withRestart,

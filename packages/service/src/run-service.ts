@@ -2,7 +2,7 @@
  * The life of a process: signals, a stop that waits for requests in flight, and an exit after an
  * uncaught error.
  */
-import { OAuthError, operatorText } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { inContext, requestContext } from "./request-context.ts";
 import { errorFields, type Log } from "./log.ts";
 
@@ -88,7 +88,7 @@ export function toolOfContext(): string | undefined {
 export function explainStartFailure(error: unknown, name: string, anotherPort = "PORT=8790"): string {
   if (!(error instanceof Error)) return `${name} could not start.`;
   // The description is for callers; what the operator can do is in the detail.
-  if (error instanceof OAuthError && error.detail !== undefined) return operatorText(error);
+  if (error instanceof OAuthError && error.detail !== undefined) return error.operatorText;
   return explainListenFailure(error, anotherPort) ?? error.message;
 }
 

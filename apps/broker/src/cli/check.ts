@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { OAuthError, operatorText, systemClock } from "@oauth-broker/oauth-core";
+import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Config } from "../config.ts";
 import { keyFileOf } from "../config/store-and-keys.ts";
@@ -49,7 +49,7 @@ async function findObstacle(config: Config): Promise<string | undefined> {
     return await closedKeys(config, stores);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return operatorText(error);
+    return error.operatorText;
   } finally {
     await stores.close();
   }

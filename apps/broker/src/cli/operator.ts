@@ -4,7 +4,7 @@
  */
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
-import { OAuthError, operatorText, systemClock } from "@oauth-broker/oauth-core";
+import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
 import { TERMINAL } from "@oauth-broker/oauth-core/command-line";
 import { isFlowId } from "@oauth-broker/oauth-core/server";
 import { check, keysetToRead } from "./check.ts";
@@ -59,7 +59,7 @@ async function withStores(config: Config, run: (stores: Stores) => Promise<numbe
     // The table or key service is unavailable. A server writes the details to its log; a command
     // prints them to the terminal.
     if (!(error instanceof OAuthError)) throw error;
-    say(operatorText(error));
+    say(error.operatorText);
     return 1;
   } finally {
     await stores.close();

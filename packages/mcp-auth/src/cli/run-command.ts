@@ -2,7 +2,7 @@
  * Runs one command of the operator and returns the exit code. start.ts calls it; operator.ts opens
  * the storage.
  */
-import { OAuthError, operatorText } from "@oauth-broker/oauth-core";
+import { OAuthError } from "@oauth-broker/oauth-core";
 import { answerUsage, type Output, TERMINAL } from "@oauth-broker/oauth-core/command-line";
 import { parseCommand } from "./arguments.ts";
 import { listLinks, type OperatorLinks } from "./links.ts";
@@ -49,7 +49,7 @@ async function withLinks(deps: CommandDeps, run: (links: OperatorLinks) => Promi
   } catch (error) {
     // A table or key service is unavailable: the detail that a server logs is printed here.
     if (!(error instanceof OAuthError)) throw error;
-    deps.say(operatorText(error));
+    deps.say(error.operatorText);
     return FAILED;
   }
 }

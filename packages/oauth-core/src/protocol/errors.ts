@@ -100,6 +100,11 @@ export class OAuthError extends Error {
     this.challenge = challenge;
     this.extras = extras;
   }
+
+  /** For the operator's terminal: a server writes the detail to its log. */
+  get operatorText(): string {
+    return this.detail === undefined ? this.description : `${this.description}: ${this.detail}`;
+  }
 }
 
 /**
@@ -112,11 +117,6 @@ export function toOAuthError(error: unknown): OAuthError {
     cause: error,
     detail: error instanceof Error ? error.name : typeof error,
   });
-}
-
-/** For the operator's terminal: a server writes the detail to its log. */
-export function operatorText({ description, detail }: OAuthError): string {
-  return detail === undefined ? description : `${description}: ${detail}`;
 }
 
 /** Whether another party, the store or the keys did not respond: the same request may succeed later. */

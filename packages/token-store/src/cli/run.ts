@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { defined, OAuthError, operatorText, systemClock, systemTimer } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import {
   openKeys,
   openTokenRows,
@@ -116,7 +116,7 @@ async function runOn(command: Command, settings: TokenStoreSettings, deps: RunDe
     } catch (error) {
       // The run was stopped while it waited for a table or key service that is unavailable.
       if (!signal.aborted || !isOutage(error)) throw error;
-      stderr.write(`token-store: ${operatorText(error)}. ${RUN_AGAIN}\n`);
+      stderr.write(`token-store: ${error.operatorText}. ${RUN_AGAIN}\n`);
       return interruptedBy(signal);
     } finally {
       progress.end();
@@ -188,6 +188,6 @@ function interruptedBy({ reason }: AbortSignal): number {
 }
 
 function explanation(error: unknown): string {
-  if (error instanceof OAuthError) return operatorText(error);
+  if (error instanceof OAuthError) return error.operatorText;
   return error instanceof Error ? error.message : "an unknown failure";
 }

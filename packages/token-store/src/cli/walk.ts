@@ -4,7 +4,7 @@
  * rows must not end at the first throttled call, and must not overload a service that is
  * recovering.
  */
-import { type Clock, OAuthError, operatorText } from "@oauth-broker/oauth-core";
+import { type Clock, OAuthError } from "@oauth-broker/oauth-core";
 import type { DataKeys } from "../keys/data-keys.ts";
 import type { Row, TokenRows } from "../storage/token-rows.ts";
 import type { RecordEvent, TokenRecords } from "../tokens/token-records.ts";
@@ -120,7 +120,7 @@ function retryOutages({ sleep, signal, report }: Pick<CommandDeps, "sleep" | "si
 
   const wait = async (error: OAuthError): Promise<void> => {
     const reason = error.extras.reason ?? error.code;
-    report({ event: "waiting", reason, detail: operatorText(error), seconds: pause / 1000 });
+    report({ event: "waiting", reason, detail: error.operatorText, seconds: pause / 1000 });
     await sleep(pause);
     waited += pause;
     pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
