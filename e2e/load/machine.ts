@@ -71,10 +71,18 @@ export function cpuMicroseconds(pid: number): number {
  * own until the end.
  */
 function fromSchedstat(pid: number): number {
-  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
-    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ", 1)[0]),
-  );
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) => ofThread(`/proc/${pid}/task/${thread}`));
   return nanoseconds.reduce((sum, one) => sum + one, 0) / 1000;
+}
+
+/** 0 if it has ended since it was listed. */
+function ofThread(folder: string): number {
+  try {
+    return Number(readFileSync(`${folder}/schedstat`, "latin1").split(" ", 1)[0]);
+  } catch (error) {
+    if (existsSync(folder)) throw error;
+    return 0;
+  }
 }
 
 /** Ticks of 10 ms: the unit of this file on every Linux that Node runs on. */
