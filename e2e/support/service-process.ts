@@ -33,7 +33,7 @@ export interface Service {
    * by a log collector, only the end of stderr is kept.
    */
   readonly isMeasured?: boolean;
-  /** Of a measured one: called with each line of its stdout, after it listens. */
+  /** Called with each line of its stdout after it listens, if it is measured. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 

@@ -199,7 +199,7 @@ export async function walk(
   return {};
 }
 
-/** Of two answers to one URL, that with which the user goes on. */
+/** The one of two answers to a URL with which the user goes on. */
 function isOn(answer: Answer | undefined): boolean {
   return answer !== undefined && answer.status < 400 && answer.to?.searchParams.has("error") !== true;
 }

@@ -206,7 +206,7 @@ export function createKeyset({
     async find(purpose, kid) {
       const known = (): Generation | undefined => loaded().generations.find((generation) => generation.kid === kid);
       if (known() === undefined) {
-        // Of several callers at once the first reads and all wait: none is refused in the meantime.
+        // If several callers come at once, the first reads and all wait: none is refused in the meantime.
         await (now() - lastReadAt >= REREAD_SECONDS ? read() : latestRead);
       }
       const generation = known();

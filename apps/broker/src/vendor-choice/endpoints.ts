@@ -53,7 +53,7 @@ export interface VendorEndpoints {
 type EndpointDeps = Pick<Deps, "issuer" | "allowLoopback">;
 
 /**
- * Of a vendor that the request describes.
+ * The endpoints of a vendor that the request describes.
  *
  * @throws OAuthError as endpointsOfEntry
  */

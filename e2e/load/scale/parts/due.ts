@@ -36,7 +36,7 @@ const FIGURES = {
   passed: 0,
   /** 503 with Retry-After. */
   later: 0,
-  /** Of those, with a token that was still valid: must stay 0. */
+  /** How many of those had a token that was still valid: must stay 0. */
   laterThoughValid: 0,
   /** Of the calls that passed while the vendor's first token was valid and due. */
   slowestMs: 0,

@@ -18,7 +18,7 @@ import type { Size } from "../size.ts";
 const VENDORS = 10;
 
 /**
- * Of one measurement: of a flow at the other nine vendors, the median; flows at the tenth vendor that
+ * One measurement: the median of a flow at the other nine vendors; flows at the tenth vendor that
  * had not ended when the others had; memory.
  */
 type Seen = Memory & Readonly<Record<"milliseconds" | "hanging", number>>;

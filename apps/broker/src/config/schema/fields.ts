@@ -140,7 +140,7 @@ export function networks(description: string, each: string) {
 interface OneOrList<Item extends z.ZodType> extends FieldMeta {
   readonly of: Item;
   readonly check?: Check<readonly z.infer<Item>[]>;
-  /** Of a value without brackets. */
+  /** Runs on a value without brackets. */
   readonly prepare?: (value: unknown) => unknown;
 }
 
