@@ -48,6 +48,13 @@ describe("readCommand", () => {
     expect(read(...args)).toEqual(refused(problem));
   });
 
+  it("throws a mistake of the program itself, which its user cannot mend", () => {
+    const understand = (): never => {
+      throw new TypeError("x is not a function");
+    };
+    expect(() => readCommand(["audit"], OPTIONS, { ...ABOUT, words: true }, understand)).toThrow(TypeError);
+  });
+
   it("takes no words unless there are commands", () => {
     expect(readCommand(["now"], OPTIONS, ABOUT, (given) => given)).toEqual(refused("'now' is one word too many"));
   });

@@ -73,7 +73,9 @@ export function readCommand<const T extends ParseArgsOptionsConfig, Command exte
       return refused(noSuchCommand(word, [...commands, "help"]));
     return understand({ values: values as Values<T>, words: positionals });
   } catch (error) {
-    return refused(error instanceof Error ? error.message : "the options are not understood");
+    // A TypeError and the like is a mistake of the program, not of its user.
+    if (!(error instanceof Error) || error.name !== "Error") throw error;
+    return refused(error.message);
   }
 }
 

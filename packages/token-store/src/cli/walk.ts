@@ -143,7 +143,7 @@ function retryOutages({ sleep, signal, report }: Pick<CommandDeps, "sleep" | "si
   };
 }
 
-/** An outage, which waiting may resolve. A row that other processes keep writing is none. */
+/** An outage, which waiting may resolve; not a row that other processes keep writing. */
 export function isOutage(error: unknown): error is OAuthError {
   const isAway = error instanceof OAuthError && error.code === "temporarily_unavailable";
   return isAway && error.extras.reason !== "token_unreadable" && !isInUse(error);

@@ -71,12 +71,14 @@ async function firstUrl({ stdout }: { readonly stdout: Readable }, ended: Promis
   const lines = createInterface({ input: stdout }).on("line", (line) => hasUrl(line) && resolve(undefined));
   const late = setTimeout(() => resolve(`it printed no "url" within ${START_MS / 1000} s`), START_MS);
   ended.then((code) => resolve(`it ended with code ${code}`), reject);
-  const failure = await promise;
-  clearTimeout(late);
-  lines.close();
-  // Closing has paused it, and the log reads on.
-  stdout.resume();
-  return failure;
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(late);
+    lines.close();
+    // Closing has paused it, and the log reads on.
+    stdout.resume();
+  }
 }
 
 /** A JSON line with `url`, which a server prints when it listens. */
