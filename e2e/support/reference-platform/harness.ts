@@ -5,6 +5,7 @@
 import { listen } from "@oauth-broker/service";
 import { createPlatform } from "@oauth-broker/platform/src/app.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
 import { activeConnector } from "@oauth-broker/platform/src/testing/active-connector.ts";
@@ -23,8 +24,7 @@ export async function startPlatform() {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const callback = `${url}/oauth/callback`;
-  let offset = 0;
-  const now = (): number => systemClock() + offset;
+  const now = fixedClock(systemClock());
   const storage = await openStorage(temporaryFolder(), now, { allowCidrs: [] });
   const { connectors } = storage;
   const { log, requireClean } = keepLog("platform");
@@ -37,8 +37,8 @@ export async function startPlatform() {
     callback,
     /** The hosted server's own redirect URI. */
     ownCallback: (connector: string) => `${url}/oauth/connectors/${connector}/callback`,
-    /** Advances the clock with the next request. */
-    advance: (seconds: number) => void (offset += seconds),
+    /** Advances the clock, which stands still otherwise. */
+    advance: now.advance,
     /** Active, with its server at `serverUrl`. */
     addConnector: async (
       id: string,

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { SettingsChange } from "../connectors/store.ts";
 import type { ConnectDeps } from "../oauth/connect.ts";
 import { createConnections } from "../oauth/connections.ts";
@@ -31,8 +32,7 @@ export function signedIn(userId: string, browser = userId): SignedIn {
 
 export async function openTestConnect() {
   const folder = mkdtempSync(join(tmpdir(), "platform-test-"));
-  let offset = 0;
-  const now = (): number => systemClock() + offset;
+  const now = fixedClock(systemClock());
   const storage = await openStorage(folder, now, { allowCidrs: [] });
   const { connectors, records, keys } = storage;
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 5_000 });
@@ -48,7 +48,7 @@ export async function openTestConnect() {
   };
   return {
     ...deps,
-    advance: (seconds: number) => void (offset += seconds),
+    advance: now.advance,
     /** An active connector whose server address is `serverUrl`. */
     addConnector: (id: string, settings: SettingsChange, serverUrl = "http://127.0.0.1:9/mcp") =>
       activeConnector({ id, name: `Connector ${id}`, settings }, serverUrl, { connectors, deployedAt: now() }),

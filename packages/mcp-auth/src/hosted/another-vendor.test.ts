@@ -39,7 +39,6 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
       records: () => before.table,
       vendor: defineVendor({ id, name, authorizationEndpoint, tokenEndpoint, ...change(vendor) }),
       scopes: ["read", "write"],
-      frozen: true,
       vendorClient: (real) => ({
         ...real,
         identify: async () => "user",
@@ -106,7 +105,6 @@ describe("a server whose client at the vendor was changed", () => {
       vendor: before.settings.vendor.vendor,
       credentials: { ...CREDENTIALS, clientId: "another-client" },
       scopes: ["read", "write"],
-      frozen: true,
       vendorClient: (real) => ({
         ...real,
         identify: async () => "user",

@@ -10,6 +10,7 @@ import {
   OAuthError,
   type RecordStore,
   Secret,
+  systemClock,
   systemTimer,
 } from "@oauth-broker/oauth-core";
 import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
@@ -19,7 +20,7 @@ import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
 import { createLog } from "@oauth-broker/service";
 import { mount } from "@oauth-broker/service/http";
-import { expectRefusalShape, readAnswer } from "@oauth-broker/oauth-core/testing";
+import { expectRefusalShape, fixedClock, readAnswer } from "@oauth-broker/oauth-core/testing";
 import {
   driveConsent,
   type FakeVendorServer,
@@ -78,6 +79,7 @@ export interface HostedFixture extends HostedDeps, Closing {
   readonly linking: Pages | undefined;
   /** Log lines so far. */
   readonly lines: string[];
+  /** Time passes only by `advance`. */
   readonly clock: { advance(seconds: number): void };
   /** The stores named in this set do not respond. */
   readonly down: Set<"records" | "tokens">;
@@ -104,8 +106,6 @@ export interface FixtureOptions {
   readonly credentials?: VendorCredentials;
   readonly scopes?: readonly string[];
   readonly settings?: Partial<HostedSettings>;
-  /** Time passes only by `clock.advance`, so that a test can stop one second before a deadline. */
-  readonly frozen?: boolean;
   /** Given the fixture's clock; default in memory. */
   readonly records?: (now: Clock) => RecordStore;
   /** Default in memory. */
@@ -128,9 +128,8 @@ export function openHostedFixture({
   settings: changes,
   ...options
 }: FixtureOptions): HostedFixture {
-  let offset = 0;
-  const startedAt = Date.now();
-  const milliseconds = (): number => (options.frozen === true ? startedAt : Date.now()) + offset * 1000;
+  const clock = fixedClock(systemClock.milliseconds() / 1000);
+  const milliseconds = () => Math.round(clock() * 1000);
   const now: Clock = Object.assign(() => Math.floor(milliseconds() / 1000), { milliseconds });
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
   const real = createVendorClient({ fetch: egress.fetch, timer: systemTimer, now, allowLoopback: true });
@@ -193,7 +192,7 @@ export function openHostedFixture({
     linking,
     authenticate: (bearer: string) => authenticate(bearer, linking ?? deps),
     lines,
-    clock: { advance: (seconds: number) => void (offset += seconds) },
+    clock,
     down,
     request,
     authorize: (parameters: RequestParameters = {}) =>
@@ -221,7 +220,6 @@ export async function startStubVendor(): Promise<{ readonly stub: FakeVendorServ
     stub,
     vendor: defineVendor({ id: "stub", name: "Stub Vendor", authorizationEndpoint, tokenEndpoint }),
     scopes: ["read", "write"],
-    frozen: true,
     vendorClient: (real) => ({ ...real, identify: async () => "user" }),
   };
 }

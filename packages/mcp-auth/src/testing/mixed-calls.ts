@@ -3,7 +3,8 @@
  * received, the tool reports its user. The whole app in hosted mode on an SQLite file; only the
  * socket in front of it is left out.
  */
-import { type Clock, systemClock } from "@oauth-broker/oauth-core";
+import { systemClock } from "@oauth-broker/oauth-core";
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { fakeCode, fakeVendorEnvironment, startFakeVendor } from "@oauth-broker/simulators";
 import { CALLBACK, form, SERVER, VERIFIER } from "./hosted-fixture.ts";
 import { legacyCall, modernCall, rawRequest } from "./linking/raw-calls.ts";
@@ -55,8 +56,7 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
     DEPLOYMENT_URL: SERVER,
     PLATFORM_OAUTH_CALLBACK_URL: CALLBACK,
   };
-  let offset = 0;
-  const now: Clock = () => systemClock() + offset;
+  const now = fixedClock(systemClock());
   const { ask, close } = await openTestApp(environment, { now, tools: [account] });
   const connect = async (user: string): Promise<string> => {
     const body = form({
@@ -88,9 +88,7 @@ export async function openMixedCalls(users: number): Promise<MixedCalls> {
       );
       return answers;
     },
-    ageTokens: () => {
-      offset += LIFETIME_SECONDS - 10;
-    },
+    ageTokens: () => now.advance(LIFETIME_SECONDS - 10),
     refreshes: () => provider.counts().refreshes,
     close: async () => {
       await close();

@@ -62,7 +62,13 @@ describe("the page", () => {
     await link();
     const { html, headers } = await visitor.open("/connections");
     const chat = sectionOf(html, "Chat Vendor");
-    for (const text of ["Connected", "user", "api:read", new Date().toISOString().slice(0, 10), "Disconnect"]) {
+    for (const text of [
+      "Connected",
+      "user",
+      "api:read",
+      new Date(fixture.now() * 1000).toISOString().slice(0, 10),
+      "Disconnect",
+    ]) {
       expect(chat).toContain(text);
     }
     expect(html.indexOf("Sample user")).toBeLessThan(html.indexOf("<form"));
@@ -74,7 +80,7 @@ describe("the page", () => {
     refreshExpiresInSeconds = 60 * 86_400;
     await link();
     const { html } = await visitor.open("/connections");
-    const day = new Date(Date.now() + refreshExpiresInSeconds * 1000).toISOString().slice(0, 10);
+    const day = new Date((fixture.now() + refreshExpiresInSeconds) * 1000).toISOString().slice(0, 10);
     expect(sectionOf(html, "Chat Vendor")).toContain(`You will be asked to connect again about ${day}.`);
     refreshExpiresInSeconds = undefined;
     await visitor.press(await visitor.open("/connections"), "reconnect");

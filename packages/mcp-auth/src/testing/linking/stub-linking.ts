@@ -54,7 +54,6 @@ export async function openStubLinkingFixture(
     openServerFixture({
       vendor: main.vendor,
       scopes: mainScopes,
-      frozen: true,
       vendorClient: (real) => ({ ...real, identify: async () => "user" }),
       ...defined({ records }),
       settings: { ...(kind === "VENDOR" ? {} : { vendor: main, links }), ...options.settings },
