@@ -8,7 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { ABOUT, type Materials, PACKED, TEMPLATE } from "./materials.ts";
+import { ABOUT, type Materials, PACKED, SEVERAL_VENDORS, TEMPLATE } from "./materials.ts";
 
 export const ROOT: string = join(import.meta.dirname, "../../../..");
 export const MATERIALS: string = join(import.meta.dirname, "../../dist/materials");
@@ -58,6 +58,8 @@ export function makeTemplate(materials: string): void {
   for (const file of TEMPLATE_FILES) {
     cpSync(join(ROOT, "apps/mcp-template", file), join(materials, TEMPLATE, file), { recursive: true });
   }
+  const texts = join(ROOT, "packages/create-server", SEVERAL_VENDORS);
+  cpSync(texts, join(materials, SEVERAL_VENDORS), { recursive: true });
 }
 
 export function versionOfThis(): string {

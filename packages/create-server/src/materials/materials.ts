@@ -22,6 +22,7 @@ export interface Materials {
 
 /** Below a materials folder. */
 export const TEMPLATE = "template";
+export const SEVERAL_VENDORS = "several-vendors";
 export const PACKED = "packed";
 export const ABOUT = "about.json";
 

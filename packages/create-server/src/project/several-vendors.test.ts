@@ -117,7 +117,9 @@ describe("what cannot be", () => {
       { id: "github", scopes: [] },
       { id: "slack", scopes: [] },
     ] as const;
-    expect(() => forSeveralVendors(new Map([["src/main.ts", "other"]]), vendors)).toThrow("The template does not have");
+    expect(() => forSeveralVendors(new Map([["src/main.ts", "other"]]), new Map(), vendors)).toThrow(
+      "The template does not have",
+    );
   });
 });
 

@@ -6,7 +6,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makeFolder } from "@oauth-broker/oauth-core";
 import type { Choices } from "../choices/choices.ts";
-import { type Materials, PACKED, TEMPLATE } from "../materials/materials.ts";
+import { type Materials, PACKED, SEVERAL_VENDORS, TEMPLATE } from "../materials/materials.ts";
 import { DOCKERIGNORE, GITIGNORE, packageJson, tsconfigJson } from "./project-files.ts";
 import { serviceYaml } from "./service-yaml.ts";
 import { forSeveralVendors } from "./several-vendors.ts";
@@ -21,9 +21,11 @@ const TEMPLATE_TITLE = "MCP template";
  * @throws Error of node:fs
  */
 export function writeProject(folder: string, choices: Choices, materials: Materials): string[] {
-  const template = new Map(templateFiles(join(materials.folder, TEMPLATE), choices.name));
+  const { name, vendors } = choices;
+  const template = filesIn(join(materials.folder, TEMPLATE), name);
+  const texts = () => filesIn(join(materials.folder, SEVERAL_VENDORS), name);
   const files = new Map([
-    ...(choices.vendors.length > 1 ? forSeveralVendors(template, choices.vendors) : template),
+    ...(vendors.length > 1 ? forSeveralVendors(template, texts(), vendors) : template),
     ["package.json", packageJson(choices, materials)],
     ["tsconfig.json", tsconfigJson()],
     ["service.yaml", serviceYaml(choices)],
@@ -38,14 +40,13 @@ export function writeProject(folder: string, choices: Choices, materials: Materi
   return [...files.keys()].sort();
 }
 
-function templateFiles(template: string, name: string): [string, string][] {
-  const paths = readdirSync(template, { recursive: true, withFileTypes: true })
+function filesIn(folder: string, name: string): Map<string, string> {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  return paths.map((path) => [
-    path.slice(template.length + 1),
-    readFileSync(path, "utf8").replaceAll(TEMPLATE_NAME, name).replaceAll(TEMPLATE_TITLE, titleOf(name)),
-  ]);
+  const named = (text: string): string =>
+    text.replaceAll(TEMPLATE_NAME, name).replaceAll(TEMPLATE_TITLE, titleOf(name));
+  return new Map(paths.map((path) => [path.slice(folder.length + 1), named(readFileSync(path, "utf8"))]));
 }
 
 /** `my-server` → `My server`. */
