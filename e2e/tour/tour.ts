@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { createBrokerClient } from "@oauth-broker/broker-client";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { loadPlatformConfig, loadServeConfig } from "@oauth-broker/platform/src/config.ts";
-import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
+import type { SettingsChange } from "@oauth-broker/platform/src/connectors/connector.ts";
 import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
 import { runDeploy } from "@oauth-broker/platform/src/deploy/commands/run.ts";
 import { serve } from "@oauth-broker/platform/src/serve.ts";

@@ -36,13 +36,7 @@ export interface PlatformParts {
   readonly fetch?: Fetch;
 }
 
-export interface Platform {
-  readonly app: Hono;
-  readonly deps: PageDeps;
-  /** With `events` of the options: sends what is due, until the function that it returns is called. */
-  startEvents(): () => Promise<void>;
-  close(): Promise<void>;
-}
+export type Platform = ReturnType<typeof createPlatform>;
 
 /** A tool may take a while. */
 const TIMEOUT_MS = 30_000;
@@ -64,7 +58,7 @@ const ERRORS: ErrorTexts = {
 export function createPlatform(
   { platformUrl, allowCidrs, broker, events: settings, timeline }: PlatformOptions,
   { storage, log, now = systemClock, fetch }: PlatformParts,
-): Platform {
+) {
   const isHttps = platformUrl.startsWith("https:");
   // Deployed servers run on this machine, and so do practice vendors.
   const access = { allowLoopback: true, allowCidrs };
@@ -120,7 +114,8 @@ export function createPlatform(
   return {
     app,
     deps,
+    /** With `events` of the options: sends what is due, until the function that it returns is called. */
     startEvents: () => (events === undefined ? async () => undefined : startLinkEvents(events, timer)),
-    close: async () => void (await Promise.all([egress.close(), receiver?.close()])),
+    close: async (): Promise<void> => void (await Promise.all([egress.close(), receiver?.close()])),
   };
 }

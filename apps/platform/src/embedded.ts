@@ -9,10 +9,10 @@ import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Hono } from "hono";
 import { createPlatform, type PlatformOptions } from "./app.ts";
 import { createConnectorStore } from "./connectors/store-on-records.ts";
-import type { NewConnector } from "./connectors/store.ts";
+import type { NewConnector } from "./connectors/connector.ts";
 import { SHARED_CALLBACK } from "./oauth/redirect-uri.ts";
 
-export type { NewConnector } from "./connectors/store.ts";
+export type { NewConnector } from "./connectors/connector.ts";
 
 export interface EmbeddedOptions extends Required<Pick<PlatformOptions, "timeline">> {
   readonly broker: NonNullable<PlatformOptions["broker"]>;
@@ -22,19 +22,9 @@ export interface EmbeddedOptions extends Required<Pick<PlatformOptions, "timelin
   readonly lastPort: number | undefined;
 }
 
-export interface EmbeddedPlatform {
-  /** What to open. */
-  readonly url: string;
-  /** To be on the client's exact list at the broker. */
-  readonly redirectUri: string;
-  add(connector: NewConnector): Promise<void>;
-  close(): Promise<void>;
-}
+export type EmbeddedPlatform = Awaited<ReturnType<typeof startPlatform>>;
 
-export async function startPlatform(
-  { broker, timeline, keyFile, lastPort }: EmbeddedOptions,
-  log: Log,
-): Promise<EmbeddedPlatform> {
+export async function startPlatform({ broker, timeline, keyFile, lastPort }: EmbeddedOptions, log: Log) {
   // Its address is known once it listens.
   let answer: Hono["fetch"] = () => new Response(undefined, { status: 503 });
   const { port, stop } = await listenAt({ fetch: (...request) => answer(...request) }, lastPort);
@@ -50,10 +40,12 @@ export async function startPlatform(
   );
   answer = platform.app.fetch;
   return {
+    /** What to open. */
     url: platformUrl,
+    /** To be on the client's exact list at the broker. */
     redirectUri: platformUrl + SHARED_CALLBACK,
-    add: async (connector) => void (await connectors.create(connector)),
-    close: async () => {
+    add: async (connector: NewConnector): Promise<void> => void (await connectors.create(connector)),
+    close: async (): Promise<void> => {
       await stop(0);
       await platform.close();
     },

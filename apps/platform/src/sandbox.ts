@@ -25,7 +25,7 @@ export async function startLocalTable(name: string) {
   }
 }
 
-/** The SDK looks nowhere else for credentials, and calls these two alone. */
+/** For the AWS SDK, which looks nowhere else for credentials, and calls these two alone. */
 function sdkVariables(dynamodb: string, kms: string): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb,

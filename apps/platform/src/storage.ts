@@ -3,26 +3,20 @@
  * the secrets in it.
  */
 import { join } from "node:path";
-import type { Clock, KeyWrapper, RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, KeyWrapper } from "@oauth-broker/oauth-core";
 import { localKeyWrapper } from "@oauth-broker/token-store";
 import type { SettingsRules } from "./connectors/settings.ts";
 import { createConnectorStore } from "./connectors/store-on-records.ts";
-import type { ConnectorStore } from "./connectors/store.ts";
 
-export interface Storage {
-  readonly connectors: ConnectorStore;
-  /** The records of the deploy command, of users' sessions and of their connections. */
-  readonly records: RecordStore;
-  /** The key file: the secrets in `records` are sealed under it. */
-  readonly keys: KeyWrapper;
-  close(): Promise<void>;
-}
+export type Storage = Awaited<ReturnType<typeof openStorage>>;
 
 /** Opens nothing yet: the folder and both files are created at the first use. */
-export async function openStorage(dataDir: string, now: Clock, rules: SettingsRules): Promise<Storage> {
+export async function openStorage(dataDir: string, now: Clock, rules: SettingsRules) {
   const { sqliteRecordStore } = await import("@oauth-broker/token-store/sqlite");
+  /** Also those of the deploy command, of users' sessions and of their connections. */
   const records = sqliteRecordStore({ path: join(dataDir, "platform.sqlite"), now });
-  const keys = localKeyWrapper({ path: join(dataDir, "platform.key") });
+  /** The secrets in `records` are sealed under it. */
+  const keys: KeyWrapper = localKeyWrapper({ path: join(dataDir, "platform.key") });
   const connectors = createConnectorStore({ records, keys, now, rules });
   return { connectors, records, keys, close: () => connectors.close() };
 }

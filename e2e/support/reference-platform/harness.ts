@@ -6,7 +6,7 @@ import { listen } from "@oauth-broker/service";
 import { createPlatform } from "@oauth-broker/platform/src/app.ts";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
+import type { SettingsChange } from "@oauth-broker/platform/src/connectors/connector.ts";
 import { openStorage } from "@oauth-broker/platform/src/storage.ts";
 import { activeConnector } from "@oauth-broker/platform/src/testing/active-connector.ts";
 import {

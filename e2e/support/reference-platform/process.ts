@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { initConnector } from "@oauth-broker/platform/src/deploy/commands/init.ts";
-import type { SettingsChange } from "@oauth-broker/platform/src/connectors/store.ts";
+import type { SettingsChange } from "@oauth-broker/platform/src/connectors/connector.ts";
 import { openStorage, type Storage } from "@oauth-broker/platform/src/storage.ts";
 import { MCP_BUNDLE, PLATFORM_BUNDLE } from "../paths.ts";
 import { startCommand, writeProject } from "./project.ts";

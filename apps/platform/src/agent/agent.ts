@@ -47,20 +47,17 @@ export interface ToolCall {
   };
 }
 
-/**
- * Its methods throw OAuthError as Bearers does, and vendor_response_invalid for a server that does
- * not answer with MCP.
- */
-export interface Agent {
-  tools(connector: Connector, userId: string): Promise<readonly AgentTool[]>;
-  call(connector: Connector, userId: string, call: ToolCall): Promise<CallOutcome>;
-}
+export type Agent = ReturnType<typeof createAgent>;
 
 const INFO = { name: "platform", version: "0.1.0" };
 /** Of elicitation only what the pages show: no forms. */
 const CAPABILITIES = { elicitation: { url: {} } };
 
-export function createAgent({ bearers, fetch }: { readonly bearers: Bearers; readonly fetch: Fetch }): Agent {
+/**
+ * Its methods throw OAuthError as Bearers does, and vendor_response_invalid for a server that does
+ * not answer with MCP.
+ */
+export function createAgent({ bearers, fetch }: { readonly bearers: Bearers; readonly fetch: Fetch }) {
   const asUser = async <T>(connector: Connector, userId: string, use: (client: Client) => Promise<T>): Promise<T> => {
     const { serverUrl } = connector;
     if (serverUrl === undefined) throw notDeployed();
@@ -75,12 +72,13 @@ export function createAgent({ bearers, fetch }: { readonly bearers: Bearers; rea
     return bearers.giveUp(connector, userId, bearer);
   };
   return {
-    tools: (connector, userId) =>
+    tools: (connector: Connector, userId: string): Promise<readonly AgentTool[]> =>
       asUser(connector, userId, async (client) => {
         const { tools } = await client.listTools();
         return tools.map(({ name, description = "" }) => ({ name, description }));
       }),
-    call: (connector, userId, call) => asUser(connector, userId, (client) => callTool(client, call)),
+    call: (connector: Connector, userId: string, call: ToolCall) =>
+      asUser(connector, userId, (client) => callTool(client, call)),
   };
 }
 

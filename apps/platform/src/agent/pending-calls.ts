@@ -19,18 +19,7 @@ export interface PendingCall {
   readonly round: number;
 }
 
-export interface PendingCalls {
-  /**
-   * @returns the id for the page
-   * @throws OAuthError vendor_response_invalid when the server has asked too often
-   */
-  put(connector: Connector, session: SignedIn, pending: PendingCall): Promise<string>;
-  /**
-   * @throws OAuthError invalid_request for a call of another browser, one that was taken, or one
-   * that has expired
-   */
-  take(connector: Connector, session: SignedIn, id: string): Promise<PendingCall>;
-}
+export type PendingCalls = ReturnType<typeof createPendingCalls>;
 
 const KIND = "pending-call";
 /** Longer than a server's question lives. */
@@ -38,9 +27,13 @@ const LIFETIME_SECONDS = 15 * 60;
 /** The bound of the stock client: a server that asks without end is not asked again. */
 export const MAX_ROUNDS = 10;
 
-export function createPendingCalls({ records, keys, now }: SealedStore): PendingCalls {
+export function createPendingCalls({ records, keys, now }: SealedStore) {
   return {
-    put: async (connector, session, pending) => {
+    /**
+     * @returns the id for the page
+     * @throws OAuthError vendor_response_invalid when the server has asked too often
+     */
+    put: async (connector: Connector, session: SignedIn, pending: PendingCall): Promise<string> => {
       if (pending.round > MAX_ROUNDS) {
         const said = "The server asks again and again. The call has ended";
         throw refusal("asks_without_end", said, "vendor_response_invalid");
@@ -52,7 +45,11 @@ export function createPendingCalls({ records, keys, now }: SealedStore): Pending
       await records.create({ key: keyOf(connector, session, id), stage: "open", data, expiresAt });
       return id;
     },
-    take: async (connector, session, id) => {
+    /**
+     * @throws OAuthError invalid_request for a call of another browser, one that was taken, or one
+     *   that has expired
+     */
+    take: async (connector: Connector, session: SignedIn, id: string): Promise<PendingCall> => {
       const key = keyOf(connector, session, id);
       const sealed = (await records.get(key))?.data["call"];
       if (sealed === undefined) return gone();

@@ -1,9 +1,9 @@
 /**
  * A connector: what the platform stores about one MCP server that its users may connect.
- * connectors/store.ts stores it, the settings page shows and changes it, the deploy command changes
+ * store-on-records.ts stores it, the settings page shows and changes it, the deploy command changes
  * its state.
  */
-import type { EpochSeconds } from "@oauth-broker/oauth-core";
+import type { EpochSeconds, Secret } from "@oauth-broker/oauth-core";
 
 /**
  * `draft`: created by `deploy init`, or it has not passed a connection test. `active`: users may
@@ -47,6 +47,15 @@ export interface ConnectorSettings {
   readonly placeholders: Readonly<Record<string, string>>;
 }
 
+/**
+ * Input for settings: a secret goes in and never comes out to a page. An empty text counts as
+ * absent.
+ */
+export type SettingsChange = Partial<Omit<ConnectorSettings, "hasClientSecret">> & {
+  /** Absent keeps the stored value; null deletes it. */
+  readonly clientSecret?: Secret | null;
+};
+
 /** A placeholder of the vendor that each user fills in: their tenant, their environment. */
 export interface AskedPlaceholder {
   readonly name: string;
@@ -86,6 +95,13 @@ export interface Connector {
   readonly settings: ConnectorSettings;
   readonly createdAt: EpochSeconds;
   readonly updatedAt: EpochSeconds;
+}
+
+export interface NewConnector extends Pick<Connector, "id" | "name"> {
+  readonly settings?: SettingsChange;
+  /** Default `own`. */
+  readonly callback?: Connector["callback"];
+  readonly withoutServer?: WithoutServer;
 }
 
 /** What a deploy changes, in one write. */

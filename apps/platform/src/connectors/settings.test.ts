@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { CLIENT } from "../testing/test-storage.ts";
-import type { ConnectorSettings } from "./connector.ts";
+import type { ConnectorSettings, SettingsChange } from "./connector.ts";
 import { changedSettings, NEW_SETTINGS, requireSettings, settingsProblems } from "./settings.ts";
-import type { SettingsChange } from "./store.ts";
 
 const RULES = { allowCidrs: [] };
 const GOOD: ConnectorSettings = {

@@ -15,8 +15,7 @@ import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { requireEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { type Problem, problemOfThrown, readSecret } from "@oauth-broker/service/configuration";
 import { refusal } from "../refusal.ts";
-import type { ConnectorSettings, Registration } from "./connector.ts";
-import type { SettingsChange } from "./store.ts";
+import type { ConnectorSettings, Registration, SettingsChange } from "./connector.ts";
 import { isVendorId, vendorProblem } from "./vendor.ts";
 
 export const NEW_SETTINGS: ConnectorSettings = {

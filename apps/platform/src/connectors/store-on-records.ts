@@ -1,7 +1,8 @@
 /**
- * ConnectorStore on any RecordStore: one record per connector, one conditional write per change,
- * and a list of the ids. Used with the SQLite store of the data folder (../storage.ts), by any
- * number of processes at once.
+ * Stores connectors with their secrets and deployments, on any RecordStore: one record per
+ * connector, one conditional write per change, and a list of the ids. Used with the SQLite store of
+ * the data folder (../storage.ts), by any number of processes at once. Secrets are sealed under the
+ * key file of that folder. Users' connections are in oauth/connections.ts.
  */
 import { defined, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -14,11 +15,12 @@ import {
   sealSecret,
 } from "./connector-secrets.ts";
 import { type ConnectorData, type KeptConnector, toConnector } from "./connector-record.ts";
-import type { ConnectorState } from "./connector.ts";
+import type { Connector, ConnectorState, Deployment, NewConnector, SettingsChange } from "./connector.ts";
 import { keptRecords } from "./kept-records.ts";
 import { changedSettings, NEW_SETTINGS, requireSettings, type SettingsRules } from "./settings.ts";
 import { refusal } from "../refusal.ts";
-import type { ConnectorStore, SettingsChange } from "./store.ts";
+
+export type ConnectorStore = ReturnType<typeof createConnectorStore>;
 
 /** `records` is closed with the store. */
 export interface ConnectorStoreDeps extends SealedStore {
@@ -42,7 +44,7 @@ export const isConnectorId = (id: string): boolean => CONNECTOR_ID.test(id);
  * Opens nothing yet. Its methods throw OAuthError temporarily_unavailable when the store or the key
  * file cannot be used.
  */
-export function createConnectorStore({ records, keys, now, rules }: ConnectorStoreDeps): ConnectorStore {
+export function createConnectorStore({ records, keys, now, rules }: ConnectorStoreDeps) {
   const kept = keptRecords<ConnectorState, ConnectorData>(records, "connector", BUSY);
   const list = keptRecords<"list", ListData>(records, "connector-list", LIST_BUSY);
   const find = async (id: string): Promise<KeptConnector | undefined> =>
@@ -69,16 +71,20 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
   };
 
   return {
-    list: async () => {
+    list: async (): Promise<readonly Connector[]> => {
       const ids = (await list.find("all"))?.data.ids ?? [];
       const found = await Promise.all(ids.map(find));
       return found.flatMap((kept) => (kept === undefined ? [] : [toConnector(kept)]));
     },
-    find: async (id) => {
+    find: async (id: string): Promise<Connector | undefined> => {
       const kept = await find(id);
       return kept && toConnector(kept);
     },
-    create: async ({ id, name, settings = {}, callback = "own", withoutServer }) => {
+    /**
+     * @throws OAuthError invalid_request for a name that is taken or malformed, and for settings as
+     *   `changeSettings`
+     */
+    create: async ({ id, name, settings = {}, callback = "own", withoutServer }: NewConnector): Promise<Connector> => {
       requireNames(id, name);
       const platformToken = await sealSecret(keys, new Secret(randomToken(32)), platformTokenPlace(id));
       const at = now();
@@ -99,24 +105,41 @@ export function createConnectorStore({ records, keys, now, rules }: ConnectorSto
       });
       return toConnector(made);
     },
-    changeSettings: (id, asked) => change(id, (kept) => withSettings(kept, asked)),
-    changeCallback: (id, callback) => change(id, (kept) => ({ ...kept, data: { ...kept.data, callback } })),
-    clientSecret: async (id) => {
+    /**
+     * One conditional write.
+     * @throws OAuthError invalid_request for settings that contradict each other
+     */
+    changeSettings: (id: string, asked: SettingsChange) => change(id, (kept) => withSettings(kept, asked)),
+    /** Users of a hosted server have to connect again then, because its client changes. */
+    changeCallback: (id: string, callback: Connector["callback"]) =>
+      change(id, (kept) => ({ ...kept, data: { ...kept.data, callback } })),
+    clientSecret: async (id: string): Promise<Secret | undefined> => {
       const { data } = await require(id);
       return data.clientSecret && openSecret(keys, data.clientSecret, clientSecretPlace(id, data.settings));
     },
-    platformToken: async (id) => openSecret(keys, (await require(id)).data.platformToken, platformTokenPlace(id)),
-    claimServerUrl: async (id, serverUrl) => {
+    /**
+     * The platform's own bearer token, for servers without OAuth: the ingress checks it, and no
+     * server sees it.
+     */
+    platformToken: async (id: string): Promise<Secret> =>
+      openSecret(keys, (await require(id)).data.platformToken, platformTokenPlace(id)),
+    /**
+     * Fixes the address of the server before anything is started there.
+     *
+     * @returns the address in force: that of the first deploy, even if another is offered later
+     */
+    claimServerUrl: async (id: string, serverUrl: string): Promise<string> => {
       const claimed = await change(id, (kept) => ({ ...kept, data: { serverUrl, ...kept.data } }));
       return claimed.serverUrl ?? serverUrl;
     },
-    recordDeployment: (deployment, state, serverUrl) =>
+    /** Writes deployment and state together. An active connector stays active. */
+    recordDeployment: (deployment: Deployment, state: ConnectorState, serverUrl: string) =>
       change(deployment.connectorId, (kept) => ({
         ...kept,
         state: kept.state === "active" ? "active" : state,
         data: { ...kept.data, deployment, serverUrl },
       })),
-    deployment: async (id) => (await find(id))?.data.deployment,
+    deployment: async (id: string): Promise<Deployment | undefined> => (await find(id))?.data.deployment,
     close: () => records.close(),
   };
 }

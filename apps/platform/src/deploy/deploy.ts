@@ -27,21 +27,13 @@ export interface DeployDeps extends CommandContext {
   readonly keeper: Keeper;
 }
 
-export interface Deployed {
-  /** The connector after the deploy. */
-  readonly connector: Connector;
-  readonly test: ConnectionTest;
-  /** Settles when the server ends by itself. */
-  readonly ended: Promise<number>;
-  /** Stops the server, its ingress and its table. */
-  stop(): Promise<void>;
-}
+export type Deployed = Awaited<ReturnType<typeof deploy>>;
 
 /**
  * @throws Error for the operator: no such connector, nothing to start, a server that does not
  *   start, a port that is taken
  */
-export async function deploy({ folder, service }: Project, deps: DeployDeps): Promise<Deployed> {
+export async function deploy({ folder, service }: Project, deps: DeployDeps) {
   const { storage, config, environment } = deps;
   const { platformUrl } = config;
   const onStep = (step: string): void => deps.say(`• ${step}`);
@@ -51,6 +43,7 @@ export async function deploy({ folder, service }: Project, deps: DeployDeps): Pr
   if (warning !== undefined) onStep(`Warning: ${warning}`);
   const command = startCommand(folder);
   const opened: (() => Promise<void>)[] = [];
+  /** Stops the server, its ingress and its table. */
   const stop = async (): Promise<void> => {
     for (const close of opened.splice(0).toReversed()) {
       // In the reverse order of their start, so that nothing loses what it still uses.
@@ -81,8 +74,8 @@ export async function deploy({ folder, service }: Project, deps: DeployDeps): Pr
     opened.push(() => ingress.stop(0));
     onStep(`Testing ${deploymentUrl}/mcp`);
     const test = await testOf(connector, upstream, deps);
-    const state = await settle(connector, test, { service, upstream, pid: server.pid, table }, deps);
-    return { connector: state, test, ended: server.ended, stop };
+    const settled = await settle(connector, test, { service, upstream, pid: server.pid, table }, deps);
+    return { connector: settled, test, ended: server.ended, stop };
   } catch (error) {
     await stop();
     throw error;

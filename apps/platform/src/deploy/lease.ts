@@ -18,11 +18,7 @@ export interface Holder {
   readonly since: EpochSeconds;
 }
 
-export interface Lease {
-  /** Settles when the lease is lost to another: then this deploy must end. */
-  readonly lost: Promise<void>;
-  release(): Promise<void>;
-}
+export type Lease = ReturnType<typeof hold>;
 
 const LIFETIME_SECONDS = 45;
 const RENEW_MS = 10_000;
@@ -72,7 +68,7 @@ export function isProcessAlive(pid: number): boolean {
   }
 }
 
-function hold(key: ReturnType<typeof keyOf>, first: string, { records, now }: LeaseDeps): Lease {
+function hold(key: ReturnType<typeof keyOf>, first: string, { records, now }: LeaseDeps) {
   const lost = Promise.withResolvers<void>();
   let holder = first;
   let writing = Promise.resolve();
@@ -91,8 +87,9 @@ function hold(key: ReturnType<typeof keyOf>, first: string, { records, now }: Le
   }, RENEW_MS);
   renewing.unref();
   return {
+    /** Settles when the lease is lost to another: then this deploy must end. */
     lost: lost.promise,
-    release: async () => {
+    release: async (): Promise<void> => {
       clearInterval(renewing);
       await writing;
       // An expired record counts as absent.

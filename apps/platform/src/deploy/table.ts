@@ -10,15 +10,7 @@ import type { ServiceFile } from "./service-file/service-file.ts";
 
 export type TableMode = "bridge" | "encrypted";
 
-export interface Table {
-  readonly name: string;
-  readonly region: string;
-  readonly keyArn: string;
-  readonly mode: TableMode;
-  /** Endpoints and credentials for the AWS SDK on this machine. */
-  readonly sdk: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
+export type Table = Awaited<ReturnType<typeof provideTable>>;
 
 /**
  * Prepares the table.
@@ -29,7 +21,7 @@ export interface Table {
 export async function provideTable(
   { name, environment }: Pick<ServiceFile, "name" | "environment">,
   { records }: Pick<Storage, "records">,
-): Promise<Table> {
+) {
   const mode = await tableMode(name, environment["TOKEN_ENCRYPTION_MODE"], { records });
   const { startLocalTable } = await import("../sandbox.ts");
   const tableName = `${name}-tokens`;

@@ -20,29 +20,7 @@ export interface Bearer {
   readonly revision?: string;
 }
 
-export interface Bearers {
-  /**
-   * @param refused a bearer the server refused: another one is needed
-   * @throws OAuthError invalid_grant, reason `not_connected` or `reauthorize`, when only the user
-   *   can help; temporarily_unavailable; vendor_credentials_rejected
-   */
-  bearerFor(connector: Connector, userId: string, refused?: Bearer): Promise<Bearer>;
-  /**
-   * The server refuses a fresh token too: only the user can change that.
-   * @throws OAuthError invalid_grant, reason `reauthorize`
-   */
-  giveUp(connector: Connector, userId: string, refused: Bearer): Promise<never>;
-  /**
-   * The server requires more scope for a call than the bearer has.
-   *
-   * @param scope as its 403 names it; undefined when it names none
-   * @throws OAuthError invalid_grant, reason `insufficient_scope`, when the user can grant it by
-   *   connecting again; vendor_response_invalid, reason `scope_refused`, when it was granted
-   *   already, because asking again would never end; reason `scope_not_allowed`, when an
-   *   administrator restricted the scopes and this is not one of them
-   */
-  stepUp(connector: Connector, userId: string, bearer: Bearer, scope: string | undefined): Promise<never>;
-}
+export type Bearers = ReturnType<typeof createBearers>;
 
 export interface BearerDeps extends ConnectDeps {
   readonly platformToken: (connectorId: string) => Promise<Secret>;
@@ -51,7 +29,7 @@ export interface BearerDeps extends ConnectDeps {
 /** A token that expires on its way to the server is useless. */
 const MARGIN_SECONDS = 30;
 
-export function createBearers(deps: BearerDeps): Bearers {
+export function createBearers(deps: BearerDeps) {
   const { connections, now, platformToken } = deps;
   const refreshes = createSharedCalls<Bearer>();
 
@@ -95,7 +73,12 @@ export function createBearers(deps: BearerDeps): Bearers {
   };
 
   return {
-    bearerFor: async (connector, userId, refused) => {
+    /**
+     * @param refused a bearer the server refused: another one is needed
+     * @throws OAuthError invalid_grant, reason `not_connected` or `reauthorize`, when only the user
+     *   can help; temporarily_unavailable; vendor_credentials_rejected
+     */
+    bearerFor: async (connector: Connector, userId: string, refused?: Bearer): Promise<Bearer> => {
       if (connector.settings.registration === "none") {
         return { token: (await platformToken(connector.id)).reveal() };
       }
@@ -111,15 +94,28 @@ export function createBearers(deps: BearerDeps): Bearers {
       // by ending the grant.
       return refreshes.run(JSON.stringify([connector.id, userId]), () => refresh(connector, userId, open));
     },
-    giveUp: async (connector, userId, { revision }) => {
+    /**
+     * The server refuses a fresh token too: only the user can change that.
+     * @throws OAuthError invalid_grant, reason `reauthorize`
+     */
+    giveUp: async (connector: Connector, userId: string, { revision }: Bearer): Promise<never> => {
       if (revision !== undefined) return reauthorize(connector, userId, "refused_by_server", revision);
       throw new OAuthError(
         "server_error",
         "The server refused the platform's token. Tell the operator of the platform",
       );
     },
+    /**
+     * The server requires more scope for a call than the bearer has.
+     *
+     * @param scope as its 403 names it; undefined when it names none
+     * @throws OAuthError invalid_grant, reason `insufficient_scope`, when the user can grant it by
+     *   connecting again; vendor_response_invalid, reason `scope_refused`, when it was granted
+     *   already, because asking again would never end; reason `scope_not_allowed`, when an
+     *   administrator restricted the scopes and this is not one of them
+     */
     //= mcp-2026-07-28/authorization#scope-challenge-handling
-    stepUp: async (connector, userId, { revision }, scope) => {
+    stepUp: async (connector: Connector, userId: string, { revision }: Bearer, scope?: string): Promise<never> => {
       const { scope: granted } = await connections.status(connector, userId);
       if (revision === undefined || scope === undefined || isSubset(parseScope(scope), parseScope(granted ?? ""))) {
         const said = "The server requires scope that the token already has. Tell the author of the server";

@@ -15,7 +15,7 @@ import { defined, type Fetch, type OAuthError, type Secret } from "@oauth-broker
 import { expandTemplate } from "@oauth-broker/oauth-core/protocol";
 import type { Connector, ConnectorSettings } from "../connectors/connector.ts";
 import type { SealedStore } from "../connectors/connector-secrets.ts";
-import type { ConnectorStore } from "../connectors/store.ts";
+import type { ConnectorStore } from "../connectors/store-on-records.ts";
 import { isVendorId, vendorOfSettings } from "../connectors/vendor.ts";
 import { enteredClient, registeredClient } from "./hosted-server/client-registration.ts";
 import { discoverServer, type Whereabouts } from "./hosted-server/discover.ts";

@@ -10,7 +10,7 @@ import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import type { Connector } from "../connectors/connector.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
-import type { ConnectorStore } from "../connectors/store.ts";
+import type { ConnectorStore } from "../connectors/store-on-records.ts";
 import { refusal } from "../refusal.ts";
 import type { SignedIn } from "../users/session.ts";
 import { type ClientDeps, clientOfConnector, noSignIn, notDeployed } from "./client-of-connector.ts";

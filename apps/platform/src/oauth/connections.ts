@@ -74,37 +74,7 @@ interface ConnectionData extends Omit<ConnectionStatus, "state"> {
   readonly tokens?: JsonObject;
 }
 
-export interface Connections {
-  status(connector: Connector, userId: string): Promise<ConnectionStatus>;
-  /** @returns undefined when no connection may be used */
-  open(connector: Connector, userId: string): Promise<OpenConnection | undefined>;
-  /**
-   * @param of.replacing for a refresh: the revision of the tokens it began with. If a new
-   *   authorization or a disconnect replaced them in the meantime, the refreshed tokens belong to an
-   *   abandoned grant and are dropped. Other changes of the connection are kept
-   */
-  save(
-    connector: Connector,
-    userId: string,
-    tokens: Tokens,
-    of?: { readonly replacing?: string; readonly flow?: LastFlow | undefined },
-  ): Promise<void>;
-  /**
-   * Deletes the tokens.
-   * @param used the revision of those that did not work: newer ones stay
-   */
-  markForReauthorization(connector: Connector, userId: string, reason: string, used: string): Promise<void>;
-  /**
-   * A call needs more scope than was granted. The connection stays usable for everything else.
-   * @param used the revision of its tokens
-   */
-  wantScope(connector: Connector, userId: string, scope: string, used: string): Promise<void>;
-  /** A failed attempt does not change an existing connection. */
-  recordFailure(connector: Connector, userId: string, failure: ConnectFailure, flow?: LastFlow): Promise<void>;
-  /** @param used the revision of the tokens, which stay */
-  noteRevoked(connector: Connector, userId: string, used: string): Promise<void>;
-  forget(connector: Connector, userId: string): Promise<void>;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 export interface ConnectionsDeps extends SealedStore {
   /** Reports connections that end and return; absent: nothing is reported. */
@@ -115,7 +85,7 @@ const BUSY = "Another request is changing this connection. Try again";
 
 type KeptConnection = Kept<ConnectionState, ConnectionData>;
 
-export function createConnections({ records, keys, now, events }: ConnectionsDeps): Connections {
+export function createConnections({ records, keys, now, events }: ConnectionsDeps) {
   const { find, change } = keptRecords<ConnectionState, ConnectionData>(records, "connection", BUSY);
   const idOf = (connector: Connector, userId: string): string => JSON.stringify([connector.id, userId]);
 
@@ -123,7 +93,7 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
     events?.note({ type: "link.dead", user, vendor: id, reason, grant });
 
   return {
-    status: async (connector, userId) => {
+    status: async (connector: Connector, userId: string): Promise<ConnectionStatus> => {
       const kept = await find(idOf(connector, userId));
       if (kept === undefined) return { state: "none" };
       const { connectedAt, scope, wantedScope, reason, failure, flow, revokedAt } = kept.data;
@@ -132,7 +102,8 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
       return { state: kept.state, ...defined({ reason }), ...rest };
     },
 
-    open: async (connector, userId) => {
+    /** @returns undefined when no connection may be used */
+    open: async (connector: Connector, userId: string): Promise<OpenConnection | undefined> => {
       const kept = await find(idOf(connector, userId));
       if (kept?.state !== "connected") return undefined;
       const { tokens, tokensRevision } = kept.data;
@@ -145,7 +116,17 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
       return { tokens: JSON.parse(opened.reveal()) as Tokens, revision: tokensRevision };
     },
 
-    save: async (connector, userId, tokens, { replacing, flow } = {}) => {
+    /**
+     * @param of.replacing for a refresh: the revision of the tokens it began with. If a new
+     *   authorization or a disconnect replaced them in the meantime, the refreshed tokens belong to an
+     *   abandoned grant and are dropped. Other changes of the connection are kept
+     */
+    save: async (
+      connector: Connector,
+      userId: string,
+      tokens: Tokens,
+      { replacing, flow }: { readonly replacing?: string; readonly flow?: LastFlow | undefined } = {},
+    ): Promise<void> => {
       const sealed = await sealSecret(keys, new Secret(JSON.stringify(tokens)), placeOf(connector, userId));
       const granted = { tokens: sealed, tokensRevision: randomToken(16), recipient: recipientOfConnector(connector) };
       const scope = tokens.scope === undefined ? {} : { scope: tokens.scope };
@@ -158,7 +139,11 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
       if (replacing === undefined) events?.note({ type: "link.restored", user: userId, vendor: connector.id });
     },
 
-    markForReauthorization: async (connector, userId, reason, used) => {
+    /**
+     * Deletes the tokens.
+     * @param used the revision of those that did not work: newer ones stay
+     */
+    markForReauthorization: async (connector: Connector, userId: string, reason: string, used: string) => {
       const marked = await change(idOf(connector, userId), (kept) => {
         if (kept?.data.tokensRevision !== used) return undefined;
         const { v, connectedAt, wantedScope, failure, flow } = kept.data;
@@ -168,27 +153,34 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
       if (marked !== undefined) noteDead(connector, userId, reason, used);
     },
 
-    wantScope: async (connector, userId, wantedScope, used) => {
+    /**
+     * A call needs more scope than was granted. The connection stays usable for everything else.
+     * @param used the revision of its tokens
+     */
+    wantScope: async (connector: Connector, userId: string, wantedScope: string, used: string): Promise<void> => {
       await change(idOf(connector, userId), (kept) => {
         if (kept?.state !== "connected" || kept.data.tokensRevision !== used) return undefined;
         return connected({ ...kept.data, wantedScope });
       });
     },
 
-    recordFailure: async (connector, userId, failure, flow) => {
+    /** A failed attempt does not change an existing connection. */
+    recordFailure: async (connector: Connector, userId: string, failure: ConnectFailure, flow?: LastFlow) => {
       await change(idOf(connector, userId), (kept) => ({
         state: kept?.state ?? "none",
         data: { v: 1, ...kept?.data, failure, ...defined({ flow }) },
       }));
     },
 
-    noteRevoked: async (connector, userId, used) => {
+    /** @param used the revision of the tokens, which stay */
+    noteRevoked: async (connector: Connector, userId: string, used: string): Promise<void> => {
       await change(idOf(connector, userId), (kept) =>
         kept?.data.tokensRevision === used ? { ...kept, data: { ...kept.data, revokedAt: now() } } : undefined,
       );
     },
 
-    forget: async (connector, userId) => records.delete({ kind: "connection", id: idOf(connector, userId) }),
+    forget: async (connector: Connector, userId: string): Promise<void> =>
+      records.delete({ kind: "connection", id: idOf(connector, userId) }),
   };
 }
 

@@ -10,7 +10,7 @@ import {
 } from "@oauth-broker/broker-client/testing";
 import { Secret } from "@oauth-broker/oauth-core";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { NewConnector } from "../connectors/store.ts";
+import type { NewConnector } from "../connectors/connector.ts";
 import { openTestPlatform, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
 
 const settings = { authentication: "oauth_2_1", registration: "broker" } as const;

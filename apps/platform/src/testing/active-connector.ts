@@ -1,7 +1,7 @@
 /** A connector as a deploy leaves it: active, with the address of a server that is not running. */
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
-import type { Connector } from "../connectors/connector.ts";
-import type { ConnectorStore, NewConnector, SettingsChange } from "../connectors/store.ts";
+import type { Connector, NewConnector, SettingsChange } from "../connectors/connector.ts";
+import type { ConnectorStore } from "../connectors/store-on-records.ts";
 
 export async function activeConnector(
   connector: NewConnector & { readonly settings: SettingsChange },

@@ -9,7 +9,7 @@ import { systemClock } from "@oauth-broker/oauth-core";
 import { hashOf } from "@oauth-broker/oauth-core/server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { SettingsChange } from "../connectors/store.ts";
+import type { SettingsChange } from "../connectors/connector.ts";
 import type { ConnectDeps } from "../oauth/connect.ts";
 import { createConnections } from "../oauth/connections.ts";
 import { openStorage } from "../storage.ts";

@@ -1,8 +1,7 @@
 /** The platform's OAuth half with an OpenID provider as the vendor: users go through whole flows. */
 import { Secret } from "@oauth-broker/oauth-core";
 import { driveConsent, type DriveConsentOptions, startOpenIdProvider } from "@oauth-broker/simulators";
-import type { Connector } from "../connectors/connector.ts";
-import type { SettingsChange } from "../connectors/store.ts";
+import type { Connector, SettingsChange } from "../connectors/connector.ts";
 import type { SignedIn } from "../users/session.ts";
 import { createBearers } from "../oauth/bearer.ts";
 import { finishConnect, startConnect } from "../oauth/connect.ts";

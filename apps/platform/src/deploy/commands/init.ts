@@ -3,8 +3,7 @@
  * an administrator enters any other client.
  */
 import { EXIT } from "../../cli.ts";
-import type { Connector } from "../../connectors/connector.ts";
-import type { SettingsChange } from "../../connectors/store.ts";
+import type { Connector, SettingsChange } from "../../connectors/connector.ts";
 import { callbackWarning, redirectUriOf, vendorRedirectUri } from "../../oauth/redirect-uri.ts";
 import { type CommandContext, readProject } from "./context.ts";
 import type { ServiceFile } from "../service-file/service-file.ts";

@@ -9,22 +9,7 @@ import { type AuthorizationServer, processDiscoveryResponse } from "oauth4webapi
 import { discoverResource, requireOwn, requireTypes } from "./protected-resource.ts";
 import { ask, broken } from "./failure.ts";
 
-export interface HostedServer {
-  readonly issuer: string;
-  /** What its tokens are for, by its own name. */
-  readonly resource: string;
-  /** Scope to request, space-separated; absent: none in particular. */
-  readonly scope?: string;
-  readonly authorizationEndpoint: string;
-  readonly tokenEndpoint: string;
-  readonly revocationEndpoint?: string;
-  /** Absent: an administrator enters the client on the Settings tab. */
-  readonly registrationEndpoint?: string;
-  /** The `iss` of the authorization response; undefined when none is expected. */
-  readonly responseIssuer?: string;
-  /** The metadata as received, for oauth4webapi. */
-  readonly metadata: AuthorizationServer;
-}
+export type HostedServer = Awaited<ReturnType<typeof discoverServer>>;
 
 export interface Whereabouts {
   /** A server that the platform did not deploy may use an authorization server elsewhere. */
@@ -41,7 +26,7 @@ export async function discoverServer(
   serverUrl: string,
   fetch: Fetch,
   { foreignAuthorizationServers = false }: Whereabouts = {},
-): Promise<HostedServer> {
+) {
   const { origin } = new URL(serverUrl);
   const { issuer, resource, scope } = await discoverResource(serverUrl, fetch);
   if (!foreignAuthorizationServers) requireOwn(issuer, origin);
@@ -55,14 +40,21 @@ export async function discoverServer(
     if (url !== undefined && !foreignAuthorizationServers) requireOwn(url, origin);
   }
   if (metadata.code_challenge_methods_supported?.includes("S256") !== true) throw broken("no_pkce", "offers no PKCE");
-  const responseIssuer = issuerOfResponses(metadata);
-  const requested = withRefresh(scope, metadata);
   return {
     issuer,
+    /** What its tokens are for, by its own name. */
     resource,
     authorizationEndpoint,
     tokenEndpoint,
-    ...defined({ scope: requested, revocationEndpoint, registrationEndpoint, responseIssuer }),
+    ...defined({
+      revocationEndpoint,
+      /** Absent: an administrator enters the client on the Settings tab. */
+      registrationEndpoint,
+      /** To request, space-separated; absent: none in particular. */
+      scope: withRefresh(scope, metadata),
+      responseIssuer: issuerOfResponses(metadata),
+    }),
+    /** As received, for oauth4webapi. */
     metadata,
   };
 }
@@ -77,6 +69,8 @@ function withRefresh(scope: string | undefined, { scopes_supported: known }: Aut
 }
 
 /**
+ * The `iss` of the authorization response; undefined when none is expected.
+ *
  * When the vendor answers at the platform's callback, the response carries the vendor's `iss`.
  * Exactly the one in the server's metadata is accepted, for this server alone. Standard clients
  * refuse it.
