@@ -35,15 +35,7 @@ import { indexRegistrations } from "./vendor-choice/registrations.ts";
 /** Only browsers visit these paths, regardless of their Accept header. */
 const BROWSER_PATHS = /^\/v1\/(?:authorize|callback|custom)\//;
 
-export interface Broker {
-  readonly app: Hono;
-  readonly deps: Deps;
-  /** @returns false, with a line in the log and a count, when they cannot be loaded now */
-  loadKeys(): Promise<boolean>;
-  /** Makes /readyz fail, so that load balancers send no new work here. */
-  drain(): void;
-  close(): Promise<void>;
-}
+export type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 export interface BrokerOptions {
   readonly now?: Clock;
@@ -66,7 +58,7 @@ export interface BrokerOptions {
  * Opens no port. Succeeds while the store or a vendor is down: `/readyz` and the API report that
  * until it is back.
  */
-export async function createBroker(config: Config, options: BrokerOptions): Promise<Broker> {
+export async function createBroker(config: Config, options: BrokerOptions) {
   const { now = systemClock, timer = systemTimer, log, stdout, sandboxUrl, egress = guardedEgress(config) } = options;
   const audit = openAudit(config, { now, log, ...defined({ stdout }) });
   const stores = options.stores ?? (await openStores(config, now));
@@ -146,7 +138,8 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
   return {
     app,
     deps,
-    loadKeys: async () => {
+    /** @returns false, with a line in the log and a count, when they cannot be loaded now */
+    loadKeys: async (): Promise<boolean> => {
       try {
         await keyset.load();
         return true;
@@ -156,10 +149,11 @@ export async function createBroker(config: Config, options: BrokerOptions): Prom
         return false;
       }
     },
-    drain: () => {
+    /** Makes /readyz fail, so that load balancers send no new work here. */
+    drain: (): void => {
       isDraining = true;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       // First: what is not answered by now is not answered at all.
       audit.close();
       await egress.close();

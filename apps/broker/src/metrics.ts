@@ -1,14 +1,9 @@
 /** The broker's metrics: those of every service, and its refresh replays and keyset. GET /metrics renders them. */
-import { createServiceMetrics, type ServiceMetrics, type ServiceMetricsOptions } from "@oauth-broker/service/metrics";
+import { createServiceMetrics, type ServiceMetricsOptions } from "@oauth-broker/service/metrics";
 
-export interface Metrics extends ServiceMetrics {
-  /** A refresh answered from the sealed result of another request's vendor call. */
-  countRefreshReplay(): void;
-  /** The keyset could not be loaded, by a process that may have it from before. */
-  countKeysetFailure(): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(options: Omit<ServiceMetricsOptions, "prefix"> = {}): Metrics {
+export function createMetrics(options: Omit<ServiceMetricsOptions, "prefix"> = {}) {
   const metrics = createServiceMetrics({ prefix: "broker", ...options });
   const countReplay = metrics.counter(
     "refresh_replays_total",
@@ -16,5 +11,11 @@ export function createMetrics(options: Omit<ServiceMetricsOptions, "prefix"> = {
     {},
   );
   const countFailure = metrics.counter("keyset_failures_total", "Loads of the keyset that failed, one every 20 s", {});
-  return { ...metrics, countRefreshReplay: () => countReplay({}), countKeysetFailure: () => countFailure({}) };
+  return {
+    ...metrics,
+    /** A refresh answered from the sealed result of another request's vendor call. */
+    countRefreshReplay: () => countReplay({}),
+    /** The keyset could not be loaded, by a process that may have it from before. */
+    countKeysetFailure: () => countFailure({}),
+  };
 }

@@ -4,32 +4,24 @@
  * uses up no client's limit. Called by routes/api.ts and routes/register.ts.
  */
 import type { Clock } from "@oauth-broker/oauth-core";
-import { createRateLimit, type RateLimit } from "@oauth-broker/service/http";
+import { createRateLimit } from "@oauth-broker/service/http";
 import type { LimitsConfig } from "./config.ts";
 
-export interface RateLimits {
-  readonly par: RateLimit;
-  /** Fetches metadata from hosts that the client chose, as a pushed request may. */
-  readonly explain: RateLimit;
-  /**
-   * Token, revoke, check and register together: they use up the quota that a vendor gives the
-   * broker for all its clients.
-   */
-  readonly vendorCalls: RateLimit;
-  /** In addition to `vendorCalls`: each registration stays at the vendor for good. */
-  readonly registrations: RateLimit;
-}
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
 const REGISTRATIONS_PER_MINUTE = 60;
 
-export function createRateLimits(
-  { parPerMinute, explainPerMinute, vendorCallsPerMinute }: LimitsConfig,
-  now: Clock,
-): RateLimits {
+export function createRateLimits({ parPerMinute, explainPerMinute, vendorCallsPerMinute }: LimitsConfig, now: Clock) {
   return {
     par: createRateLimit(parPerMinute, now),
+    /** Fetches metadata from hosts that the client chose, as a pushed request may. */
     explain: createRateLimit(explainPerMinute, now),
+    /**
+     * Token, revoke, check and register together: they use up the quota that a vendor gives the
+     * broker for all its clients.
+     */
     vendorCalls: createRateLimit(vendorCallsPerMinute, now),
+    /** In addition to `vendorCalls`: each registration stays at the vendor for good. */
     registrations: createRateLimit(Math.min(vendorCallsPerMinute, REGISTRATIONS_PER_MINUTE), now),
   };
 }

@@ -25,22 +25,7 @@ import { readTimeline } from "./cli/timeline.ts";
 import type { Broker } from "./app.ts";
 import { CALLBACK_PATH } from "./vendor-choice/callback-path.ts";
 
-export interface Sandbox {
-  /** The configuration with the sandbox's vendors and client in it. */
-  readonly config: Config;
-  /** What to open in a browser. */
-  readonly url: string;
-  /** Where the generated client's credentials are. */
-  readonly clientFile: string;
-  /** The page shows the broker's own timeline, which exists once the broker does. */
-  attach(broker: Broker): void;
-  /**
-   * Writes the client's credentials, once the broker listens: they are of no use before, and
-   * another sandbox may be running.
-   */
-  publish(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** The redirect URI of the programs in examples/, as they start. */
 const EXAMPLES_REDIRECT_URI = "http://127.0.0.1:3000/oauth/callback";
@@ -73,7 +58,7 @@ export function sandboxUse(isWanted: boolean): SandboxUse {
 }
 
 /** @throws Error saying that the sandbox needs the repository, when the simulators are not there */
-export async function startSandbox(config: Config, clientFile: string, log: Log): Promise<Sandbox> {
+export async function startSandbox(config: Config, clientFile: string, log: Log) {
   const [{ startSandboxVendors }, { startPlatform }] = await loadParts();
   const client = await loadOrMakeClient(clientFile);
   let broker: Broker | undefined;
@@ -97,21 +82,29 @@ export async function startSandbox(config: Config, clientFile: string, log: Log)
   for (const { offer } of vendors) await platform.add(connectorTo(offer));
   const ids = vendors.map(({ offer }) => offer.id);
   return {
+    /** The configuration with the sandbox's vendors and client in it. */
     config: {
       ...config,
       clients: [sandboxClient(client, platform, ids)],
       vendors: new Map([...config.vendors, ...configuredVendors(vendors, config)]),
     },
+    /** What to open in a browser. */
     url: platform.url,
+    /** Where the generated client's credentials are. */
     clientFile,
-    attach: (started) => {
+    /** The page shows the broker's own timeline, which exists once the broker does. */
+    attach: (started: Broker): void => {
       broker = started;
     },
-    publish: async () => {
+    /**
+     * Writes the client's credentials, once the broker listens: they are of no use before, and
+     * another sandbox may be running.
+     */
+    publish: async (): Promise<void> => {
       await writeClientFile(clientFile, client, platform, { issuer: config.baseUrl, vendor: ids[0], vendors: ids });
       await writeEnvironmentFile(join(dirname(clientFile), "sandbox.env"), client, config.baseUrl, vendors);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await Promise.all([platform, ...vendors].map((server) => server.close()));
     },
   };

@@ -29,18 +29,12 @@ export interface StartOptions {
   readonly stdout?: LogDestination;
 }
 
-export interface Running {
-  /** Text for stderr: the addresses to open. */
-  readonly greeting: string;
-  stop(): Promise<void>;
-}
-
 /** @throws Error with `code` EADDRINUSE and the like when the port is not available */
 export async function start(
   config: Config,
   log: Log,
   { clientFile = resolve("data/sandbox-client.json"), graceMs = 2_000, httpTimeouts, stdout }: StartOptions = {},
-): Promise<Running> {
+) {
   const tracing = await startTracing(config.tracing, "oauth-broker", log);
   let sandbox: Sandbox | undefined;
   let broker: Broker | undefined;
@@ -81,8 +75,9 @@ export async function start(
   });
   log.flush();
   return {
+    /** Text for stderr: the addresses to open. */
     greeting: greet(config, sandbox),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopKeys();
       broker.drain();
       await server.stop(config.sandbox ? 0 : graceMs);

@@ -7,7 +7,7 @@ import { localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Config } from "./config.ts";
 import type { KeysetPlace } from "./keys/keyset-binding.ts";
-import { createRevisionFloor, type RevisionFloor } from "./keys/keyset-floor.ts";
+import { createRevisionFloor } from "./keys/keyset-floor.ts";
 import {
   fileKeysetStorage,
   type KeysetStorage,
@@ -15,12 +15,7 @@ import {
   recordKeysetStorage,
 } from "./keys/keyset-storage.ts";
 
-export interface Stores {
-  readonly records: RecordStore;
-  readonly keyset: KeysetStorage;
-  readonly floor: RevisionFloor;
-  close(): Promise<void>;
-}
+export type Stores = Awaited<ReturnType<typeof openStores>>;
 
 type Places = Pick<Config, "baseUrl" | "store" | "keys" | "keysMinRevision">;
 
@@ -29,18 +24,14 @@ type Places = Pick<Config, "baseUrl" | "store" | "keys" | "keysMinRevision">;
  *
  * @param parts.records instead of the store of the configuration
  */
-export async function openStores(
-  config: Places,
-  now: Clock,
-  parts: Partial<Pick<Stores, "records">> = {},
-): Promise<Stores> {
+export async function openStores(config: Places, now: Clock, parts: { readonly records?: RecordStore } = {}) {
   const records = parts.records ?? (await openRecords(config.store, now));
   const { storage, close } = await openKeyset(config, records);
   return {
     records,
     keyset: storage,
     floor: createRevisionFloor({ minimum: config.keysMinRevision, file: floorFileOf(config) }),
-    close: async () => {
+    close: async (): Promise<void> => {
       close?.();
       await records.close();
     },

@@ -6,18 +6,7 @@
 import { parseJsonStrict } from "@oauth-broker/oauth-core";
 import { type Head, hashOf, MARK, NO_LINE } from "./chain.ts";
 
-export interface Verification {
-  /** What does not hold together, one sentence each, the first. Empty: all of it does. */
-  readonly problems: readonly string[];
-  /** How many more there are. */
-  readonly moreProblems: number;
-  readonly lines: number;
-  readonly otherLines: number;
-  /** Of each chain, in the order in which they begin. */
-  readonly heads: readonly Head[];
-  /** The line before the first, which another file has. */
-  readonly continues: string | undefined;
-}
+export type Verification = Awaited<ReturnType<typeof verifyAudit>>;
 
 interface ReadLine {
   readonly chain: string;
@@ -54,10 +43,7 @@ const REMEMBERED = 1_024;
  * @param input the bytes of the file, in pieces of any size
  * @param wanted heads that were noted elsewhere, SHA-256 in lower-case hexadecimal
  */
-export async function verifyAudit(
-  input: AsyncIterable<Uint8Array>,
-  wanted: readonly string[] = [],
-): Promise<Verification> {
+export async function verifyAudit(input: AsyncIterable<Uint8Array>, wanted: readonly string[] = []) {
   const problems: string[] = [];
   let problemCount = 0;
   const report = (problem: string): void => {
@@ -139,11 +125,15 @@ export async function verifyAudit(
   for (const hash of notFound) report(`no line has the hash ${hash}: it was removed, or changed`);
   if (lines === 0) report("the input has no line of an audit stream");
   return {
+    /** What does not hold together, one sentence each, the first. Empty: all of it does. */
     problems,
+    /** How many more there are. */
     moreProblems: problemCount - problems.length,
     lines,
     otherLines,
-    heads: [...chains].map(([chain, { seq, last }]) => ({ chain, seq, hash: last })),
+    /** Of each chain, in the order in which they begin. */
+    heads: [...chains].map(([chain, { seq, last }]): Head => ({ chain, seq, hash: last })),
+    /** The line before the first, which another file has. */
     continues,
   };
 }

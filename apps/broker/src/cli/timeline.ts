@@ -15,19 +15,10 @@ interface TimelineLeg {
   readonly reason?: string;
 }
 
-export interface Timeline {
-  readonly flowId: string;
-  readonly stage: string;
-  readonly clientId: string;
-  readonly vendor: string;
-  readonly credentials: string;
-  readonly scope: readonly string[];
-  readonly expiresAt: EpochSeconds;
-  readonly legs: readonly TimelineLeg[];
-}
+export type Timeline = NonNullable<Awaited<ReturnType<typeof readTimeline>>>;
 
 /** @returns undefined for a flow id that is unknown or older than an hour */
-export async function readTimeline(flowId: string, records: RecordStore): Promise<Timeline | undefined> {
+export async function readTimeline(flowId: string, records: RecordStore) {
   const record = await records.get(flowKey(flowId), { includeExpired: true });
   if (record === undefined) return undefined;
   const flow = asFlow(record);

@@ -79,13 +79,10 @@ export async function endLease({ key, holder }: Lease, { records, now }: Pick<De
  * Without a call they would keep every client waiting until they expire, so they are ended in the
  * background, as soon as the store answers.
  */
-export interface LeftBehind {
-  /** Beyond `MOST_LEFT_BEHIND` it is left to expire. One that reaches the store later still expires, too. */
-  add(lease: Lease): void;
-}
+export type LeftBehind = ReturnType<typeof createLeftBehind>;
 
 /** One per process: with any number of them, a store that is away gets one request at a time. */
-export function createLeftBehind(deps: Pick<Deps, "records" | "now" | "timer">): LeftBehind {
+export function createLeftBehind(deps: Pick<Deps, "records" | "now" | "timer">) {
   const leases = new Set<Lease>();
   let isRunning = false;
 
@@ -109,7 +106,8 @@ export function createLeftBehind(deps: Pick<Deps, "records" | "now" | "timer">):
   };
 
   return {
-    add: (lease) => {
+    /** Beyond `MOST_LEFT_BEHIND` it is left to expire. One that reaches the store later still expires, too. */
+    add: (lease: Lease): void => {
       if (leases.size >= MOST_LEFT_BEHIND) return;
       leases.add(lease);
       if (isRunning) return;

@@ -14,19 +14,17 @@ export const MOST_CLIENT_BYTES = 16 * 1024 * 1024;
 /** Clients come from the configuration. */
 const MOST_CLIENTS = 50_000;
 
-export interface ReplayShare {
-  /**
-   * Counts an answer for its client.
-   *
-   * @returns false when it is too long, or the client's share is used up: then it is not kept
-   */
-  take(clientId: string, bytes: number): boolean;
-}
+export type ReplayShare = ReturnType<typeof createReplayShare>;
 
-export function createReplayShare(now: Clock): ReplayShare {
+export function createReplayShare(now: Clock) {
   const periods = createExpiringMap<{ readonly endsAt: EpochSeconds; readonly bytes: number }>(MOST_CLIENTS, now);
   return {
-    take(clientId, bytes) {
+    /**
+     * Counts an answer for its client.
+     *
+     * @returns false when it is too long, or the client's share is used up: then it is not kept
+     */
+    take(clientId: string, bytes: number): boolean {
       const { endsAt, bytes: before } = periods.get(clientId) ?? { endsAt: now() + PERIOD_SECONDS, bytes: 0 };
       const after = before + bytes;
       if (bytes > MOST_ANSWER_BYTES || after > MOST_CLIENT_BYTES) return false;

@@ -36,13 +36,7 @@ import {
 } from "./lease.ts";
 import { createReplayShare, type ReplayShare } from "./replay-share.ts";
 
-export interface SingleFlight {
-  /**
-   * @throws OAuthError the call's own; temporarily_unavailable when the vendor has just answered
-   *   this token, and this caller cannot have the answer
-   */
-  run(refresh: EqualRefreshes, call: () => Promise<VendorTokens>): Promise<VendorTokens>;
-}
+export type SingleFlight = ReturnType<typeof createSingleFlight>;
 
 /** What equal refreshes have in common. */
 export interface EqualRefreshes {
@@ -89,13 +83,17 @@ export function singleFlightId(parts: readonly string[]): string {
   return hash("sha256", parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(""), "base64url");
 }
 
-export function createSingleFlight(options: SingleFlightOptions): SingleFlight {
+export function createSingleFlight(options: SingleFlightOptions) {
   const { records, now, timer } = options;
   const leftBehind = createLeftBehind({ records, now, timer });
   const deps = { ...options, leftBehind, share: createReplayShare(now) };
   const running = createSharedCalls<VendorTokens>();
   return {
-    run(refresh, call) {
+    /**
+     * @throws OAuthError the call's own; temporarily_unavailable when the vendor has just answered
+     *   this token, and this caller cannot have the answer
+     */
+    run(refresh: EqualRefreshes, call: () => Promise<VendorTokens>): Promise<VendorTokens> {
       const { id, clientSecret } = refresh;
       const equal = singleFlightId(clientSecret === undefined ? [id] : [id, clientSecret]);
       if (running.find(equal) !== undefined) deps.onReplay?.();

@@ -8,14 +8,7 @@ import { randomUUID } from "node:crypto";
 import { readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { keysUnavailable } from "./keys-unavailable.ts";
 
-export interface RevisionFloor {
-  /** @throws OAuthError temporarily_unavailable when the file exists and holds no revision */
-  lowest(): Promise<number>;
-  /** The floor that survives a restart. */
-  kept(): Promise<number>;
-  /** Best effort: the file system may be read-only. The process remembers the floor in any case. */
-  raise(revision: number): Promise<void>;
-}
+export type RevisionFloor = ReturnType<typeof createRevisionFloor>;
 
 /**
  * @param options.file absent without a key file to be beside: then only the configuration survives
@@ -24,13 +17,16 @@ export interface RevisionFloor {
 export function createRevisionFloor({
   minimum = 0,
   file,
-}: { readonly minimum?: number | undefined; readonly file?: string | undefined } = {}): RevisionFloor {
+}: { readonly minimum?: number | undefined; readonly file?: string | undefined } = {}) {
   let seen = 0;
+  /** The floor that survives a restart. */
   const kept = async (): Promise<number> => Math.max(minimum, file === undefined ? 0 : await revisionIn(file));
   return {
     kept,
+    /** @throws OAuthError temporarily_unavailable when the file exists and holds no revision */
     lowest: async () => Math.max(seen, await kept()),
-    raise: async (revision) => {
+    /** Best effort: the file system may be read-only. The process remembers the floor in any case. */
+    raise: async (revision: number): Promise<void> => {
       seen = Math.max(seen, revision);
       if (file !== undefined && seen > (await kept())) await replace(file, `${seen}\n`).catch(() => undefined);
     },

@@ -53,52 +53,7 @@ const RETIRED_SECONDS: Partial<Record<KeyPurpose, number>> = { state: RETIRED_ST
 /** Unknown kids cause at most one re-read of the storage per second. */
 const REREAD_SECONDS = 1;
 
-export interface Keyset {
-  /**
-   * Reads the storage. Creates the first keyset when it is empty and always was, and binds one of
-   * release 0.1.0 to its place.
-   * @throws OAuthError temporarily_unavailable
-   */
-  load(): Promise<void>;
-  /**
-   * Reads the storage and changes nothing.
-   * @returns false when the keyset is missing
-   */
-  look(): Promise<boolean>;
-  isLoaded(): boolean;
-  /** @throws OAuthError temporarily_unavailable until `load` has succeeded once */
-  active(purpose: KeyPurpose): { readonly kid: string; readonly key: Buffer };
-  /** An unknown kid re-reads the storage once, because another process may have rotated. */
-  find(purpose: KeyPurpose, kid: string): Promise<Buffer | undefined>;
-  /**
-   * The key of `{context}` paths; it never changes.
-   * @throws OAuthError as `active`
-   */
-  contextKey(): Buffer;
-  /**
-   * Adds a generation. Safe against a second rotation at the same moment.
-   * @returns its kid and when it becomes active
-   */
-  rotate(): Promise<{ kid: string; activeFrom: EpochSeconds }>;
-  /**
-   * Accepts a keyset of another place, or an older one, as the keyset of this broker; only on the
-   * operator's command.
-   * @param revision of the keyset that is meant
-   * @returns its new revision, above all that were in use
-   * @throws OAuthError temporarily_unavailable when the storage holds another keyset
-   */
-  adopt(revision: number): Promise<number>;
-  /**
-   * Makes a keyset instead of one that is gone; only on the operator's command.
-   * @returns its revision, above all that were in use
-   * @throws OAuthError temporarily_unavailable while there is a keyset
-   */
-  startOver(): Promise<number>;
-  /** @throws OAuthError as `active` */
-  revision(): number;
-  /** For `broker keys list`: no secrets. */
-  describe(): readonly { kid: string; createdAt: EpochSeconds; activeFrom: EpochSeconds; active: boolean }[];
-}
+export type Keyset = ReturnType<typeof createKeyset>;
 
 export function createKeyset({
   storage,
@@ -112,7 +67,7 @@ export function createKeyset({
   readonly now: Clock;
   /** Called by `load` when another key is in use than at the load before. */
   readonly onRotation?: (kid: string) => void;
-}): Keyset {
+}) {
   let held: Held | undefined;
   let contextKey: Buffer | undefined;
   let lastReadAt = 0;
@@ -186,7 +141,12 @@ export function createKeyset({
   };
 
   return {
-    async load() {
+    /**
+     * Reads the storage. Creates the first keyset when it is empty and always was, and binds one of
+     * release 0.1.0 to its place.
+     * @throws OAuthError temporarily_unavailable
+     */
+    async load(): Promise<void> {
       let found = await read();
       for (; found === undefined; found = await read()) await write(undefined, firstDocument(now()));
       // Best effort: a file may be read-only, or the key service may be unable to make data keys
@@ -197,13 +157,19 @@ export function createKeyset({
       if (kidAtLastLoad !== undefined && kidAtLastLoad !== kid) onRotation?.(kid);
       kidAtLastLoad = kid;
     },
+    /**
+     * Reads the storage and changes nothing.
+     * @returns false when the keyset is missing
+     */
     look: async () => (await read()) !== undefined,
     isLoaded: () => held !== undefined,
-    active(purpose) {
+    /** @throws OAuthError temporarily_unavailable until `load` has succeeded once */
+    active(purpose: KeyPurpose) {
       const generation = current(loaded().generations);
       return { kid: generation.kid, key: keyOf(purpose, generation) };
     },
-    async find(purpose, kid) {
+    /** An unknown kid re-reads the storage once, because another process may have rotated. */
+    async find(purpose: KeyPurpose, kid: string): Promise<Buffer | undefined> {
       const known = (): Generation | undefined => loaded().generations.find((generation) => generation.kid === kid);
       if (known() === undefined) {
         // If several callers come at once, the first reads and all wait: none is refused in the meantime.
@@ -213,11 +179,19 @@ export function createKeyset({
       if (generation === undefined || isRetired(purpose, generation)) return undefined;
       return keyOf(purpose, generation);
     },
-    contextKey() {
+    /**
+     * The key of `{context}` paths; it never changes.
+     * @throws OAuthError as `active`
+     */
+    contextKey(): Buffer {
       contextKey ??= deriveKey(Buffer.from(loaded().contextSecret, "base64url"), "oauth-broker/callback-context");
       return contextKey;
     },
-    async rotate() {
+    /**
+     * Adds a generation. Safe against a second rotation at the same moment.
+     * @returns its kid and when it becomes active
+     */
+    async rotate(): Promise<Pick<Generation, "kid" | "activeFrom">> {
       for (let attempt = 0; attempt < 5; attempt++) {
         const found = await read();
         if (found === undefined) throw new Error("there is no keyset to rotate: start the broker once first");
@@ -228,7 +202,14 @@ export function createKeyset({
       }
       throw new Error("the keyset kept changing under us: try again");
     },
-    async adopt(revision) {
+    /**
+     * Accepts a keyset of another place, or an older one, as the keyset of this broker; only on the
+     * operator's command.
+     * @param revision of the keyset that is meant
+     * @returns its new revision, above all that were in use
+     * @throws OAuthError temporarily_unavailable when the storage holds another keyset
+     */
+    async adopt(revision: number): Promise<number> {
       const stored = await storage.read({ adopt: true });
       if (stored === undefined) throw keysUnavailable("there is no keyset to adopt");
       //= bar#TS-19
@@ -239,12 +220,19 @@ export function createKeyset({
       if (adopted === undefined) throw keysUnavailable("the keyset has just changed: look again");
       return adopted;
     },
-    async startOver() {
+    /**
+     * Makes a keyset instead of one that is gone; only on the operator's command.
+     * @returns its revision, above all that were in use
+     * @throws OAuthError temporarily_unavailable while there is a keyset
+     */
+    async startOver(): Promise<number> {
       const made = await write(undefined, firstDocument(now()));
       if (made === undefined) throw keysUnavailable("there is a keyset: nothing was changed");
       return made;
     },
+    /** @throws OAuthError as `active` */
     revision: () => holding().revision,
+    /** For `broker keys list`: no secrets. */
     describe() {
       const { generations } = loaded();
       const inUse = current(generations).kid;
