@@ -3,25 +3,20 @@
  * reader.
  */
 import type { Output } from "@oauth-broker/oauth-core/command-line";
+import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import type { Link } from "@oauth-broker/token-store";
 import type { EndedSessions } from "../hosted/sessions/user-sessions.ts";
 import type { VendorRevocation } from "../hosted/links/link.ts";
 
-/** A vendor of the server. */
-export interface OperatorVendor {
-  /** As in the rows of links. */
-  readonly id: string;
-  readonly name: string;
-  /** What the user can do by hand. */
-  readonly revocationHelp: string | undefined;
-}
+/** A vendor of the server; its `id` as in the rows of links. */
+export type OperatorVendor = Pick<Vendor, "id" | "name" | "revocationHelp">;
 
 /** The storage of a server, as these commands see it. */
 export interface OperatorLinks {
-  /** The only one, or the one that signs users in. */
-  readonly vendor: OperatorVendor;
-  /** With `VENDORS`: all of them, by id as listed. */
-  readonly several?: ReadonlyMap<string, OperatorVendor> | undefined;
+  /** By id as listed in `VENDORS`, or the only one. */
+  readonly vendors: ReadonlyMap<string, OperatorVendor>;
+  /** With `VENDORS`: the one that signs users in. */
+  readonly signIn?: OperatorVendor | undefined;
   /** One user's links, or those of all users, at any vendor. */
   list(user: string | undefined): AsyncIterable<Link>;
   /** Those that the index of the user lists. */
@@ -29,12 +24,12 @@ export interface OperatorLinks {
   /**
    * Ends the link here, revokes its tokens at the vendor, removes the record.
    *
-   * @param vendor with `VENDORS`: its id, as listed
+   * @param vendor its id, as listed
    * @returns the vendor's result, if there was something to revoke
    */
-  endLink(user: string, vendor?: string): Promise<{ readonly vendor?: VendorRevocation }>;
+  endLink(user: string, vendor: string): Promise<{ readonly vendor?: VendorRevocation }>;
   /** With `VENDORS`: ends the sign-ins of the user at the pages of links, and the pages that wait. */
-  endPages?(user: string): Promise<void>;
+  endPages(user: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,7 +49,7 @@ export async function listLinks(user: string | undefined, links: OperatorLinks, 
       `${statusOf(link).padEnd(WIDTH)}  ${printable(link.vendor)}  ${printable(link.user)}${signInOf(link, links)}`,
     );
   }
-  const where = links.several === undefined ? "" : ` Users sign in at ${links.vendor.name}.`;
+  const where = links.signIn === undefined ? "" : ` Users sign in at ${links.signIn.name}.`;
   print((count === 0 ? "No links." : `${count} ${count === 1 ? "link" : "links"}.`) + where);
   return 0;
 }
@@ -64,8 +59,8 @@ function statusOf(link: Link): string {
   return link.foreign === true ? "foreign" : STATUS[link.status];
 }
 
-function signInOf({ vendor, signIn }: Link, { several }: OperatorLinks): string {
-  if (several === undefined) return "";
+function signInOf({ vendor, signIn }: Link, links: OperatorLinks): string {
+  if (links.signIn === undefined) return "";
   return `  signed in at ${signIn === undefined ? printable(vendor) : `${printable(signIn.vendor)}, ${printable(signIn.issuer)}`}`;
 }
 

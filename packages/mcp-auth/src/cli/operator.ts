@@ -6,16 +6,16 @@ import { createLog } from "@oauth-broker/service";
 import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-store";
 import { runCommandLine } from "@oauth-broker/token-store/cli";
 import { type Environment, loadSettings } from "../config.ts";
-import { createSignIns, type SignIns } from "../hosted/pages/sign-ins.ts";
+import { createSignIns } from "../hosted/pages/sign-ins.ts";
 import { identitySource } from "../hosted/records/identity-source.ts";
 import { resourceOf } from "../resource/paths.ts";
 import { createServerRecords } from "../hosted/records/server-key.ts";
 import { createSignInGeneration } from "../hosted/sessions/sign-in-generation.ts";
 import { createUserSessions } from "../hosted/sessions/user-sessions.ts";
 import { atVendor, endLink } from "../hosted/links/link.ts";
-import type { HostedSettings, LinkPolicy, VendorSettings } from "../settings.ts";
+import type { HostedSettings } from "../settings.ts";
 import { openStorage } from "../storage.ts";
-import type { OperatorLinks, OperatorVendor } from "./links.ts";
+import type { OperatorLinks } from "./links.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -45,27 +45,17 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
   const signIns = createSignIns({ ...of, deploymentUrl });
   const deps = { tokens, vendorClient, now: systemClock, settings };
   return {
-    vendor: describeVendor(settings.vendor),
+    vendors: new Map([...links.vendors].map(([id, { vendor }]) => [id, vendor])),
+    signIn: links.kind === "one" ? undefined : settings.vendor.vendor,
     list: (user) => tokens.links(user, links.signInOfKeys()),
     endSessions: (user) => sessions.endAll(user),
-    ...(links.kind === "one" ? {} : severalParts(links, signIns)),
-    endLink: (user, id) => endLink(user, id === undefined ? deps : atVendor(id, deps)),
+    endPages: (user) => signIns.endAll(user),
+    endLink: (user, id) => endLink(user, atVendor(id, deps)),
     close: async () => {
       await storage.close();
       await egress.close();
     },
   };
-}
-
-function severalParts({ vendors }: LinkPolicy, signIns: SignIns): Pick<OperatorLinks, "several" | "endPages"> {
-  return {
-    several: new Map([...vendors].map(([id, one]) => [id, describeVendor(one)])),
-    endPages: (user) => signIns.endAll(user),
-  };
-}
-
-function describeVendor({ vendor: { id, name, revocationHelp } }: VendorSettings): OperatorVendor {
-  return { id, name, revocationHelp };
 }
 
 /**

@@ -5,7 +5,7 @@ import { runCommand } from "./run-command.ts";
 
 const SIGN_IN = { vendor: "main", issuer: "https://main.example" };
 const ELSEWHERE = { vendor: "old", issuer: "https://old.example" };
-const vendor = (id: string, name: string) => ({ id, name, revocationHelp: undefined });
+const vendor = (id: string, name: string) => ({ id, name });
 // `tasks` is an alias: its rows have the registry's id.
 const SEVERAL = new Map([
   ["main", vendor("main", "Main")],
@@ -35,8 +35,8 @@ function command(
     say: (line: string) => void err.push(line),
     runTokenStore: async () => 0,
     openLinks: async () => ({
-      vendor: vendor("main", "Main"),
-      several: SEVERAL,
+      vendors: SEVERAL,
+      signIn: vendor("main", "Main"),
       list: async function* (user: string | undefined) {
         yield* LINKS.filter((link) => user === undefined || link.user === user);
       },

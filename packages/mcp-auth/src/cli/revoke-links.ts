@@ -15,7 +15,7 @@ export async function revokeLinks(
   output: Output,
 ): Promise<number> {
   if (vendor === undefined) return revokeUser(user, links, output);
-  if (links.several !== undefined) return revokeLinkAt(user, vendor, links, output);
+  if (links.signIn !== undefined) return revokeLinkAt(user, vendor, links, output);
   output.say(TOO_MANY_WORDS);
   return USAGE_EXIT_CODE;
 }
@@ -29,18 +29,18 @@ export async function revokeLinks(
  */
 //= bar#RV-1
 async function revokeUser(user: string, links: OperatorLinks, output: Output): Promise<number> {
-  const { vendor: only, several } = links;
+  const { vendors, signIn } = links;
+  const ids = [...vendors.values()].map(({ id }) => id);
   const found = await linksOf(user, links);
-  const linked = several === undefined ? found.filter((link) => link.vendor === only.id) : found;
+  const linked = signIn === undefined ? found.filter(({ vendor }) => ids.includes(vendor)) : found;
   const ended = await endSessions(user, links, output);
-  await links.endPages?.(user);
+  if (signIn !== undefined) await links.endPages(user);
   let exitCode = 0;
-  for (const [id, vendor] of several ?? [[undefined, only] as const]) {
+  for (const [id, vendor] of vendors) {
     const isLinked = linked.some((link) => link.vendor === vendor.id && link.foreign !== true);
-    if (isLinked || several !== undefined)
-      exitCode = Math.max(exitCode, await end(user, { id, vendor, isLinked }, links, output));
+    if (!isLinked && signIn === undefined) continue;
+    exitCode = Math.max(exitCode, await end(user, [id, vendor], isLinked, links, output));
   }
-  const ids = [...(several?.values() ?? [only])].map(({ id }) => id);
   const left = linked.filter((link) => link.foreign === true || !ids.includes(link.vendor));
   for (const link of left) output.say(whyLeft(link));
   if (linked.every(({ foreign }) => foreign === true) && ended === 0)
@@ -56,31 +56,25 @@ async function revokeUser(user: string, links: OperatorLinks, output: Output): P
  */
 //= bar#RV-1
 async function revokeLinkAt(user: string, vendor: string, links: OperatorLinks, output: Output): Promise<number> {
-  const listing = [...(links.several ?? [])];
+  const listing = [...links.vendors];
   const found = listing.find(([id, one]) => id === vendor || one.id === vendor);
   if (found === undefined) {
     output.say(`${printable(vendor)} is not one of VENDORS: ${listing.map(([id]) => id).join(", ")}.`);
     return 1;
   }
-  const [id, listed] = found;
+  const [, listed] = found;
   const linked = (await linksOf(user, links)).filter((link) => link.vendor === listed.id);
   for (const link of linked) if (link.foreign === true) output.say(whyLeft(link));
   const isLinked = linked.some(({ foreign }) => foreign !== true);
-  const exitCode = await end(user, { id, vendor: listed, isLinked }, links, output);
+  const exitCode = await end(user, found, isLinked, links, output);
   if (!isLinked) output.print(`${printable(user)} has no link to ${listed.name}.`);
   return exitCode;
 }
 
-interface Place {
-  /** As listed in `VENDORS`. */
-  readonly id: string | undefined;
-  readonly vendor: OperatorVendor;
-  readonly isLinked: boolean;
-}
-
 async function end(
   user: string,
-  { id, vendor, isLinked }: Place,
+  [id, vendor]: readonly [listed: string, OperatorVendor],
+  isLinked: boolean,
   links: OperatorLinks,
   output: Output,
 ): Promise<number> {

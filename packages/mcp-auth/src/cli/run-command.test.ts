@@ -27,7 +27,7 @@ function command({ sessions = 2, hasIndex = true, links = LINKS, fails, ...given
     say: (line: string) => void err.push(line),
     runTokenStore: vi.fn<(args: readonly string[]) => Promise<number>>(async () => 3),
     openLinks: async () => ({
-      vendor: { id: "slack", name: "Slack", revocationHelp: undefined },
+      vendors: new Map([["slack", { id: "slack", name: "Slack" }]]),
       list: async function* (user: string | undefined) {
         if (fails !== undefined) throw fails;
         yield* links.filter((link) => user === undefined || link.user === user);
@@ -36,6 +36,7 @@ function command({ sessions = 2, hasIndex = true, links = LINKS, fails, ...given
         note(`sessions of ${user}`);
         return { ended: sessions, hasIndex };
       },
+      endPages: async () => note("pages"),
       endLink: async (user: string) => {
         note(`link of ${user}`);
         return revocation === undefined ? {} : { vendor: revocation };
