@@ -32,18 +32,17 @@ export interface VendorApiDeps {
  */
 export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, deps: VendorApiDeps): VendorApi {
   const { names } = deps;
+  const explained = throwForTool(names);
   const asUser = async <T>(ask: (token: VendorToken) => Promise<T>, isRefusal: (answer: T) => boolean): Promise<T> => {
-    const first = await tokenFor(caller, names);
+    const first = await caller.vendorToken().catch(explained);
     const answer = await ask(first);
     if (!isRefusal(answer)) return answer;
-    const second = await caller.refused(first).catch((error: unknown) => {
-      throw forTool(error, names);
-    });
+    const second = await caller.refused(first).catch(explained);
     return second === undefined ? answer : ask(second);
   };
   return {
     ...names,
-    accessToken: async () => (await tokenFor(caller, names)).accessToken.reveal(),
+    accessToken: async () => (await caller.vendorToken().catch(explained)).accessToken.reveal(),
     fetch: async (input, init = {}) => {
       const url = await requireVendorUrl(input, deps);
       const answer = await asUser(
@@ -56,17 +55,14 @@ export function createVendorApi(caller: VendorTokenSource, signal: AbortSignal, 
       return answer;
     },
     account: async () => {
-      const vendor = await resolve(deps);
-      const account = await asUser<JsonObject | undefined>(
-        async ({ accessToken, idToken }) => {
-          try {
-            const subject = idToken === undefined ? undefined : idTokenSubject(idToken.reveal(), vendor).subject;
-            const found = await deps.vendorClient.account(vendor, accessToken.reveal(), subject);
-            return found && withoutToken(found, accessToken.reveal());
-          } catch (error) {
-            throw forTool(error, names);
-          }
-        },
+      const vendor = await deps.vendor().catch(explained);
+      const ask = async ({ accessToken, idToken }: VendorToken): Promise<JsonObject | undefined> => {
+        const subject = idToken === undefined ? undefined : idTokenSubject(idToken.reveal(), vendor).subject;
+        const found = await deps.vendorClient.account(vendor, accessToken.reveal(), subject);
+        return found && withoutToken(found, accessToken.reveal());
+      };
+      const account = await asUser(
+        (token) => ask(token).catch(explained),
         (found) => found === undefined,
       );
       if (account === undefined) throw new ToolError(refusal(names));
@@ -86,18 +82,6 @@ function withoutToken(account: JsonObject, token: string): JsonObject {
     typeof member === "string" && repeats(member) ? undefined : member,
   );
   return JSON.parse(text) as JsonObject;
-}
-
-async function tokenFor(caller: VendorTokenSource, names: VendorApiDeps["names"]): Promise<VendorToken> {
-  return caller.vendorToken().catch((error: unknown) => {
-    throw forTool(error, names);
-  });
-}
-
-async function resolve({ vendor, names }: VendorApiDeps): Promise<ResolvedVendor> {
-  return vendor().catch((error: unknown) => {
-    throw forTool(error, names);
-  });
 }
 
 async function send(
@@ -135,7 +119,7 @@ async function requireVendorUrl(input: string | URL, deps: VendorApiDeps): Promi
   if (url.protocol === "https:" && apiHosts.some((host) => isOf(url.hostname, host))) return url;
   const isOpen =
     url.protocol === "https:" || (allowLoopback && url.protocol === "http:" && isLoopbackName(url.hostname));
-  const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint } = await resolve(deps);
+  const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint } = await deps.vendor().catch(throwForTool(names));
   const own = [authorizationEndpoint, tokenEndpoint, userinfoEndpoint].map(
     (endpoint) => URL.parse(endpoint ?? "")?.origin,
   );
@@ -155,15 +139,19 @@ function refusal({ name }: VendorApiDeps["names"]): string {
 }
 
 /**
- * Outages and dead grants as the model may see them; any other error is a bug and is thrown
- * unchanged.
+ * For `catch`: outages and dead grants as the model may see them; any other error is a bug and is
+ * thrown unchanged.
  */
-function forTool(error: unknown, names: VendorApiDeps["names"]): unknown {
-  if (!(error instanceof OAuthError)) return error;
-  if (error.code === "temporarily_unavailable")
-    return new ToolError(`${names.name} cannot be reached now: try again in a moment`, { cause: error });
-  if (error.code === "invalid_grant") return new ToolError(refusal(names), { cause: error });
-  if (error.extras.reason === "account_unknown")
-    return new ToolError(`${names.name} has no endpoint that describes its user's account`, { cause: error });
-  return new ToolError(`${names.name} answered in a way this server does not understand`, { cause: error });
+function throwForTool(names: VendorApiDeps["names"]): (error: unknown) => never {
+  return (cause) => {
+    if (!(cause instanceof OAuthError)) throw cause;
+    throw new ToolError(textFor(cause, names), { cause });
+  };
+}
+
+function textFor({ code, extras: { reason } }: OAuthError, names: VendorApiDeps["names"]): string {
+  if (code === "temporarily_unavailable") return `${names.name} cannot be reached now: try again in a moment`;
+  if (code === "invalid_grant") return refusal(names);
+  if (reason === "account_unknown") return `${names.name} has no endpoint that describes its user's account`;
+  return `${names.name} answered in a way this server does not understand`;
 }
