@@ -154,7 +154,7 @@ export function createApp(definition: ServerDefinition, settings: Settings, opti
     }),
   });
   let isDraining = false;
-  const probes = probesOf({ mode, settings, isDraining: () => isDraining });
+  const probes = probesOf(mode, settings, () => isDraining);
   const app = new Hono();
   const home = homeRoute(definition, settings, presentation);
   const ofUs = [home, presentation.iconRoute, endpoint.route, ...mode.routes];
@@ -284,19 +284,13 @@ function linkingOf(
   return { ...settings.links, ...deps, seals, source, connectionsUrl, mostTickets: MAX_OPEN };
 }
 
-interface ProbeDeps {
-  readonly mode: Pick<Mode, "ready">;
-  readonly settings: Settings;
-  readonly isDraining: () => boolean;
-}
-
 /** `/healthz` reports that the process runs and in which mode; `/readyz` that its storage works. */
-function probesOf({ mode, settings, isDraining }: ProbeDeps): Route[] {
+function probesOf({ ready }: Pick<Mode, "ready">, { mode }: Settings, isDraining: () => boolean): Route[] {
   const info = {
     status: "ok",
-    mode: settings.mode,
+    mode,
     // What kind of token the bearer token on /mcp is; the docs describe the consequences.
-    bearer: settings.mode === "hosted" ? "token_of_this_server" : "vendor_token_of_the_user",
+    bearer: mode === "hosted" ? "token_of_this_server" : "vendor_token_of_the_user",
   };
   return [
     apiRoute("GET", "/healthz", () => jsonAnswer(200, info), { quiet: true }),
@@ -305,7 +299,7 @@ function probesOf({ mode, settings, isDraining }: ProbeDeps): Route[] {
       "/readyz",
       async () => {
         if (isDraining()) throw new OAuthError("temporarily_unavailable", "This process is shutting down");
-        await mode.ready();
+        await ready();
         return jsonAnswer(200, { status: "ok" });
       },
       { quiet: true },

@@ -3,7 +3,6 @@
  * process.env; the rest is in config/, where variables.ts describes each variable.
  */
 import {
-  configError,
   type Environment,
   ignoredProxyWarnings,
   type Problem,
@@ -16,7 +15,7 @@ import { readDeployment } from "./config/deployment.ts";
 import { readOperator } from "./config/operator.ts";
 import { checkTokenStore, readAdoption } from "./config/token-store.ts";
 import { unknownVariables, unusedVariables } from "./config/unused.ts";
-import { createReader, type PrefixedReader, readChoice } from "./config/reader.ts";
+import { createReader, errorOf, type PrefixedReader, readChoice } from "./config/reader.ts";
 import { VARIABLES } from "./config/variables.ts";
 import type { Variable } from "./config/variables/rows.ts";
 import { checkPlatformCallback } from "./config/vendor.ts";
@@ -93,14 +92,6 @@ function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly
 function misspelt(read: PrefixedReader, environment: Environment): readonly Problem[] {
   const listed = new Set(read.problems.map(({ path }) => path));
   return unknownVariables(environment, splitList(read.value("VENDORS"))).filter(({ path }) => !listed.has(path));
-}
-
-function errorOf(problems: Parameters<typeof configError>[0]): Error {
-  return configError(problems, {
-    service: "The server",
-    source: "its environment",
-    next: "Correct these and start it again. The variables are described in README.md.",
-  });
 }
 
 /** Set by `npm run dev` for the server it starts, and by nothing else. */

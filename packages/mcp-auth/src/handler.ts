@@ -5,9 +5,9 @@
  */
 import { systemClock } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
-import { configError } from "@oauth-broker/service/configuration";
 import { openServer } from "./app.ts";
 import { type Environment, environmentOfProcess, loadSettings } from "./config.ts";
+import { errorOf } from "./config/reader.ts";
 import type { ServerDefinition } from "./server.ts";
 
 /** A server without a port. */
@@ -48,7 +48,10 @@ export async function createMcpHandler(
 ): Promise<McpHandler> {
   const log = createLog({ write });
   const loaded = loadSettings(settings, definition.tools);
-  if (loaded.deploymentUrl === undefined) throw withoutUrl();
+  if (loaded.deploymentUrl === undefined) {
+    const problem = "is missing: requests for any other host are refused";
+    throw errorOf([{ path: "DEPLOYMENT_URL", problem }], "its settings");
+  }
   const environment: Environment = settings;
   const { app, routes, storage, warnings, ...server } = await openServer(definition, loaded, {
     now: systemClock,
@@ -66,14 +69,6 @@ export async function createMcpHandler(
       await server.close();
     },
   };
-}
-
-function withoutUrl(): Error {
-  return configError([{ path: "DEPLOYMENT_URL", problem: "is missing: requests for any other host are refused" }], {
-    service: "The server",
-    source: "its settings",
-    next: "Correct these and start it again. The variables are described in README.md.",
-  });
 }
 
 /** A request that an app made itself has its host in the URL alone. */

@@ -2,7 +2,13 @@
  * Reads a server's variables. With `VENDORS` those of each vendor are read as those of an only one,
  * `VENDOR_<ID>_X` as `VENDOR_X`; every message names the variable as it is set.
  */
-import { createEnvironmentReader, type Environment, type EnvironmentReader } from "@oauth-broker/service/configuration";
+import {
+  configError,
+  createEnvironmentReader,
+  type Environment,
+  type EnvironmentReader,
+  type Problem,
+} from "@oauth-broker/service/configuration";
 import { type ChoiceName, type NumberName, type VariableName, VARIABLES } from "./variables.ts";
 import { ROWS } from "./variables/rows.ts";
 
@@ -12,6 +18,15 @@ export type Reader = EnvironmentReader<VariableName>;
 type PrefixedName = VariableName | `VENDOR_${string}`;
 /** Reports also the variables of one vendor among several. */
 export type PrefixedReader = EnvironmentReader<PrefixedName>;
+
+/** @param source where the settings with these problems are */
+export function errorOf(problems: readonly Problem[], source = "its environment"): Error {
+  return configError(problems, {
+    service: "The server",
+    source,
+    next: "Correct these and start it again. The variables are described in README.md.",
+  });
+}
 
 /** The variables that describe a vendor, without `VENDOR_`. */
 const OF_A_VENDOR: readonly string[] = VARIABLES.flatMap(({ name }) =>

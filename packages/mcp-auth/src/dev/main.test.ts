@@ -52,7 +52,7 @@ it.each([
   process.chdir(folder);
   try {
     const none = (): never => expect.unreachable();
-    await expect(runDev({ environment: {}, print: none, say: none })).rejects.toThrow(message);
+    await expect(runDev({}, { print: none, say: none })).rejects.toThrow(message);
   } finally {
     process.chdir(before);
   }

@@ -29,7 +29,7 @@ async function main(): Promise<number> {
   const read = readCommand(process.argv.slice(2), {}, about, (given) => given);
   if ("exitCode" in read) return answerUsage(read);
   const [{ environmentOfProcess }, { runDev }] = await Promise.all([import("../config.ts"), import("./run-dev.ts")]);
-  return runDev({ environment: environmentOfProcess(), ...TERMINAL });
+  return runDev(environmentOfProcess(), TERMINAL);
 }
 
 function isTooOld(version: string): boolean {

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Output } from "@oauth-broker/oauth-core/command-line";
 import { splitList } from "@oauth-broker/service/configuration";
 import { type Environment, loadSettings, UNDER_DEV } from "../config.ts";
 import { type Desk, deskEnvironment } from "./environment.ts";
@@ -19,19 +20,13 @@ import { fetchTestToken } from "./test-token.ts";
 const MAIN = join("src", "main.ts");
 const FOLLOW_PARENT_MS = 250;
 
-export interface DevDeps {
-  readonly environment: Environment;
-  readonly print: (line: string) => void;
-  readonly say: (text: string) => void;
-}
-
 /**
  * Runs until a signal, or until the server ends by itself.
  *
  * @returns the exit code
  * @throws Error, ConfigError: for the author
  */
-export async function runDev({ environment, print, say }: DevDeps): Promise<number> {
+export async function runDev(environment: Environment, { print, say }: Output): Promise<number> {
   const service = parseServiceFile(readServiceFile(), environment);
   // Node's watcher would exit with 0.
   if (!existsSync(MAIN)) throw new Error(`There is no ${MAIN} here, which is what dev runs`);
@@ -56,8 +51,11 @@ export async function runDev({ environment, print, say }: DevDeps): Promise<numb
       isLinking: splitList(given["VENDORS"]).length > 0,
     });
     const isOwnWarning = ownWarnings(given, { desk: desk.environment, vendor: vendor.environment });
-    const printLine = (line: string): void => (isOwnWarning(line) ? undefined : print(line));
-    return await runWatched(own, { print: printLine, greet: () => say(greeting) });
+    return await runWatched(
+      own,
+      (line) => (isOwnWarning(line) ? undefined : print(line)),
+      () => say(greeting),
+    );
   } finally {
     await vendor.close();
   }
@@ -81,13 +79,8 @@ function readServiceFile(): string {
   }
 }
 
-interface Watched {
-  readonly print: (line: string) => void;
-  /** Once, when it listens for the first time. */
-  readonly greet: () => void;
-}
-
-async function runWatched(environment: Environment, { print, greet }: Watched): Promise<number> {
+/** @param greet called once, when it listens for the first time */
+async function runWatched(environment: Environment, print: (line: string) => void, greet: () => void): Promise<number> {
   const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", MAIN], {
     env: { ...environment, [UNDER_DEV]: "true" },
     stdio: ["inherit", "pipe", "inherit"],

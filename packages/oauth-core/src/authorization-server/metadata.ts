@@ -5,23 +5,14 @@
 import { ASSERTION_ALGS } from "./client-assertion.ts";
 import { CLIENT_AUTHENTICATION_METHODS } from "./client-authentication.ts";
 
-export interface AuthorizationServerEndpoints {
-  readonly authorization: string;
-  readonly pushedAuthorizationRequest: string;
-  readonly token: string;
-  readonly revocation: string;
-}
+type Endpoint = "authorization" | "pushedAuthorizationRequest" | "token" | "revocation";
 
 /** Paths are appended to the issuer, which is published byte for byte. */
 //= rfc8414#2
 export function authorizationServerMetadata(
   issuer: string,
-  paths: AuthorizationServerEndpoints,
+  paths: Readonly<Record<Endpoint, string>>,
 ): Record<string, unknown> {
-  const authentication = {
-    methods: [...CLIENT_AUTHENTICATION_METHODS],
-    algs: [...ASSERTION_ALGS],
-  };
   return {
     issuer,
     authorization_endpoint: issuer + paths.authorization,
@@ -29,11 +20,11 @@ export function authorizationServerMetadata(
     //= rfc9126#5
     require_pushed_authorization_requests: true,
     token_endpoint: issuer + paths.token,
-    token_endpoint_auth_methods_supported: authentication.methods,
-    token_endpoint_auth_signing_alg_values_supported: authentication.algs,
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
     revocation_endpoint: issuer + paths.revocation,
-    revocation_endpoint_auth_methods_supported: authentication.methods,
-    revocation_endpoint_auth_signing_alg_values_supported: authentication.algs,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
+    revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGS,
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code", "refresh_token"],

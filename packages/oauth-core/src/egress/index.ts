@@ -14,7 +14,7 @@ import { ANSWER_BOUNDS, type AnswerBounds, createAnswerBudget, type HeldAnswer }
 import { decodeBody, readRequest, toResponse } from "./messages.ts";
 import { type AddressPolicy, type ConnectorDeps, createGuardedConnector } from "./guarded-connection.ts";
 import { egressError, isEgressError } from "./errors.ts";
-import { exchange } from "./exchange.ts";
+import { exchange, type ExchangeLimits } from "./exchange.ts";
 import { dnsLookup, type Lookup, systemLookup } from "./lookup.ts";
 import type { Secret } from "../protocol/secret.ts";
 import { proxyOf } from "./proxy.ts";
@@ -168,12 +168,8 @@ async function refuseBehindProxy(): Promise<never> {
   throw egressError("refused", false, "named by a request, and not for the proxy");
 }
 
-interface Limits {
-  readonly timeoutMs: number;
-  readonly maxBodyBytes: number;
-  /** One budget for both realms. */
-  readonly hold: () => HeldAnswer;
-}
+/** With one budget for all realms. */
+type Limits = Pick<ExchangeLimits, "timeoutMs" | "maxBodyBytes"> & { readonly hold: () => HeldAnswer };
 
 interface Origin {
   readonly pool: Pool;

@@ -54,7 +54,7 @@ describe("the server key", () => {
   it("is sealed where there is a wrapper, and opens nowhere else", async () => {
     const records = memoryRecordStore({ now });
     const keys = wrapper();
-    await createServerKey({ records, keys, context }).derive("state");
+    await createServerKey({ records, keys, context }).derive("ticket");
     const record = await records.get(RECORD);
     expect(record).toMatchObject({ stage: "sealed", data: { v: 1 } });
     expect(Object.keys(record?.data ?? {}).toSorted()).toEqual(["sealed", "v", "wrapped"]);
@@ -63,39 +63,39 @@ describe("the server key", () => {
       { keys, context: { ...context, table: "another" } },
       { keys: undefined, context },
     ]) {
-      await expect(createServerKey({ records, ...other }).derive("state")).rejects.toThrow(UNAVAILABLE);
+      await expect(createServerKey({ records, ...other }).derive("ticket")).rejects.toThrow(UNAVAILABLE);
     }
   });
 
   it("bar#TS-7 that is unsealed is refused where there is a wrapper, and stays unchanged", async () => {
     const records = memoryRecordStore({ now });
-    const made = await createServerKey({ records, keys: undefined, context }).derive("state");
+    const made = await createServerKey({ records, keys: undefined, context }).derive("ticket");
     const plain = await records.get(RECORD);
     const refused = expect.objectContaining({
       code: "temporarily_unavailable",
       detail: expect.stringContaining("ADOPT_UNSEALED_SERVER_KEY"),
     });
-    await expect(createServerKey({ records, keys: wrapper(), context }).derive("state")).rejects.toThrow(refused);
+    await expect(createServerKey({ records, keys: wrapper(), context }).derive("ticket")).rejects.toThrow(refused);
     expect(await records.get(RECORD)).toEqual(plain);
     // A process without a wrapper goes on.
-    expect(await createServerKey({ records, keys: undefined, context }).derive("state")).toEqual(made);
+    expect(await createServerKey({ records, keys: undefined, context }).derive("ticket")).toEqual(made);
   });
 
   it("that is unsealed is replaced if the operator consents, once for all processes", async () => {
     const records = memoryRecordStore({ now });
-    const before = await createServerKey({ records, keys: undefined, context }).derive("state");
+    const before = await createServerKey({ records, keys: undefined, context }).derive("ticket");
     const plain = (await records.get(RECORD))?.data["key"] as string;
     expect(plain).toHaveLength(43);
     const keys = wrapper();
     const adopting = { records, keys, context, adoptUnsealed: true };
-    const after = await Promise.all([1, 2, 3].map(() => createServerKey(adopting).derive("state")));
+    const after = await Promise.all([1, 2, 3].map(() => createServerKey(adopting).derive("ticket")));
     expect(new Set(after.map((key) => key.toString("hex"))).size).toBe(1);
     expect(after[0]).not.toEqual(before);
     expect(JSON.stringify(await records.get(RECORD))).not.toContain(plain);
-    expect(await createServerKey({ records, keys, context }).derive("state")).toEqual(after[0]);
+    expect(await createServerKey({ records, keys, context }).derive("ticket")).toEqual(after[0]);
     // A sealed one is never replaced.
-    expect(await createServerKey(adopting).derive("state")).toEqual(after[0]);
-    await expect(createServerKey({ ...adopting, keys: wrapper() }).derive("state")).rejects.toThrow(UNAVAILABLE);
+    expect(await createServerKey(adopting).derive("ticket")).toEqual(after[0]);
+    await expect(createServerKey({ ...adopting, keys: wrapper() }).derive("ticket")).rejects.toThrow(UNAVAILABLE);
   });
 
   it("is read once, and again after an outage", async () => {
@@ -112,13 +112,13 @@ describe("the server key", () => {
       },
     };
     const key = createServerKey({ records, keys: undefined, context });
-    await expect(key.derive("csrf")).rejects.toThrow(outage);
+    await expect(key.derive("ticket")).rejects.toThrow(outage);
     isDown = false;
-    const [first, ...others] = await Promise.all([key.derive("csrf"), key.derive("csrf"), key.derive("csrf")]);
+    const [first, ...others] = await Promise.all([key.derive("ticket"), key.derive("ticket"), key.derive("ticket")]);
     expect(others).toEqual([first, first]);
     isDown = true;
-    expect(await key.derive("csrf")).toEqual(first);
-    await expect(key.derive("state")).resolves.toHaveLength(32);
+    expect(await key.derive("ticket")).toEqual(first);
+    await expect(key.derive("sign-in")).resolves.toHaveLength(32);
     expect(reads).toBe(2);
   });
 
@@ -126,29 +126,29 @@ describe("the server key", () => {
     const records = memoryRecordStore({ now });
     const options = { records, keys: wrapper(), context };
     const running = createServerKey(options);
-    const before = await running.derive("state");
+    const before = await running.derive("ticket");
     expect(await running.reload()).toBe("unchanged");
     await records.delete(RECORD);
     expect(await running.reload()).toBe("restored");
-    expect(await createServerKey(options).derive("state")).toEqual(before);
-    expect(await running.derive("state")).toEqual(before);
+    expect(await createServerKey(options).derive("ticket")).toEqual(before);
+    expect(await running.derive("ticket")).toEqual(before);
   });
 
   it("that another process made is taken by one that runs, and what cannot be opened is not", async () => {
     const records = memoryRecordStore({ now });
     const options = { records, keys: wrapper(), context };
     const running = createServerKey(options);
-    const before = await running.derive("state");
+    const before = await running.derive("ticket");
     await records.delete(RECORD);
-    const other = await createServerKey(options).derive("state");
+    const other = await createServerKey(options).derive("ticket");
     expect(other).not.toEqual(before);
     expect(await running.reload()).toBe("changed");
-    expect(await running.derive("state")).toEqual(other);
+    expect(await running.derive("ticket")).toEqual(other);
     for (const keys of [undefined, wrapper()]) {
       await records.delete(RECORD);
-      await createServerKey({ records, keys, context }).derive("state");
+      await createServerKey({ records, keys, context }).derive("ticket");
       await expect(running.reload()).rejects.toThrow(UNAVAILABLE);
-      expect(await running.derive("state")).toEqual(other);
+      expect(await running.derive("ticket")).toEqual(other);
     }
   });
 
@@ -159,7 +159,7 @@ describe("the server key", () => {
   ])("of %s is refused, and never replaced", async (_what, record) => {
     const records = memoryRecordStore({ now });
     await records.create({ key: RECORD, expiresAt: 9_000_000_000, ...record });
-    await expect(createServerKey({ records, keys: undefined, context }).derive("csrf")).rejects.toThrow(UNAVAILABLE);
+    await expect(createServerKey({ records, keys: undefined, context }).derive("ticket")).rejects.toThrow(UNAVAILABLE);
     expect((await records.get(RECORD))?.data).toEqual(record.data);
   });
 });

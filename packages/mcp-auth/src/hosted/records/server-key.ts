@@ -31,8 +31,6 @@ export type ServerKeyPurpose =
   | "record-mac"
   | "user-sessions"
   | "client-slots"
-  | "state"
-  | "csrf"
   | "request-state"
   | "mcp-session"
   | "ticket"

@@ -41,8 +41,7 @@ describe("the record", () => {
       "token-tag",
       "record-mac",
       "user-sessions",
-      "state",
-      "csrf",
+      "sign-in",
       "vendor-pkce",
       "vendor-nonce",
     ] as const) {

@@ -15,9 +15,7 @@ export function wireName<Name extends string>(name: Name): WireName<Name> {
 }
 
 /** The end of a sentence (`must be …`) for a text that is wrong; undefined for a valid one. */
-export interface TextCheck {
-  (value: string): string | undefined;
-}
+export type TextCheck = (value: string) => string | undefined;
 
 /** How docs/configuration.md and a message about a bad value describe it. */
 export interface Described {
@@ -68,9 +66,12 @@ export interface NumberShape extends Described {
   readonly most: number;
 }
 
-/** True or false. */
-export interface FlagShape extends Described {
-  readonly is: "flag";
+/**
+ * `flag`: true or false. `json`: any JSON. `code`: in a vendor's own file alone, where the compiler
+ * checks it.
+ */
+export interface PlainShape extends Described {
+  readonly is: "flag" | "json" | "code";
 }
 
 /** A list; with `short` a text alone is a list of one object that has this member alone. */
@@ -90,11 +91,6 @@ export interface MapShape extends Described {
   /** Names without case: an operator may write either, an entry has lower case. */
   readonly names?: "lower case";
   readonly of: Shape;
-}
-
-/** Any JSON. */
-export interface JsonShape extends Described {
-  readonly is: "json";
 }
 
 /** Our members. */
@@ -118,24 +114,17 @@ export interface OneOfShape extends Described {
   readonly of: readonly (ChoiceShape | ObjectShape)[];
 }
 
-/** In a vendor's own file alone: the compiler checks it. */
-export interface CodeShape extends Described {
-  readonly is: "code";
-}
-
 /** The shape of a value. */
 export type Shape =
   | UrlShape
   | TextShape
   | ChoiceShape
   | NumberShape
-  | FlagShape
+  | PlainShape
   | ListShape
   | MapShape
-  | JsonShape
   | ObjectShape
-  | OneOfShape
-  | CodeShape;
+  | OneOfShape;
 
 /** What a value of a shape is. */
 export type ValueOf<Of> = Of extends { readonly is: "choice"; readonly values: readonly (infer Value)[] }
