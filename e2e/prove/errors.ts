@@ -2,12 +2,7 @@
  * The table of errors: the vendor refuses, is overloaded, or its answer is lost, at each leg; and
  * what the platform has to receive. Planted faults, so none of them is a fault of the broker.
  */
-import {
-  type EntryFault,
-  type ErrorRule,
-  type FaultPoint,
-  LIFETIME_SECONDS,
-} from "@oauth-broker/simulators/entry-vendor";
+import { type EntryFault, type Facts, type FaultPoint, LIFETIME_SECONDS } from "@oauth-broker/simulators/entry-vendor";
 import type { Answer } from "../support/broker/platform.ts";
 import { describe, expectSame, type Stage, tokensOf, toToken } from "./stage.ts";
 
@@ -15,9 +10,9 @@ import { describe, expectSame, type Stage, tokensOf, toToken } from "./stage.ts"
 interface Expected {
   readonly status: number;
   readonly error: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Undefined: it must not be there. */
-  readonly retry?: "restart";
+  readonly retry?: "restart" | undefined;
   readonly retryAfter?: string;
 }
 
@@ -35,6 +30,14 @@ const STATUS: Readonly<Record<string, number>> = {
   vendor_response_invalid: 502,
 };
 
+const STANDARD: readonly Case[] = [
+  { what: "invalid_grant", fault: { kind: "error", code: "invalid_grant" }, expected: refused("invalid_grant") },
+  {
+    what: "invalid_client",
+    fault: { kind: "error", code: "invalid_client", status: 401 },
+    expected: refused("vendor_credentials_rejected"),
+  },
+];
 const OVERLOAD = { kind: "status", status: 429, headers: { "retry-after": "7" } } as const;
 const OUTAGE = { kind: "status", status: 502 } as const;
 
@@ -42,21 +45,22 @@ const OUTAGE = { kind: "status", status: 502 } as const;
 export async function errorTable(stage: Stage): Promise<void> {
   const { facts } = stage.entry;
   const ofCode: readonly Case[] = [
-    ...refusals({}),
+    ...STANDARD,
     { what: "429", fault: OVERLOAD, expected: unavailable({ retry: "restart", retryAfter: "7" }) },
     { what: "502", fault: OUTAGE, expected: unavailable({ retry: "restart" }) },
   ];
   for (const one of ofCode) expectAnswer("code", one, await redeemWith(stage, one.fault));
-  const own = refusals(facts.tokenErrors, "restart");
   const tokens = tokensOf(await toToken(stage));
   if (tokens.refreshToken === undefined) {
-    for (const one of own) expectAnswer("code", one, await redeemWith(stage, one.fault));
+    for (const one of refusals(facts.tokenErrors, "restart")) {
+      expectAnswer("code", one, await redeemWith(stage, one.fault));
+    }
     return;
   }
   const lost = facts.rotatesRefreshTokens === true ? ({ retry: "restart" } as const) : {};
   const ofRefresh: readonly Case[] = [
+    ...STANDARD,
     ...refusals(facts.tokenErrors),
-    { what: "invalid_grant", fault: { kind: "error", code: "invalid_grant" }, expected: refused("invalid_grant") },
     { what: "429", fault: OVERLOAD, expected: unavailable({ retryAfter: "7" }) },
     { what: "502", fault: OUTAGE, expected: unavailable({}) },
     { what: "a lost answer", fault: { kind: "lose" }, expected: unavailable(lost) },
@@ -81,35 +85,23 @@ async function failedExchange(stage: Stage): Promise<void> {
   expectSame("that the later token lives for long", Number(later.body["expires_in"]) > LIFETIME_SECONDS, true);
 }
 
-/** @param retry what an outage that looks like a refusal has to say if a code is lost with it */
-function refusals(own: Readonly<Record<string, unknown>>, retry?: "restart"): readonly Case[] {
-  if (Object.keys(own).length === 0 && retry === undefined) {
-    return [
-      { what: "invalid_grant", fault: { kind: "error", code: "invalid_grant" }, expected: refused("invalid_grant") },
-      {
-        what: "invalid_client",
-        fault: { kind: "error", code: "invalid_client", status: 401 },
-        expected: refused("vendor_credentials_rejected"),
-      },
-    ];
-  }
+/**
+ * The vendor's own errors, each by each of its rules.
+ *
+ * @param retry what an outage that looks like a refusal has to say if a code is lost with it
+ */
+function refusals(own: Facts["tokenErrors"], retry?: "restart"): readonly Case[] {
   return Object.entries(own).flatMap(([code, meaning]) => {
-    if (Array.isArray(meaning)) return ruled(code, meaning as readonly ErrorRule[], retry);
-    const means = typeof meaning === "string" ? { code: meaning } : (meaning as { code: string; reason?: string });
-    const reason = means.reason === undefined ? {} : { reason: means.reason };
-    const spent = retry !== undefined && means.code === "temporarily_unavailable" ? { retry } : {};
-    return { what: code, fault: { kind: "error", code }, expected: { ...refused(means.code), ...reason, ...spent } };
-  });
-}
-
-/** An error by each of its rules. */
-function ruled(code: string, rules: readonly ErrorRule[], retry: "restart" | undefined): readonly Case[] {
-  return rules.map(({ status, member = "error_description", value, prefix, means }) => {
-    const text = value ?? prefix;
-    const beside = text === undefined ? {} : { beside: [member, text] as const };
-    const spent = retry !== undefined && means === "temporarily_unavailable" ? { retry } : {};
-    const fault = { kind: "error", code, ...(status === undefined ? {} : { status }), ...beside } as const;
-    return { what: `${code} with ${member}`, fault, expected: { ...refused(means), ...spent } };
+    const rules = typeof meaning === "object" && "map" in meaning ? meaning : [{ means: meaning }];
+    return rules.map(({ status, member = "error_description", value, prefix, means }): Case => {
+      const { code: error, reason } = typeof means === "string" ? { code: means } : means;
+      const text = value ?? prefix;
+      const beside = text === undefined ? {} : { beside: [member, text] as const };
+      const fault = { kind: "error", code, ...(status === undefined ? {} : { status }), ...beside } as const;
+      const spent = error === "temporarily_unavailable" ? retry : undefined;
+      const what = text === undefined ? code : `${code} with ${member}`;
+      return { what, fault, expected: { ...refused(error), reason, retry: spent } };
+    });
   });
 }
 

@@ -84,7 +84,7 @@ function expectTokens(
   expectSame("that there is an ID token", body["vendor_id_token"] !== undefined, hasIdToken);
   const vendorData = body["vendor_data"] as Readonly<Record<string, unknown>>;
   // The browser brings the callback: what the token response says of the user stands.
-  const ofTokens =
+  const ofTokens: readonly string[] =
     facts.identity === "unknown" || facts.identity?.from !== "token_response" ? [] : facts.identity.members;
   for (const name of facts.callbackParams) {
     const said = ofTokens.includes(name) ? userOf(name) : `${name} of the callback`;

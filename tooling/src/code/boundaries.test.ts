@@ -45,7 +45,6 @@ describe("arrows", () => {
     ["packages/service/src/tracing/start.ts", `import { startExporter } from "./exporter.ts";`],
     ["packages/simulators/src/a.ts", `import { x } from "@oauth-broker/oauth-core";`],
     ["packages/simulators/src/entry-vendor/a.ts", `import type { Clock } from "@oauth-broker/oauth-core";`],
-    ["packages/simulators/src/entry-vendor/a.ts", `import { REGISTRY } from "../../../oauth-core/src/registry/b.ts";`],
     ["packages/simulators/src/entry-vendor/a.ts", `import { x } from "../fixtures/b.ts";`],
     [`${BROKER}/app.ts`, `import { fixedClock } from "@oauth-broker/oauth-core/testing";`],
     [`${CORE}/protocol/a.ts`, `import { fixedClock } from "../testing/fixed-clock.ts";`],
@@ -148,6 +147,16 @@ it("the root entry of oauth-core must not reach hono over any number of imports"
     "authorization-server/b.ts": `import { html } from "hono/html";`,
   });
   expect(found).toContain(`root entry ${CORE}/authorization-server/b.ts`);
+});
+
+it.each([
+  [`import { REGISTRY } from "@oauth-broker/oauth-core/registry";`, 1],
+  [`import { REGISTRY } from "../../../oauth-core/src/registry/b.ts";`, 1],
+  [`import type { Vendor } from "@oauth-broker/oauth-core/registry";`, 0],
+])("the simulator of an entry takes types of the registry alone: %s", (code, count) => {
+  const folder = "packages/simulators/src/entry-vendor";
+  const found = rulesOf(folder, { "index.ts": `export { a } from "./facts.ts";`, "facts.ts": code });
+  expect(found).toEqual(Array.from({ length: count }, () => `root entry ${folder}/facts.ts`));
 });
 
 describe("small folders", () => {

@@ -2,7 +2,7 @@
  * The vendor's answers about itself and about a token's user: metadata, keys, userinfo or account,
  * introspection or its own check, and the registration of clients.
  */
-import { type AccountFacts, type Entry, isOfMcpServer, type Json } from "./facts.ts";
+import { type Entry, type Facts, isOfMcpServer, type Json } from "./facts.ts";
 import {
   basic,
   requireClient,
@@ -109,7 +109,11 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
 }
 
 /** Beside the token, if that is in the form. */
-function requireContent(request: VendorRequest, { body, form, token }: AccountFacts, state: VendorState): void {
+function requireContent(
+  request: VendorRequest,
+  { body, form, token }: NonNullable<Facts["account"]>,
+  state: VendorState,
+): void {
   if (form !== undefined || token?.in === "form") {
     const sent = new Map(readBody(request, "form"));
     const isComplete = Object.entries(form ?? {}).every(([name, value]) => sent.get(name) === state.fill(value));
@@ -121,7 +125,10 @@ function requireContent(request: VendorRequest, { body, form, token }: AccountFa
 }
 
 /** @returns the token in the one place that the entry says; undefined for any other, and for a second one */
-function tokenOf(request: VendorRequest, { endpoint, token: place }: AccountFacts): string | undefined {
+function tokenOf(
+  request: VendorRequest,
+  { endpoint, token: place }: NonNullable<Facts["account"]>,
+): string | undefined {
   const { url, headers } = request;
   if (place === undefined) return bearerToken(request);
   if (place.in !== "header" && headers.has("authorization")) return undefined;

@@ -1,4 +1,4 @@
-export { type AccountWitness, type Entry, type Facts, isOfMcpServer, type ErrorRule, type Json } from "./facts.ts";
+export { type AccountWitness, type Entry, type Facts, isOfMcpServer, type Json } from "./facts.ts";
 export { readEntries, readEntry } from "./facts.ts";
 export { idleFactsOf, type Mutant, mutantsOf, NOT_BEHAVIOUR } from "./fact-table.ts";
 export { misfits, sampleValues } from "./placeholders.ts";

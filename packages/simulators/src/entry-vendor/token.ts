@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
 import { callbackValue, requireScope } from "./authorize.ts";
-import type { ExpiryFact, Json } from "./facts.ts";
+import type { Facts, Json } from "./facts.ts";
 import { TENANT } from "./placeholders.ts";
 import {
   requireClient,
@@ -158,13 +158,13 @@ async function issue(
   return shaped(standard, request, state);
 }
 
-function lifetime(expiry: ExpiryFact | undefined, now: number): Record<string, Json> {
+function lifetime(expiry: Facts["tokenExpiry"], now: number): Record<string, Json> {
   if (expiry === undefined) return { expires_in: LIFETIME_SECONDS };
   return { [expiry.member]: pointInTime(now + LIFETIME_SECONDS, expiry.unit) };
 }
 
 /** @param at seconds since 1970 */
-export function pointInTime(at: number, unit: ExpiryFact["unit"]): Json {
+export function pointInTime(at: number, unit: NonNullable<Facts["tokenExpiry"]>["unit"]): Json {
   if (unit === "date") return new Date(at * 1000).toISOString();
   return unit === "milliseconds" ? at * 1000 : at;
 }
