@@ -13,6 +13,7 @@ import {
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { dynamodbRecordStore } from "@oauth-broker/token-store/dynamodb";
+import { awsRequests } from "../../../../packages/token-store/src/aws-requests.ts";
 import type { Engines } from "../../engines.ts";
 import { inLanes, LANES } from "../../lanes.ts";
 import { RECORD_DATA } from "../../scale/fixture/fill.ts";
@@ -111,24 +112,9 @@ export async function openOperations(engines: Engines) {
   };
 }
 
-/**
- * The client is as in token-store/src/storage/dynamodb/table.ts, except for the retry strategy: the
- * SDK's own here.
- */
+/** The client is the token store's, except for the retry strategy: the SDK's own here. */
 function openBare({ endpoint, region, table: TableName }: Engines) {
-  const agent = { keepAlive: true, maxSockets: 100 };
-  const client = new DynamoDBClient({
-    region,
-    endpoint,
-    maxAttempts: 8,
-    requestHandler: {
-      connectionTimeout: 500,
-      requestTimeout: 1500,
-      throwOnRequestTimeout: true,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
-  });
+  const client = new DynamoDBClient({ region, endpoint, maxAttempts: 8, requestHandler: awsRequests() });
   return {
     get: async (key: Item): Promise<Item> => {
       const { Item: item } = await client.send(new GetItemCommand({ TableName, Key: key, ConsistentRead: true }));

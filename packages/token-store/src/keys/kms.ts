@@ -6,6 +6,7 @@
  */
 import { createSharedCalls, defined, type KeyContext, type KeyWrapper } from "@oauth-broker/oauth-core";
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { awsRequests } from "../aws-requests.ts";
 import { KEY_BYTES } from "../crypto/aes-gcm.ts";
 import { TokenStoreError } from "../errors.ts";
 import { bindingOf, encodeWrapped, keyOfWrapped, parseWrapped, requireBinding } from "./kms-wrapped.ts";
@@ -130,25 +131,14 @@ export function kmsKeyWrapper(options: KmsKeyWrapperOptions): KmsKeyWrapper {
   };
 }
 
-/**
- * Everything that decides how long a call takes is set here, so that no variable of the SDK changes
- * it.
- */
 function openClient(region: string, endpoint: string | undefined): KMSClient {
-  const agent = { keepAlive: true, maxSockets: 100 };
   return new KMSClient({
     region,
     ...defined({ endpoint }),
     maxAttempts: 3,
     // Waits a random part of 50, then 100 ms between attempts; of 1 and 2 s if KMS throttles.
     retryMode: "standard",
-    requestHandler: {
-      connectionTimeout: 500,
-      requestTimeout: 1500,
-      throwOnRequestTimeout: true,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
+    requestHandler: awsRequests(),
   });
 }
 

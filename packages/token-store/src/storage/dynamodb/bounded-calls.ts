@@ -4,11 +4,10 @@
  * its callers seconds and this process little memory. Sits between the calls of a store and the
  * engine's client.
  */
+import { MOST_SOCKETS } from "../../aws-requests.ts";
 
-/**
- * As many as the client has sockets: a request that waited for a socket would use up its timeout.
- */
-export const AT_ONCE = 100;
+/** As many as the client has sockets: a request that waited for one would use up its timeout. */
+const AT_ONCE = MOST_SOCKETS;
 const MOST_WAITING = 1000;
 
 export type BoundedCalls = ReturnType<typeof createBoundedCalls>;

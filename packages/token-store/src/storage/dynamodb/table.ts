@@ -15,7 +15,8 @@ import {
   ScanCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { AT_ONCE, createBoundedCalls } from "./bounded-calls.ts";
+import { awsRequests } from "../../aws-requests.ts";
+import { createBoundedCalls } from "./bounded-calls.ts";
 import { dynamoUnavailable, fromDynamoError } from "./errors.ts";
 import { type Expressions, isOwnAttempt, type Item, itemKeyOf, newAttempt } from "./item.ts";
 import { createRetries, DEFAULT_MAX_ATTEMPTS } from "./retries.ts";
@@ -41,7 +42,6 @@ const LIMITS = {
   /** Attempts of one request. */
   maxAttempts: DEFAULT_MAX_ATTEMPTS,
 };
-const CONNECTION_TIMEOUT_MS = 500;
 /** One item with a fixed key: writing it proves that writes work. */
 const PING: RowKey = { pk: "PING", sk: "PING" };
 
@@ -61,19 +61,12 @@ export interface DynamoDbOptions extends Readonly<Partial<typeof LIMITS>> {
 export function openDynamoTable(options: DynamoDbOptions) {
   const { table, region, endpoint, maxAttempts, deadlineMs, requestTimeoutMs } = { ...LIMITS, ...options };
   const retries = createRetries(maxAttempts);
-  const agent = { keepAlive: true, maxSockets: AT_ONCE };
   const client = new DynamoDBClient({
     region,
     ...defined({ endpoint }),
     maxAttempts,
     retryStrategy: retries.strategy,
-    requestHandler: {
-      connectionTimeout: CONNECTION_TIMEOUT_MS,
-      requestTimeout: requestTimeoutMs,
-      throwOnRequestTimeout: true,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
+    requestHandler: awsRequests(requestTimeoutMs),
   });
   const calls = createBoundedCalls(deadlineMs, { refusal: (why) => dynamoUnavailable(why.message, why) });
 
