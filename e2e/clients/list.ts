@@ -16,7 +16,7 @@ export interface Client {
 }
 
 /** A step of a client's life, in the order of the table. */
-export const STEPS = ["login", "restart", "refresh", "hour later", "revoked"] as const;
+export const STEPS = ["login", "restart", "refresh", "an hour later", "revoked"] as const;
 export type Step = (typeof STEPS)[number];
 
 /** The locks of the Python SDK, and what the programs that use it share. */
@@ -52,7 +52,7 @@ const FROM_NPM: Readonly<
     package: "mcporter",
     limits: {
       refresh: "its call command signs in again",
-      "hour later": "its list command takes the 401 for its answer: one request to /mcp, and none to /token",
+      "an hour later": "its list command takes the 401 for its answer: one request to /mcp, and none to /token",
     },
   },
   codex: { title: "@openai/codex", package: "@openai/codex", language: "Rust" },
@@ -93,7 +93,7 @@ export function allClients(pythonOf: (version: string) => string): readonly Clie
     language: "Python",
     command: [pythonOf(version), "main.py"],
     limits: {
-      "hour later":
+      "an hour later":
         "the SDK keeps no expiry: after a restart it takes the old token for valid, and answers the 401 with a new sign-in instead of a refresh",
     },
   }));

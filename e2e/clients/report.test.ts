@@ -5,7 +5,7 @@ import { report } from "./report.ts";
 import { excused, type Outcome, type Row } from "./run.ts";
 
 const YES: Outcome = { result: "yes" };
-const GOOD: Row["outcomes"] = { login: YES, restart: YES, refresh: YES, "hour later": YES, revoked: YES };
+const GOOD: Row["outcomes"] = { login: YES, restart: YES, refresh: YES, "an hour later": YES, revoked: YES };
 const row = (title: string, outcomes: Partial<Row["outcomes"]> = {}): Row => ({
   title,
   version: "1.2.3",

@@ -1,14 +1,7 @@
 /** `docs/clients.md`: what was run, in a table, and below it what a client cannot do, in its own words. */
-import { type Step, STEPS } from "./list.ts";
+import { STEPS } from "./list.ts";
 import type { Outcome, Row } from "./run.ts";
 
-const HEADS: Readonly<Record<Step, string>> = {
-  login: "login",
-  restart: "restart",
-  refresh: "refresh",
-  "hour later": "an hour later",
-  revoked: "revoked",
-};
 const MARKS: Readonly<Record<Outcome["result"], string>> = { yes: "yes", failed: "**no**", no: "–" };
 
 const INTRODUCTION = `# Clients
@@ -35,7 +28,7 @@ Crush (downloads its program at the first start), and Gemini CLI, Qwen Code and 
 
 /** @param rows in the order of the table */
 export function report(rows: readonly Row[], date: string): string {
-  const head = ["client", "version", "language", ...STEPS.map((step) => HEADS[step])];
+  const head = ["client", "version", "language", ...STEPS];
   const notes: string[] = [];
   const lines = rows.map((row) => {
     const cells = STEPS.map((step) => {

@@ -74,7 +74,7 @@ async function live(stage: Stage, start: (hours?: number) => Promise<Running>): 
   const before = stage.opened();
   client = await start(2);
   const line = await client.next();
-  outcomes["hour later"] = worked(line, stage.opened() === before);
+  outcomes["an hour later"] = worked(line, stage.opened() === before);
   // What a program that gave up would do about a revoked grant is not seen.
   outcomes.revoked = line.failed === undefined ? await revoke(stage, client) : skipped;
   return outcomes;

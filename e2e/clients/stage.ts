@@ -6,25 +6,21 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import { freePort } from "../support/free-port.ts";
 import { startMcpServer } from "../support/mcp/process.ts";
+import { startAtVendor } from "../support/mcp/server-callback.ts";
 import { OUR_CLIENT, startGitHubVendor, visitAsUser } from "../support/mcp/vendor.ts";
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 /** @param folder for the server's data and the command that opens the browser */
 export async function openStage(folder: string) {
-  const port = String(await freePort());
-  const url = `http://127.0.0.1:${port}`;
-  const vendor = await startGitHubVendor({ redirectUris: [`${url}/callback`], expiringTokens: true });
-  const server = await startMcpServer({
-    OAUTH_MODE: "hosted",
-    OAUTH_CALLBACK: "server",
-    OAUTH_DYNAMIC_REGISTRATION: "open",
-    DEPLOYMENT_URL: url,
-    PORT: port,
-    ...vendor.env,
-    NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs", "clock.mjs")}`,
-  });
+  const { server, vendor, close } = await startAtVendor(
+    (redirectUris) => startGitHubVendor({ redirectUris, expiringTokens: true }),
+    () => ({
+      OAUTH_DYNAMIC_REGISTRATION: "open",
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs", "clock.mjs")}`,
+    }),
+    startMcpServer,
+  );
   const browser = await openBrowser(folder);
   let hours = 0;
   return {
@@ -50,11 +46,7 @@ export async function openStage(folder: string) {
     },
     close: async () => {
       await browser.close();
-      try {
-        await server.stop();
-      } finally {
-        await vendor.close();
-      }
+      await close();
     },
   };
 }

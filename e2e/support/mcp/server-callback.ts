@@ -1,13 +1,12 @@
-/**
- * The template in hosted mode with its own callback, at the OpenID provider: for tests with
- * browsers and with stock clients.
- */
+/** A server in hosted mode with its own callback, and its vendor: for browsers and for clients as they ship. */
 import { freePort } from "../free-port.ts";
 import { serveTemplate } from "./in-process.ts";
 import type { Environment } from "./process.ts";
 import { startOpenIdVendor } from "./vendor.ts";
 
 /**
+ * The template, at the OpenID provider.
+ *
  * @param env gets the server's base URL; sets which clients may connect
  * @param start `startMcpServer` for a test about the process
  */
@@ -15,20 +14,27 @@ export async function startServerCallback(
   env: (baseUrl: string) => Environment,
   start: typeof serveTemplate = serveTemplate,
 ) {
+  const { vendor, ...rest } = await startAtVendor((redirectUris) => startOpenIdVendor({ redirectUris }), env, start);
+  return { ...rest, provider: vendor.provider };
+}
+
+/** @param startVendor gets the redirect URIs of the server */
+export async function startAtVendor<
+  Vendor extends { readonly env: Environment; close(): Promise<void> },
+  Server extends { stop(): Promise<void> },
+>(
+  startVendor: (redirectUris: readonly string[]) => Promise<Vendor>,
+  env: (baseUrl: string) => Environment,
+  start: (env: Environment) => Promise<Server>,
+) {
   const port = String(await freePort());
   const baseUrl = `http://127.0.0.1:${port}`;
-  const vendor = await startOpenIdVendor({ redirectUris: [`${baseUrl}/callback`] });
-  const server = await start({
-    OAUTH_MODE: "hosted",
-    OAUTH_CALLBACK: "server",
-    DEPLOYMENT_URL: baseUrl,
-    PORT: port,
-    ...vendor.env,
-    ...env(baseUrl),
-  });
+  const vendor = await startVendor([`${baseUrl}/callback`]);
+  const own = { OAUTH_MODE: "hosted", OAUTH_CALLBACK: "server", DEPLOYMENT_URL: baseUrl, PORT: port };
+  const server = await start({ ...own, ...vendor.env, ...env(baseUrl) });
   return {
     server,
-    provider: vendor.provider,
+    vendor,
     /** @throws Error as ServiceProcess.stop */
     close: async () => {
       try {

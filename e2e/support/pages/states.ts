@@ -37,40 +37,42 @@ const LONG = "a-very-long-name-without-a-space-that-has-to-break-somewhere-in-th
 const SCOPES = ["read", "notes:write", `https://vendor.example/auth/${LONG}`];
 const HOST = "server.example";
 
+type Row = readonly [by: string, name: string, page: Answer | string];
+
 /** @returns in both languages what has both, in English what has no other */
 export async function pageStates(): Promise<readonly PageState[]> {
-  const both = await Promise.all((["en", "de"] as const).map(statesOfServer));
-  return [...both.flat(), ...(await statesOfBroker())];
+  const shown = (language: Language) => {
+    return ([by, name, page]: Row): PageState => {
+      return { name: `${by}: ${name}`, by, language, html: String(typeof page === "string" ? page : page.body) };
+    };
+  };
+  const english = [...(await statesOfServer("en")), ...(await statesOfBroker()), ...statesOfPlatform()];
+  return [...english.map(shown("en")), ...(await statesOfServer("de")).map(shown("de"))];
 }
 
-async function statesOfServer(language: Language): Promise<readonly PageState[]> {
+async function statesOfServer(language: Language): Promise<readonly Row[]> {
   const meanings = new Map([["vendor", new Map([["read", { sentence: "Read your notes", language: "en" }]])]]);
   const url = "https://operator.example/";
   const operator = { name: "Acme & Sons", website: url, privacy: url, terms: url, language };
   const presentation = createPresentation(operator, { name: "Notes" }, meanings);
-  const state = (by: string, name: string, answer: Answer): PageState => {
-    return { name: `${by}: ${name}`, by, language, html: String(answer.body) };
-  };
+  const { prefetched, errorPage } = pagesOf(presentation);
+  const challenge = { status: 401, headers: {}, body: "" };
   return [
-    ...consentStates(presentation).map(([name, answer]) => state("consentPage", name, answer)),
-    ...linkStates(presentation).map(([by, name, answer]) => state(by, name, answer)),
+    ...consentStates(presentation),
+    ...linkStates(presentation),
     ...(await Promise.all(
-      Object.entries({ SERVER, SEVERAL, PRE_REGISTERED }).map(async ([name, environment]) => {
+      Object.entries({ SERVER, SEVERAL, PRE_REGISTERED }).map(async ([name, environment]): Promise<Row> => {
         const home = homeRoute({ name: "Notes" }, loadSettings(environment), presentation);
-        return state("homeRoute", name, (await home.handle({} as never, {})) as Answer);
+        return ["homeRoute", name, (await home.handle({} as never, {})) as Answer];
       }),
     )),
-    state(
-      "challengePage",
-      "401 of /mcp",
-      challengePage({ status: 401, headers: {}, body: "" }, { name: "Notes" }, loadSettings(SERVER), presentation),
-    ),
-    state("pagesOf", "prefetched", pagesOf(presentation).prefetched as Answer),
-    ...(await errorStates(pagesOf(presentation).errorPage)).map(([name, answer]) => state("errorPage", name, answer)),
+    ["challengePage", "401 of /mcp", challengePage(challenge, { name: "Notes" }, loadSettings(SERVER), presentation)],
+    ["pagesOf", "prefetched", prefetched as Answer],
+    ...(await errorStates("errorPage", errorPage)),
   ];
 }
 
-function consentStates(presentation: Presentation): [name: string, answer: Answer][] {
+function consentStates(presentation: Presentation): Row[] {
   const client = {
     clientId: "https://app.example/client",
     clientName: `App ${LONG}`,
@@ -91,21 +93,18 @@ function consentStates(presentation: Presentation): [name: string, answer: Answe
   const web = shown(`https://app.example/${LONG}`);
   const local = shown("http://127.0.0.1:8123/callback");
   const at = (vendor: string, signsIn: boolean, scope = SCOPES) => ({ vendor, vendorName: vendor, scope, signsIn });
-  const page = (of: Parameters<typeof consentPage>[0]) => consentPage(of, {});
-  return [
-    ["a client that registered itself", page(web)],
-    ["a program on this computer", page(local)],
-    [
-      "a client of the operator, without scopes",
-      page({ ...web, client: { ...client, knownBy: "configuration" }, scope: [] }),
-    ],
-    ["a client with a metadata document", page({ ...local, client: { ...client, knownBy: "metadata_document" } })],
-    ["several vendors", page({ ...web, permissions: [at("vendor", true), at("Chat", false), at("Mail", false, [])] })],
-    ["one of several vendors", page({ ...web, permissions: [at("vendor", true, [])] })],
-  ];
+  const pages: Readonly<Record<string, Parameters<typeof consentPage>[0]>> = {
+    "a client that registered itself": web,
+    "a program on this computer": local,
+    "a client of the operator, without scopes": { ...web, client: { ...client, knownBy: "configuration" }, scope: [] },
+    "a client with a metadata document": { ...local, client: { ...client, knownBy: "metadata_document" } },
+    "several vendors": { ...web, permissions: [at("vendor", true), at("Chat", false), at("Mail", false, [])] },
+    "one of several vendors": { ...web, permissions: [at("vendor", true, [])] },
+  };
+  return Object.entries(pages).map(([name, page]) => ["consentPage", name, consentPage(page, {})]);
 }
 
-function linkStates(presentation: Presentation): [by: string, name: string, answer: Answer][] {
+function linkStates(presentation: Presentation): Row[] {
   const visitor = { label: "ada@example.com", signInName: "Vendor", signOutCsrf: "c", serverHost: HOST, presentation };
   const client = { clientId: "app", clientName: "App", knownBy: "registration", redirectUris: [] } as const;
   const ticket = { visitor, ticket: "t", client, vendorName: "Chat", vendor: "vendor", csrf: "c" };
@@ -124,7 +123,7 @@ function linkStates(presentation: Presentation): [by: string, name: string, answ
   const pending = (isOther: boolean) => ({ isOther, account: isOther ? "bob" : "ada", scopes: [], csrf: "c" });
   const none = { visitor, connections: [], linked: undefined, disconnected: undefined, error: "" };
   const all = (["usable", "dead", "missing", "unreadable"] as const).map((state) => connection(state));
-  const list = (name: string, more: Partial<links.ConnectionsPage>): [string, string, Answer] => {
+  const list = (name: string, more: Partial<links.ConnectionsPage>): Row => {
     return ["connectionsPage", name, links.connectionsPage({ ...none, connections: all, ...more })];
   };
   const disconnected = (atVendor: links.Disconnected["atVendor"]) =>
@@ -150,10 +149,7 @@ function linkStates(presentation: Presentation): [by: string, name: string, answ
   ];
 }
 
-async function statesOfBroker(): Promise<readonly PageState[]> {
-  const state = (by: string, name: string, html: unknown): PageState => {
-    return { name: `${by}: ${name}`, by, language: "en", html: String(html) };
-  };
+async function statesOfBroker(): Promise<readonly Row[]> {
   const vendors = (...entries: ReturnType<typeof testVendor>[]) => ({
     vendors: new Map(entries.map((entry) => [entry.vendor.id, entry])),
     issuer: "https://broker.example",
@@ -166,40 +162,33 @@ async function statesOfBroker(): Promise<readonly PageState[]> {
   const catalogued = { ...testVendor(), credentials: [], verification: { status: "two-sources" } as never };
   const wayBack = async () => ({ href: "https://app.example/", label: "Back to the application" });
   return [
-    state("ownerPage", "with an organization", ownerPage(shown, {}).body),
-    state("ownerPage", "without one", ownerPage({ ...shown, ...unowned }, {}).body),
-    state("homePage", "without a vendor", homePage(vendors(), undefined)),
-    state("homePage", "in the sandbox", homePage(vendors(testVendor()), "https://broker.example/sandbox")),
-    state("homePage", "with a catalogue", homePage(vendors(catalogued), undefined)),
-    ...(await errorStates(errorPageWith(wayBack))).map(([name, { body }]) =>
-      state("errorPageWith", `broker, ${name}`, body),
-    ),
-    ...statesOfPlatform().map(([by, name, html]) => state(by, name, html)),
-    state("refuseTarget", "no plain path", await refusedTarget()),
-    state("TOO_LONG", "too many cookies", await refusedHeader()),
-    state("PREFETCHED", "not opened by its user", PREFETCHED.body),
+    ["ownerPage", "with an organization", ownerPage(shown, {})],
+    ["ownerPage", "without one", ownerPage({ ...shown, ...unowned }, {})],
+    ["homePage", "without a vendor", homePage(vendors(), undefined)],
+    ["homePage", "in the sandbox", homePage(vendors(testVendor()), "https://broker.example/sandbox")],
+    ["homePage", "with a catalogue", homePage(vendors(catalogued), undefined)],
+    ...(await errorStates("errorPageWith", errorPageWith(wayBack))),
+    ["refuseTarget", "no plain path", await refusedTarget()],
+    ["TOO_LONG", "too many cookies", await refusedHeader()],
+    ["PREFETCHED", "not opened by its user", PREFETCHED],
   ];
 }
 
 /** Every title, and every reason that has its own words. */
-async function errorStates(
-  errorPage: ReturnType<typeof pagesOf>["errorPage"],
-): Promise<readonly (readonly [name: string, answer: Answer])[]> {
+async function errorStates(by: string, errorPage: ReturnType<typeof pagesOf>["errorPage"]): Promise<readonly Row[]> {
   const { titles, titlesByReason, insteadOfStartingAgain } = ENGLISH_ERRORS;
   const statuses = [400, ...Object.keys(titles).map(Number)].map((status) => [String(status), { status }] as const);
   const reasons = [...Object.keys({ ...titlesByReason, ...insteadOfStartingAgain }), "issuer_mismatch"].map(
     (reason) => [reason, { reason }] as const,
   );
   const back = { title: "This could not be done", back: { href: "/connections", label: "Your connections" } };
-  const of = async (options: object, route = {}): Promise<Answer> =>
-    errorPage(
-      new OAuthError("invalid_request", `Something is wrong with ${LONG}`, options),
-      { flowId: "flow-id", referenceId: "reference" },
-      route,
-    );
+  const of = async (name: string, options: object, route = {}): Promise<Row> => {
+    const error = new OAuthError("invalid_request", `Something is wrong with ${LONG}`, options);
+    return [by, name, await errorPage(error, { flowId: "flow-id", referenceId: "reference" }, route)];
+  };
   return Promise.all([
-    ...[...statuses, ...reasons].map(async ([name, options]) => [name, await of(options)] as const),
-    of({}, { refused: back }).then((answer) => ["of the connections", answer] as const),
+    ...[...statuses, ...reasons].map(([name, options]) => of(name, options)),
+    of("of the connections", {}, { refused: back }),
   ]);
 }
 

@@ -2,7 +2,7 @@
  * The token store as the bench opens it, and the users whose tokens it holds: mode `encrypted`,
  * keys from KMS.
  */
-import { Secret, systemTimer } from "@oauth-broker/oauth-core";
+import { Secret, systemClock as now, systemTimer } from "@oauth-broker/oauth-core";
 import { createTokenStore, type TokenKey, type TokenStore } from "@oauth-broker/token-store";
 import { kmsKeyWrapper } from "@oauth-broker/token-store/kms";
 import { dynamodbTokenRows } from "@oauth-broker/token-store/dynamodb";
@@ -29,7 +29,6 @@ export function openStore(engines: Engines): TokenStore {
   const { region, kmsEndpoint, keyArn } = engines;
   const rows = dynamodbTokenRows({ ...engines, deadlineMs: DEADLINE_MS });
   const keys = kmsKeyWrapper({ keyId: keyArn, endpoint: kmsEndpoint });
-  const now = (): number => Math.floor(Date.now() / 1000);
   return createTokenStore({ rows, timer: systemTimer, keys, mode: "encrypted", environment: region, now });
 }
 

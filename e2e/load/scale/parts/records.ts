@@ -5,6 +5,7 @@
  * units.ts counts that on tables of different sizes.
  */
 import { join } from "node:path";
+import { systemClock as now } from "@oauth-broker/oauth-core";
 import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { BROKER_SOURCE } from "../../../support/paths.ts";
 import type { Subject } from "../../rounds.ts";
@@ -53,7 +54,6 @@ async function startOnMemory(records: number, vendorUrl: string, stage: Stage): 
 
 async function startOnSqlite(records: number, vendorUrl: string, stage: Stage): Promise<Brokers> {
   const path = join(stage.folder("sqlite"), "broker.sqlite");
-  const now = (): number => Math.floor(Date.now() / 1000);
   const store = sqliteRecordStore({ path, now });
   await fill(store, records, now());
   await store.close();

@@ -3,6 +3,7 @@
  * the units that the engine reports for each request. Counted on a small and on a larger table,
  * because a request that scanned would be charged for its size.
  */
+import { systemClock as now } from "@oauth-broker/oauth-core";
 import { startFakeVendor } from "@oauth-broker/simulators";
 import { startFaultProxy } from "@oauth-broker/simulators/aws";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -64,7 +65,6 @@ async function chargeBroker(
   stage: Stage,
 ): Promise<Charge[]> {
   const { table, region, endpoint, keyArn } = engines;
-  const now = (): number => Math.floor(Date.now() / 1000);
   const filled = dynamodbRecordStore({ table, region, endpoint, deadlineMs: DEADLINE_MS, now });
   await fill(filled, records, now());
   await filled.close();
