@@ -6,6 +6,7 @@ import { expandVendor, keptOf, withClientId } from "@oauth-broker/oauth-core/cli
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import {
   accountUser,
+  type Decision,
   type Entry,
   hasIdTokens,
   isRefreshable,
@@ -33,40 +34,35 @@ export interface Seen {
 
 const ordered = (scope: readonly string[]): readonly string[] => [...new Set(scope)].toSorted();
 
-async function connect(stage: Stage, seen: Seen): Promise<void> {
-  const { entry } = stage;
-  const { facts } = entry;
-  const asked = [...SAMPLE_SCOPES, ...(hasIdTokens(entry) ? ["openid"] : [])];
-  const resource = facts.resource === "send" ? SAMPLE_RESOURCE : undefined;
-  const answer = await toToken(stage, {
-    scope: asked.join(" "),
-    resource: resource ?? "https://resource.the-vendor-takes-none.com",
-  });
-  seen.tokens = tokensOf(answer);
-  expectTokens(seen.tokens, stage, { scope: [...asked, ...facts.offlineScopes], resource });
+const connect: Step = (stage, seen) =>
+  connectFor(stage, seen, { scope: sampleScopes(stage.entry), resource: SAMPLE_RESOURCE });
+
+const connectWithDefaults: Step = (stage, seen) =>
+  connectFor(stage, seen, {}, { withoutIss: stage.entry.facts.issRequired === false });
+
+function sampleScopes(entry: Entry, hasKeys = true): readonly string[] {
+  return [...SAMPLE_SCOPES, ...(hasIdTokens(entry) && hasKeys ? ["openid"] : [])];
 }
 
-async function connectWithDefaults(stage: Stage, seen: Seen): Promise<void> {
-  const { facts } = stage.entry;
-  const answer = await toToken(stage, {}, { withoutIss: facts.issRequired === false });
-  seen.tokens = tokensOf(answer);
-  expectTokens(seen.tokens, stage, {
-    scope: [...facts.defaultScopes, ...facts.offlineScopes],
-    resource: facts.resource === "send" ? facts.defaultResource : undefined,
-  });
-}
-
-function expectTokens(
-  { accessToken, refreshToken, body }: Tokens,
-  { entry, vendor }: Stage,
-  expected: { readonly scope: readonly string[]; readonly resource: string | undefined },
-): void {
+/** @param asked absent: what the entry says */
+async function connectFor(
+  stage: Stage,
+  seen: Seen,
+  { scope: asked, resource }: { readonly scope?: readonly string[]; readonly resource?: string },
+  decision: Decision = {},
+): Promise<void> {
+  const { entry, vendor } = stage;
   const { facts } = entry;
+  const form = { ...(asked && { scope: asked.join(" ") }), ...(resource && { resource }) };
+  const tokens = tokensOf(await toToken(stage, form, decision));
+  seen.tokens = tokens;
+  const { accessToken, refreshToken, body } = tokens;
   const grant = vendor.grantOf(accessToken);
   if (grant === undefined) throw new Error("the access token is none of the vendor's");
-  const granted = takesScopes(facts) ? expected.scope : SAMPLE_SCOPES;
+  const granted = takesScopes(facts) ? [...(asked ?? facts.defaultScopes), ...facts.offlineScopes] : SAMPLE_SCOPES;
   expectSame("the scope at the vendor", ordered(grant.scope), ordered(granted));
-  expectSame("the resource at the vendor", grant.resource, expected.resource);
+  const forResource = facts.resource === "send" ? (resource ?? facts.defaultResource) : undefined;
+  expectSame("the resource at the vendor", grant.resource, forResource);
   const scope = typeof body["scope"] === "string" ? body["scope"].split(" ") : [];
   expectSame("the scope of the answer", ordered(scope), ordered(granted));
   expectSame("the type of the answer's token", body["token_type"], "Bearer");
@@ -127,15 +123,21 @@ async function account(stage: Stage, seen: Seen): Promise<void> {
 
 /** @returns the values that identify the user; undefined if the entry names none */
 function identityOf({ entry, values }: Stage, hasIdToken: boolean): readonly string[] | undefined {
-  const { identity, account, userinfoEndpoint, issuerTemplate } = entry.facts;
-  const ofAccount =
-    account === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : accountUser(entry);
+  const { identity, account, issuerTemplate } = entry.facts;
+  const ofAccount = userOfAccount(entry);
   if (identity === "unknown") return ofAccount;
   if (identity?.from === "token_response") return identity.members.map(userOf);
   if (identity?.from === "id_token" && (hasIdToken || account === undefined)) {
     return identity.members.map((name) => (name === issuerTemplate?.claim ? (values["tenant"] ?? "") : userOf(name)));
   }
   return hasIdToken && account === undefined ? [SUBJECT] : ofAccount;
+}
+
+/** @returns the values that identify the user at the vendor's account; undefined without one that does */
+function userOfAccount(entry: Entry): readonly string[] | undefined {
+  const { account, userinfoEndpoint } = entry.facts;
+  if (account !== undefined) return accountUser(entry);
+  return userinfoEndpoint === undefined ? undefined : [SUBJECT];
 }
 
 async function tokenCheck(stage: Stage, seen: Seen): Promise<void> {
@@ -161,11 +163,9 @@ async function tokenCheck(stage: Stage, seen: Seen): Promise<void> {
 
 /** As a deployed server does that expects no particular client. */
 async function accountCheck(stage: Stage, seen: Seen): Promise<void> {
-  const { account: own, userinfoEndpoint, tokenCheck: check } = stage.entry.facts;
-  const members =
-    own === undefined ? (userinfoEndpoint === undefined ? undefined : [SUBJECT]) : accountUser(stage.entry);
-  if (members === undefined || check !== undefined || own?.host !== undefined) return;
-  if (stage.entry.facts.identifies !== undefined) return;
+  const { account: own, tokenCheck: check, identifies } = stage.entry.facts;
+  const members = userOfAccount(stage.entry);
+  if (members === undefined || (check ?? own?.host ?? identifies) !== undefined) return;
   const resolved = await resolve(stage);
   const { vendorClient } = stage.broker.deps;
   const found = await vendorClient.validateAccessToken(resolved, required(seen).accessToken);
@@ -216,9 +216,8 @@ async function revokeAccess(stage: Stage, seen: Seen): Promise<void> {
 async function revokeRefresh(stage: Stage, seen: Seen): Promise<void> {
   const { refreshToken, connection } = required(seen);
   // If refresh tokens are not revoked, none of any kind is sent.
-  if (!isRevocable(stage.entry, "refresh_token")) {
-    await revoke(stage, "refresh_token", refreshToken ?? "a-refresh-token", connection);
-  } else if (refreshToken !== undefined) await revoke(stage, "refresh_token", refreshToken, connection);
+  const token = refreshToken ?? (isRevocable(stage.entry, "refresh_token") ? undefined : "a-refresh-token");
+  if (token !== undefined) await revoke(stage, "refresh_token", token, connection);
 }
 
 async function revoke(
@@ -329,12 +328,7 @@ export const STEPS: readonly (readonly [name: string, step: Step])[] = [
  * @param hasKeys the address of the keys of ID tokens is known
  */
 export async function useEachEndpoint(stage: Stage, seen: Seen, hasKeys: boolean): Promise<void> {
-  const { facts } = stage.entry;
-  const asked = [...SAMPLE_SCOPES, ...(hasIdTokens(stage.entry) && hasKeys ? ["openid"] : [])];
-  const answer = await toToken(stage, { scope: asked.join(" ") });
-  seen.tokens = tokensOf(answer);
-  const resource = facts.resource === "send" ? facts.defaultResource : undefined;
-  expectTokens(seen.tokens, stage, { scope: [...asked, ...facts.offlineScopes], resource });
+  await connectFor(stage, seen, { scope: sampleScopes(stage.entry, hasKeys) });
   for (const step of [refresh, account, tokenCheck, accountCheck, revokeAccess, revokeRefresh, register]) {
     await step(stage, seen);
   }
