@@ -5,7 +5,7 @@
  */
 import { hash } from "node:crypto";
 import { fakeCode } from "@oauth-broker/simulators";
-import { type Connection, random, type Reply } from "./connection.ts";
+import { type Connection, expectStatus, members, random, type Reply, unexpected } from "./connection.ts";
 import type { Parties } from "./services.ts";
 
 export interface Tokens {
@@ -56,8 +56,8 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
         state,
         scope: vendor.scope,
       };
-      const reply = expectStatus(201, await connection.post("/v1/par", form, credentials));
-      const { request_uri: requestUri, expires_in } = members(reply);
+      const reply = await connection.post("/v1/par", form, credentials);
+      const { request_uri: requestUri, expires_in } = members(reply, 201);
       if (typeof requestUri !== "string" || !requestUri.startsWith(REQUEST_URI) || expires_in !== 300)
         throw unexpected(reply);
       return { requestUri, state, codeVerifier };
@@ -128,7 +128,7 @@ export function readTokens(reply: Reply, vendor: Pick<Parties["vendor"], "scope"
     scope,
     connection,
     vendor_id_token: idToken,
-  } = members(expectStatus(200, reply));
+  } = members(reply);
   const isWhole =
     typeof accessToken === "string" &&
     /^(at|token-of)-/.test(accessToken) &&
@@ -147,23 +147,8 @@ function isHour(seconds: unknown): boolean {
   return typeof seconds === "number" && seconds <= 3600 && seconds > 3590;
 }
 
-export function expectStatus(status: number, reply: Reply): Reply {
-  if (reply.status !== status) throw unexpected(reply);
-  return reply;
-}
-
 function redirectedTo(uri: string, reply: Reply): URLSearchParams {
   const location = reply.header("location");
   if (!location.startsWith(`${uri}?`)) throw unexpected(reply);
   return new URLSearchParams(location.slice(uri.length + 1));
-}
-
-function members({ body }: Reply): Readonly<Record<string, unknown>> {
-  return JSON.parse(body) as Record<string, unknown>;
-}
-
-function unexpected({ status, body, header }: Reply): Error {
-  return new Error(
-    `An answer is not as it must be: ${status} ${header("location").slice(0, 200)} ${body.slice(0, 200)}`,
-  );
 }

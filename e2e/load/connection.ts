@@ -67,6 +67,21 @@ export function connectionOf(send: (request: Request) => Promise<Reply>, close: 
   };
 }
 
+export function expectStatus(status: number, reply: Reply): Reply {
+  if (reply.status !== status) throw unexpected(reply);
+  return reply;
+}
+
+export function members(reply: Reply, status = 200): Readonly<Record<string, unknown>> {
+  return JSON.parse(expectStatus(status, reply).body) as Record<string, unknown>;
+}
+
+export function unexpected({ status, body, header }: Reply): Error {
+  return new Error(
+    `An answer is not as it must be: ${status} ${header("location").slice(0, 200)} ${body.slice(0, 500)}`,
+  );
+}
+
 /** 43 characters. */
 export function random(): string {
   return randomBytes(32).toString("base64url");

@@ -4,7 +4,7 @@
  */
 import { startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { awsEnvironment, type TableAddress } from "../support/aws/environment.ts";
-import { type Stage, startMeasured } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 /** The addresses for a client. */
 export interface Engines extends TableAddress {
@@ -15,7 +15,7 @@ export interface Engines extends TableAddress {
 export async function startEngines(stage: Stage) {
   const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
   const engine = { name: "engine", file: import.meta.filename };
-  const sharedEndpoint = local ?? stage.addBehind(await startMeasured(engine)).url;
+  const sharedEndpoint = local ?? (await stage.startBehind(engine)).url;
   const dynamoDb = await startDynamoDb({ sharedEndpoint });
   if (local !== undefined) stage.addBehind(dynamoDb);
   const kms = stage.addBehind(await startKms());

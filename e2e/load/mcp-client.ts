@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { fakeCode } from "@oauth-broker/simulators";
 import { modernCall } from "../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
-import { type Connection, random, type Reply } from "./connection.ts";
+import { type Connection, members, random, type Reply, unexpected } from "./connection.ts";
 
 export const CALLBACK = "https://platform.example/oauth/callback";
 
@@ -37,10 +37,8 @@ export async function refresh(connection: Connection, session: Session): Promise
 
 async function tokens(user: string, connection: Connection, form: Record<string, string>): Promise<Session> {
   const reply = await connection.post("/token", { client_id: "platform", ...form }, {});
-  const body = JSON.parse(reply.body) as { readonly access_token?: string; readonly refresh_token?: string };
-  const { access_token: accessToken, refresh_token: refreshToken } = body;
-  if (reply.status !== 200 || accessToken === undefined || refreshToken === undefined)
-    throw unexpected("/token", reply);
+  const { access_token: accessToken, refresh_token: refreshToken } = members(reply);
+  if (typeof accessToken !== "string" || typeof refreshToken !== "string") throw unexpected(reply);
   return { user, accessToken, refreshToken };
 }
 
@@ -55,12 +53,11 @@ let calls = 0;
 export async function callTool(connection: Connection, accessToken: string, tool: string): Promise<string> {
   const id = (calls += 1);
   const reply = await postCall(connection, accessToken, tool, id);
-  if (reply.status !== 200) throw unexpected(tool, reply);
-  const answer = JSON.parse(reply.body) as {
-    readonly id: number;
+  const answer = members(reply) as {
+    readonly id?: number;
     readonly result?: { readonly isError?: boolean; readonly content: readonly { readonly text: string }[] };
   };
-  if (answer.id !== id || answer.result === undefined || answer.result.isError === true) throw unexpected(tool, reply);
+  if (answer.id !== id || answer.result === undefined || answer.result.isError === true) throw unexpected(reply);
   return answer.result.content[0]?.text ?? "";
 }
 
@@ -75,7 +72,7 @@ export async function tryTool(connection: Connection, accessToken: string, tool:
     if (error.code !== "ECONNRESET" && error.code !== "UND_ERR_SOCKET") throw error;
     return send();
   });
-  if (reply.status === 200 && reply.body.includes('"isError":true')) throw unexpected(tool, reply);
+  if (reply.status === 200 && reply.body.includes('"isError":true')) throw unexpected(reply);
   const retryAfter = reply.header("retry-after");
   return { status: reply.status, retryAfterSeconds: retryAfter === "" ? undefined : Number(retryAfter) };
 }
@@ -90,10 +87,6 @@ export async function postCall(
   const [request, own] = modernCall(tool, {}, {}, id);
   const headers = { ...own, ...JSON_CALL, authorization: `Bearer ${accessToken}` };
   return connection.send({ method: "POST", path: "/mcp", headers, body: JSON.stringify(request) });
-}
-
-function unexpected(what: string, { status, body }: Reply): Error {
-  return new Error(`${what} answered ${status}: ${body.slice(0, 500)}`);
 }
 
 /** Words for a user's identity, the same for the same number. */

@@ -7,12 +7,12 @@ import { BROKER_BUNDLE, ROOT } from "../support/paths.ts";
 import { random } from "./connection.ts";
 import { CALLBACK } from "./mcp-client.ts";
 import type { Service, ServiceProcess } from "../support/service-process.ts";
-import { type Stage, startMeasured } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 /** @param codes `any` costs next to nothing, the tokens of `named` name their user */
 export async function startVendor(codes: "any" | "named", stage: Stage): Promise<ServiceProcess> {
   const file = join(ROOT, "packages", "simulators", "src", "fake-vendor", "start-fake-vendor.ts");
-  return stage.addBehind(await startMeasured({ name: "vendor", file, args: [codes] }));
+  return stage.startBehind({ name: "vendor", file, args: [codes] });
 }
 
 /** Hosted mode at the fake vendor with named codes, unless `env` says otherwise. */

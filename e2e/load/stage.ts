@@ -2,11 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Service, type ServiceProcess, startService } from "../support/service-process.ts";
-
-export async function startMeasured(service: Service): Promise<ServiceProcess> {
-  return startService({ ...service, isMeasured: true });
-}
+import { type Service, startService } from "../support/service-process.ts";
 
 type Ending = { stop(): Promise<void> } | { close(): Promise<void> };
 
@@ -26,7 +22,9 @@ function openStage() {
     /** @returns a new folder */
     folder: (name: string) => mkdtempSync(join(root, `${name}-`)),
     /** Starts a server that is measured. */
-    start: async (service: Service): Promise<ServiceProcess> => add(await startMeasured(service)),
+    start: async (service: Service) => add(await startService({ ...service, isMeasured: true })),
+    /** Starts one that servers have connections to. */
+    startBehind: async (service: Service) => addBehind(await startService({ ...service, isMeasured: true })),
     /** Adds servers that are measured, to be stopped first; returns them. */
     add,
     /** Adds what servers have connections to, to be stopped after them; returns it. */

@@ -58,11 +58,7 @@ export async function createProvider(folder, { name }) {
     storedState: () => state,
     saveState: (given) => void (state = given),
     invalidateCredentials: (which) => {
-      const members = {
-        all: ["client", "tokens", "verifier", "discovered"],
-        client: ["client"],
-        discovery: ["discovered"],
-      };
+      const members = { all: ["client", "tokens", "verifier", "discovered"], discovery: ["discovered"] };
       for (const member of members[which] ?? [which]) keep(member)(undefined);
     },
     redirectToAuthorization: (url) => {

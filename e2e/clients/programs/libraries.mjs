@@ -44,6 +44,7 @@ async function redeemWithSdk(authProvider, serverUrl, back) {
   await auth(authProvider, { serverUrl, authorizationCode: back.get("code") });
 }
 
+const named = (name, tools) => tools.find((tool) => tool.name === name);
 const ofGeneration = (name) => [name, (mcp, folder) => firstSdk(name, mcp, folder)];
 
 export const LIBRARIES = {
@@ -63,13 +64,10 @@ export const LIBRARIES = {
       });
     const connect = (authProvider) => createMCPClient({ transport: { type: "http", url: mcp, authProvider } });
     const client = await withProvider(mcp, folder, connect, redeem);
-    const call = async () => {
-      const tools = await client.tools();
-      return tools.whoami.execute({}, { messages: [], toolCallId: "1" });
-    };
+    const call = async (tool) => answerOf(await tool.execute({}, { messages: [], toolCallId: "1" }));
     return {
       tools: async () => Object.keys(await client.tools()),
-      call: async () => answerOf(await call()),
+      call: async (name) => call((await client.tools())[name]),
     };
   },
   langchain: async (mcp, folder) => {
@@ -79,7 +77,7 @@ export const LIBRARIES = {
     );
     return {
       tools: () => tools.map(({ name }) => name),
-      call: async (name) => answerOf(await tools.find((tool) => tool.name === name).invoke({})),
+      call: async (name) => answerOf(await named(name, tools).invoke({})),
     };
   },
   mastra: async (mcp, folder) => {
@@ -119,13 +117,7 @@ export const LIBRARIES = {
     });
     return {
       tools: () => tools.map(({ name }) => name),
-      call: async (name) =>
-        answerOf(
-          await client.callTool(
-            tools.find((tool) => tool.name === name),
-            {},
-          ),
-        ),
+      call: async (name) => answerOf(await client.callTool(named(name, tools), {})),
     };
   },
 };

@@ -3,8 +3,8 @@
  * be cheap and prove nothing, and so would a broker with a missing check.
  */
 import { hash } from "node:crypto";
-import { type Connection, openConnection, random } from "../../connection.ts";
-import { type Actor, createActor, expectStatus, readTokens } from "../../broker-client.ts";
+import { type Connection, expectStatus, openConnection, random } from "../../connection.ts";
+import { type Actor, createActor, readTokens } from "../../broker-client.ts";
 import type { Parties } from "../../services.ts";
 
 /** @throws Error naming what the subject let pass */
