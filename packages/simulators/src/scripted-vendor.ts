@@ -23,6 +23,11 @@ export interface ScriptedAnswer {
   readonly body?: string | Uint8Array | object;
 }
 
+/** As a token endpoint refuses (rfc6749#5.2). */
+export function refusal(error: string, status = 400): ScriptedAnswer {
+  return { status, body: { error } };
+}
+
 /** Without an answer it has written to `response` itself, or leaves the other side waiting. */
 export type Respond = (
   request: ScriptedRequest,

@@ -6,11 +6,5 @@ export const MOST_SOCKETS = 100;
 /** @returns the `requestHandler` of a client of the SDK. @param requestTimeout of one attempt, in milliseconds */
 export function awsRequests(requestTimeout = 1500) {
   const agent = { keepAlive: true, maxSockets: MOST_SOCKETS };
-  return {
-    connectionTimeout: 500,
-    requestTimeout,
-    throwOnRequestTimeout: true,
-    httpAgent: agent,
-    httpsAgent: agent,
-  };
+  return { connectionTimeout: 500, requestTimeout, throwOnRequestTimeout: true, httpAgent: agent, httpsAgent: agent };
 }

@@ -19,6 +19,7 @@ import { pointInTime } from "./token.ts";
 import { otherHost } from "./wrong-values.ts";
 
 type About = Exclude<EndpointName, "authorization" | "token" | "refresh" | "longLived" | "revocation">;
+type Account = NonNullable<Facts["account"]>;
 type Handler = (request: VendorRequest, state: VendorState) => Response | Promise<Response>;
 
 /** @throws Refusal */
@@ -109,11 +110,7 @@ function answerAccount(request: VendorRequest, state: VendorState): Response {
 }
 
 /** Beside the token, if that is in the form. */
-function requireContent(
-  request: VendorRequest,
-  { body, form, token }: NonNullable<Facts["account"]>,
-  state: VendorState,
-): void {
+function requireContent(request: VendorRequest, { body, form, token }: Account, state: VendorState): void {
   if (form !== undefined || token?.in === "form") {
     const sent = new Map(readBody(request, "form"));
     const isComplete = Object.entries(form ?? {}).every(([name, value]) => sent.get(name) === state.fill(value));
@@ -125,10 +122,7 @@ function requireContent(
 }
 
 /** @returns the token in the one place that the entry says; undefined for any other, and for a second one */
-function tokenOf(
-  request: VendorRequest,
-  { endpoint, token: place }: NonNullable<Facts["account"]>,
-): string | undefined {
+function tokenOf(request: VendorRequest, { endpoint, token: place }: Account): string | undefined {
   const { url, headers } = request;
   if (place === undefined) return bearerToken(request);
   if (place.in !== "header" && headers.has("authorization")) return undefined;

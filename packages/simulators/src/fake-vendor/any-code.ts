@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { machineClock } from "../clock.ts";
-import type { ScriptedAnswer, ScriptedRequest } from "../scripted-vendor.ts";
+import { refusal, type ScriptedAnswer, type ScriptedRequest } from "../scripted-vendor.ts";
 import { createIdTokenSigner } from "../vendors/id-tokens.ts";
 
 export function createAnyCode(issuer: string) {
@@ -33,7 +33,7 @@ type Sign = (claims: Readonly<Record<string, unknown>>) => Promise<string>;
 async function token({ form, headers }: ScriptedRequest, sign: Sign): Promise<ScriptedAnswer> {
   const code = form.has("code_verifier") ? form.get("code") : null;
   const refreshToken = form.get("refresh_token");
-  if (code === null && refreshToken === null) return { status: 400, body: { error: "invalid_request" } };
+  if (code === null && refreshToken === null) return refusal("invalid_request");
   const tokens = { access_token: `at-${random()}`, token_type: "Bearer", expires_in: 3600 };
   const [nonce, ...isOpenid] = (code ?? "").split(".");
   if (isOpenid.length === 0 && refreshToken?.startsWith(OPENID) !== true) {

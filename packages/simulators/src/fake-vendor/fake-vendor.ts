@@ -4,8 +4,8 @@
  * anything: most attacks across applications depend on consent without a question. Not a model of
  * any real server.
  */
-import { createHash, randomBytes } from "node:crypto";
-import type { ScriptedAnswer, ScriptedRequest, VendorAnswer } from "../scripted-vendor.ts";
+import { hash, randomBytes } from "node:crypto";
+import { refusal, type ScriptedAnswer, type ScriptedRequest, type VendorAnswer } from "../scripted-vendor.ts";
 import { createAnyCode } from "./any-code.ts";
 
 /**
@@ -108,15 +108,8 @@ export function createFakeVendor(options: FakeVendorOptions) {
     users.set(access, grant.user);
     grants.set(refresh, grant);
     if (keepsRequests) tokens.push(access, refresh);
-    return {
-      body: {
-        access_token: access,
-        token_type: "Bearer",
-        expires_in: expiresIn,
-        refresh_token: refresh,
-        scope: "read",
-      },
-    };
+    const pair = { access_token: access, refresh_token: refresh };
+    return { body: { ...pair, token_type: "Bearer", expires_in: expiresIn, scope: "read" } };
   };
   const redeem = (form: URLSearchParams): ScriptedAnswer => {
     const code = form.get("code") ?? "";
@@ -212,11 +205,9 @@ function userIn(kind: "code" | "token", text: string): string | undefined {
 }
 
 function isBoundTo({ to }: Grant, form: URLSearchParams): boolean {
-  const challenge = createHash("sha256").update(form.get("code_verifier") ?? "");
-  return (
-    to === undefined ||
-    (to.redirectUri === form.get("redirect_uri") && to.codeChallenge === challenge.digest("base64url"))
-  );
+  if (to === undefined) return true;
+  const challenge = hash("sha256", form.get("code_verifier") ?? "", "base64url");
+  return to.redirectUri === form.get("redirect_uri") && to.codeChallenge === challenge;
 }
 
 function isClient(
@@ -242,20 +233,12 @@ function metadataOf(origin: string, sendsIss: boolean): Record<string, unknown> 
   };
 }
 
-function refusal(error: string, status = 400): ScriptedAnswer {
-  return { status, body: { error } };
-}
-
 /** @returns whether another call is within the limit of the current second; counts it if so */
 function createLimit(perSecond: number): () => boolean {
-  let second = 0;
-  let count = 0;
+  let [second, count] = [0, 0];
   return () => {
     const now = Math.floor(performance.now() / 1000);
-    if (now !== second) {
-      second = now;
-      count = 0;
-    }
+    if (now !== second) [second, count] = [now, 0];
     if (count >= perSecond) return false;
     count += 1;
     return true;

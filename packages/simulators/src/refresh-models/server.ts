@@ -4,7 +4,13 @@
  * called.
  */
 import { machineClock } from "../clock.ts";
-import { type Respond, type ScriptedAnswer, type ScriptedRequest, startScriptedVendor } from "../scripted-vendor.ts";
+import {
+  refusal,
+  type Respond,
+  type ScriptedAnswer,
+  type ScriptedRequest,
+  startScriptedVendor,
+} from "../scripted-vendor.ts";
 import { createModel, type ModelOptions } from "./models.ts";
 
 export type RefreshVendor = Awaited<ReturnType<typeof startRefreshVendor>>;
@@ -63,8 +69,4 @@ function refusalOf({ headers: { authorization = "" }, form }: ScriptedRequest): 
   if (!isInHeader && !isInBody) return refusal("invalid_client", 401);
   if (form.get("grant_type") !== "refresh_token") return refusal("unsupported_grant_type");
   return form.getAll("refresh_token").length === 1 ? undefined : refusal("invalid_request");
-}
-
-function refusal(error: string, status = 400): ScriptedAnswer {
-  return { status, body: { error } };
 }
