@@ -33,11 +33,7 @@ export interface AuditFileDeps {
   readonly write?: (fd: number, bytes: Uint8Array, offset: number) => number;
 }
 
-interface OpenFile {
-  readonly fd: number;
-  readonly device: number;
-  readonly inode: number;
-}
+type OpenFile = ReturnType<typeof openAt>;
 
 /** Lines that are being written. After a failure the rest is tried again. */
 interface Block {
@@ -141,7 +137,7 @@ export function openAuditFile(path: string, deps: AuditFileDeps): AuditSink {
   };
 }
 
-function openAt(path: string): OpenFile {
+function openAt(path: string) {
   // Reads too: the chain of this process names the line it found last.
   const fd = openForAppending(path);
   const stats = fstatSync(fd);

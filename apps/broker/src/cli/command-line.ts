@@ -2,7 +2,7 @@
  * Parses the command line into a value: the command to run, or what is wrong with the arguments.
  * Runs and prints nothing; main.ts and operator.ts do that.
  */
-import { readCommand, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
+import { type Given, readCommand, type UsageAnswer } from "@oauth-broker/oauth-core/command-line";
 import manifest from "../../package.json" with { type: "json" };
 
 export type Command =
@@ -73,30 +73,23 @@ const COMMANDS = ["serve", "check", "flow", "keys", "audit"] as const;
 /** @param args the arguments without the program and the script, as in `process.argv.slice(2)` */
 export function parseCommand(args: readonly string[]): Request | UsageAnswer {
   const about = { program: "broker", help: HELP, version: manifest.version, commands: COMMANDS };
-  return readCommand(args, OPTIONS, about, ({ words, values: { json, yes, head: heads = [], sandbox } }) => ({
-    command: commandOf(words, { json, yes, heads }),
-    sandbox,
-  }));
+  return readCommand(args, OPTIONS, about, (given) => ({ command: commandOf(given), sandbox: given.values.sandbox }));
 }
 
-interface Options {
-  readonly json: boolean;
-  readonly yes: boolean;
-  readonly heads: readonly string[];
-}
-
-function commandOf(words: readonly string[], options: Options): Command {
-  const command = parseWords(words, options);
+function commandOf({ words, values }: Given<typeof OPTIONS>): Command {
+  const command = parseWords(words, values);
   const misplaced = [
-    options.heads.length > 0 && command.name !== "audit-verify" && "--head goes with audit verify only",
-    options.json && command.name !== "flow" && "--json goes with flow only",
-    options.yes && command.name !== "keys-new" && "--yes goes with keys new only",
+    values.head !== undefined && command.name !== "audit-verify" && "--head goes with audit verify only",
+    values.json && command.name !== "flow" && "--json goes with flow only",
+    values.yes && command.name !== "keys-new" && "--yes goes with keys new only",
   ].find((problem) => problem !== false);
   if (misplaced !== undefined) throw new Error(misplaced);
   return command;
 }
 
-function parseWords([first = "serve", ...rest]: readonly string[], { json, yes, heads }: Options): Command {
+type Values = Given<typeof OPTIONS>["values"];
+
+function parseWords([first = "serve", ...rest]: readonly string[], { json, yes, head = [] }: Values): Command {
   switch (first) {
     case "serve":
     case "check":
@@ -110,7 +103,7 @@ function parseWords([first = "serve", ...rest]: readonly string[], { json, yes, 
     case "keys":
       return parseKeys(rest, yes);
     default:
-      return parseAudit(rest, heads);
+      return parseAudit(rest, head);
   }
 }
 

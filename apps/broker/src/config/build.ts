@@ -19,13 +19,7 @@ import { aliasesOf, idNamed } from "../vendor-choice/names.ts";
 import { aliasTarget, buildVendor, type VendorRegistry } from "./vendors/vendors.ts";
 import { deploymentWarnings, mixUpWarnings, sharingWarnings, sunsetWarnings } from "./warnings.ts";
 
-export interface BuiltVendors {
-  /** Every vendor in the result, including those whose entries have problems. */
-  readonly ids: readonly string[];
-  readonly vendors: ReadonlyMap<string, VendorConfig>;
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly string[];
-}
+export type BuiltVendors = ReturnType<typeof buildVendors>;
 
 /** Entries that neither the file nor a variable changes are made once: most are, in every configuration of a process. */
 const UNCHANGED = new WeakMap<VendorTemplate, VendorConfig>();
@@ -37,7 +31,7 @@ const UNCHANGED = new WeakMap<VendorTemplate, VendorConfig>();
 export function buildVendors(
   section: unknown,
   { env, registry, rules }: { env: Environment; registry: VendorRegistry; rules: UrlRules },
-): BuiltVendors {
+) {
   const written: [string, unknown][] = typeof section === "object" && section !== null ? Object.entries(section) : [];
   const entries = new Map(written.map(([id, entry]) => [aliasTarget(id, entry, registry) ?? id, entry]));
   const ids = [...new Set([...registry.keys(), ...entries.keys()])];
@@ -62,6 +56,7 @@ export function buildVendors(
     if (isWritten || known === undefined) own.add(id);
   }
   return {
+    /** Every vendor in the result, including those whose entries have problems. */
     ids,
     vendors,
     problems,

@@ -17,19 +17,7 @@ import type { GrantContext } from "./grant-context.ts";
 import { sealRefreshToken } from "./sealed-refresh-token.ts";
 import { bindTokens } from "./token-binding.ts";
 
-export interface TokenAnswer {
-  readonly access_token: string;
-  readonly token_type: string;
-  readonly expires_in?: number;
-  readonly refresh_token?: string;
-  /** How long the refresh token in this answer lives. */
-  readonly refresh_token_expires_in?: number;
-  readonly scope?: string;
-  readonly vendor_id_token?: string;
-  readonly vendor: string;
-  readonly connection: string;
-  readonly vendor_data: JsonObject;
-}
+export type TokenAnswer = ReturnType<typeof tokenAnswer>;
 
 /** The answer to a code. */
 export function firstAnswer(
@@ -81,7 +69,7 @@ function tokenAnswer(
   vendor: string,
   connection: string,
   callbackData: Readonly<Record<string, string>> = {},
-): TokenAnswer {
+) {
   const { scope = [] } = tokens;
   return {
     access_token: tokens.accessToken,
@@ -89,6 +77,7 @@ function tokenAnswer(
     ...defined({
       expires_in: tokens.expiresInSeconds,
       refresh_token: refreshToken,
+      // Of the refresh token in this answer.
       refresh_token_expires_in: refreshToken === undefined ? undefined : tokens.refreshExpiresInSeconds,
       // An empty string is not a scope (rfc6749#3.3 requires at least one token), and strict clients
       // refuse it.
@@ -97,6 +86,6 @@ function tokenAnswer(
     }),
     vendor,
     connection,
-    vendor_data: { ...callbackData, ...tokens.vendorData },
+    vendor_data: { ...callbackData, ...tokens.vendorData } satisfies JsonObject,
   };
 }

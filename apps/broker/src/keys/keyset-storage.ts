@@ -53,13 +53,6 @@ export interface KeysetStorage {
 const NEVER = 9_000_000_000;
 const KEY: RecordKey = { kind: "keyset", id: "broker" };
 
-/** What wraps the data key of the keyset, and the advice when it cannot unwrap one. */
-export interface KeysetSealing {
-  readonly wrapper: KeyWrapper;
-  /** Ends the sentence "the keyset was sealed under …"; for the operator. */
-  readonly otherwise: string;
-}
-
 /**
  * One record, sealed under a fresh data key of `wrapper` at every write. A reader of the store
  * without the wrapper learns nothing. An unchanged record is not opened again, so a reload makes no
@@ -70,7 +63,14 @@ export function recordKeysetStorage({
   place,
   wrapper,
   otherwise,
-}: KeysetSealing & { readonly records: RecordStore; readonly place: KeysetPlace }): KeysetStorage {
+}: {
+  readonly records: RecordStore;
+  readonly place: KeysetPlace;
+  /** Wraps the data key. */
+  readonly wrapper: KeyWrapper;
+  /** The advice when it cannot unwrap one: ends the sentence "the keyset was sealed under …". */
+  readonly otherwise: string;
+}): KeysetStorage {
   let known: { readonly id: string; readonly text: string } | undefined;
   const newDataKey = (context: KeyContext): ReturnType<KeyWrapper["newDataKey"]> =>
     wrapper.newDataKey(context).catch((error: unknown) => {

@@ -11,12 +11,12 @@ import type { ConfiguredCredentials } from "../config-types.ts";
 import type { Deps } from "../deps.ts";
 import { callbackContext, callbackPath } from "./callback-path.ts";
 import { callersPartOf, requireAllowedPart } from "./callers-part.ts";
-import { endpointsOfEntry, endpointsOfRequest } from "./endpoints.ts";
+import { type EndpointDeps, endpointsOfEntry, endpointsOfRequest } from "./endpoints.ts";
 import { findCredentials, requireActiveCredentials, requireNewAuthorizationsAllowed, requireUsable } from "./entry.ts";
 import { ownCredentials, targetFields, type VendorRequest, type VendorTarget } from "./request.ts";
 import { requireForeignClient } from "./registrations.ts";
 import { isOfTenant, tenantRefused } from "./tenants.ts";
-import { resolveTrusted, type TrustedVendor } from "./trust.ts";
+import { resolveTrusted, type TrustDeps, type TrustedVendor } from "./trust.ts";
 
 export interface VendorChoice extends TrustedVendor {
   readonly credentials: VendorCredentials;
@@ -39,18 +39,7 @@ export interface ChosenBefore extends VendorTarget {
   readonly vendorClientId?: string;
 }
 
-export type ChoiceDeps = Pick<
-  Deps,
-  | "vendors"
-  | "registrations"
-  | "vendorClient"
-  | "tenantVendorClient"
-  | "untrustedVendorClient"
-  | "issuer"
-  | "allowLoopback"
-  | "isProxied"
-  | "keyset"
->;
+export type ChoiceDeps = EndpointDeps & TrustDeps & Pick<Deps, "vendors" | "registrations" | "keyset">;
 
 /**
  * Choices at tier 1 of entries without placeholders, with credentials of the operator. Such a

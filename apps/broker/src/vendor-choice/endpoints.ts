@@ -50,7 +50,7 @@ export interface VendorEndpoints {
   readonly fillsIssuer: boolean;
 }
 
-type EndpointDeps = Pick<Deps, "issuer" | "allowLoopback">;
+export type EndpointDeps = Pick<Deps, "issuer" | "allowLoopback">;
 
 /**
  * The endpoints of a vendor that the request describes.

@@ -35,11 +35,13 @@ export interface TrustedVendor {
   readonly vendorClient: VendorClient;
 }
 
+export type TrustDeps = Pick<Deps, "vendorClient" | "tenantVendorClient" | "untrustedVendorClient" | "isProxied">;
+
 /** @throws OAuthError vendor_response_invalid, temporarily_unavailable when discovery fails */
 export async function resolveTrusted(
   endpoints: VendorEndpoints,
   credentials: VendorCredentials,
-  deps: Pick<Deps, "vendorClient" | "tenantVendorClient" | "untrustedVendorClient" | "isProxied">,
+  deps: TrustDeps,
 ): Promise<TrustedVendor> {
   const { vendorClient: trusted, tenantVendorClient: ofTenants, untrustedVendorClient: untrusted, isProxied } = deps;
   const { target, base, overrides, isVouchedFor, fillsDomain } = endpoints;
