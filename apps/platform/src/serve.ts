@@ -2,20 +2,12 @@
  * `platform serve`: serves the pages on a port of this machine until a signal. Prints the log on
  * stdout; its first line has the address.
  */
-import { listen, type Log } from "@oauth-broker/service";
+import { listen } from "@oauth-broker/service";
 import { createPlatform } from "./app.ts";
 import { EXIT } from "./cli.ts";
 import type { ServeConfig } from "./config.ts";
+import type { RunContext } from "./deploy/commands/run.ts";
 import { callbackWarning } from "./oauth/redirect-uri.ts";
-import type { Storage } from "./storage.ts";
-
-export interface ServeDeps {
-  readonly storage: Storage;
-  readonly log: Log;
-  readonly say: (text: string) => void;
-  /** Settles at a signal to stop. */
-  readonly stopped: Promise<void>;
-}
 
 /**
  * @returns the exit code
@@ -23,7 +15,7 @@ export interface ServeDeps {
  */
 export async function serve(
   { port, maxConnections, ...options }: ServeConfig,
-  { storage, log, say, stopped }: ServeDeps,
+  { storage, log, say, stopped }: Pick<RunContext, "storage" | "log" | "say" | "stopped">,
 ): Promise<number> {
   const platform = createPlatform(options, { storage, log });
   const listening = await listen(platform.app, { host: "127.0.0.1", port, maxConnections });

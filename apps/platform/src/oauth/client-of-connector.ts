@@ -41,13 +41,7 @@ export interface ClientDeps extends Whereabouts, SealedStore {
 export type RevocableToken = "access_token" | "refresh_token";
 
 /** ConnectClient for one connector, which is the target of each call. */
-export interface ConnectorClient extends Pick<ConnectClient, "finish"> {
-  /** @param more its scope, space-separated, is requested in addition to the usual scope */
-  start(more?: StartRequest): ReturnType<ConnectClient["start"]>;
-  refresh(tokens: Tokens): ReturnType<ConnectClient["refresh"]>;
-  /** @param which default: the refresh token, if there is one */
-  revoke(tokens: Tokens, which?: RevocableToken): ReturnType<ConnectClient["revoke"]>;
-}
+export type ConnectorClient = ReturnType<typeof onClient>;
 
 /**
  * @throws OAuthError invalid_request for incomplete settings, reason `client_missing`,
@@ -140,16 +134,18 @@ function brokerTarget(settings: ConnectorSettings, secret: Secret | undefined): 
   };
 }
 
-function onClient(client: ConnectClient, target: VendorTarget, request: StartRequest): ConnectorClient {
+function onClient(client: ConnectClient, target: VendorTarget, request: StartRequest) {
   // Refresh and revoke use `connection`, which names everything except the caller's own
   // credentials.
   const own = defined({ byoc: target.byoc });
   return {
-    start: ({ scope, ...more } = {}) =>
+    /** Its scope, space-separated, is requested in addition to the usual scope. */
+    start: ({ scope, ...more }: StartRequest = {}) =>
       client.start({ ...target, ...request, ...more, ...defined({ scope: computeScopeUnion(request.scope, scope) }) }),
-    finish: (callbackUrl, session) => client.finish(callbackUrl, session),
-    refresh: ({ refreshToken = "", connection }) => client.refresh({ refreshToken, connection, ...own }),
-    revoke: ({ refreshToken, accessToken, connection }, which = "refresh_token") =>
+    finish: client.finish,
+    refresh: ({ refreshToken = "", connection }: Tokens) => client.refresh({ refreshToken, connection, ...own }),
+    /** @param which the refresh token, if there is one, unless it says otherwise */
+    revoke: ({ refreshToken, accessToken, connection }: Tokens, which: RevocableToken = "refresh_token") =>
       refreshToken === undefined || which === "access_token"
         ? client.revoke({ token: accessToken, tokenTypeHint: "access_token", connection, ...own })
         : client.revoke({ token: refreshToken, tokenTypeHint: "refresh_token", connection, ...own }),
