@@ -43,13 +43,21 @@ function newWorker(): Worker {
 }
 
 /**
- * Where imports of this repository's own files lead is known from their text: no look at the disk, and no
- * message to Vitest for its graph.
+ * Where imports of Node's modules and of this repository's own files lead is known from their text: no look
+ * at the disk, and no message to Vitest for its graph. What Vitest itself loads has the same URL in every run,
+ * so that it is found in the cache of compiled files; a set-up is loaded again for each test file.
  */
 function resolveOwnImports(): void {
   const entries = new Map<string, ResolveFnOutput>();
+  let loaded = 0;
   registerHooks({
     resolve: (specifier: string, context, next) => {
+      if (specifier.startsWith("node:")) return { url: specifier, format: "builtin", shortCircuit: true };
+      const path = specifier.replace(/%3Fvitest=\d+$/, "");
+      if (path !== specifier) {
+        const url = path.endsWith(".test.ts") ? path : `${path}?${(loaded += 1)}`;
+        return { url, format: "module-typescript", shortCircuit: true };
+      }
       const parentURL: string = context.parentURL ?? "";
       if (/^\..*\.ts$/.test(specifier) && !parentURL.includes("/node_modules/"))
         return { url: new URL(specifier, parentURL).href, format: "module-typescript", shortCircuit: true };

@@ -14,7 +14,7 @@ interface Exports {
 
 const MODULES = "exports of the modules of these tests";
 const DECLARATION = /^export (?:async function\*?|function\*?|class|const|let) (\w+)/gm;
-const MODULE_OF_A_DEFENCE = /\/(?:node_modules\/oauth4webapi\/.*|(?!.*node_modules\/).*\.ts)$/;
+const MODULE_OF_A_DEFENCE = /\/(?:node_modules\/oauth4webapi\/.*|(?!.*node_modules\/).*(?<!\.test)\.ts)$/;
 
 const modules: Exports[] = [];
 
