@@ -32,7 +32,7 @@ describe("pools", () => {
     let [isHeld, most] = [true, 0];
     const answer = (socket: Socket): void => {
       held.delete(socket);
-      socket.end(httpAnswer("late"));
+      socket.write(httpAnswer("late"));
     };
     const server = await start((socket) => {
       most = Math.max(most, held.add(socket).size);

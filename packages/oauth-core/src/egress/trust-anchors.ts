@@ -16,12 +16,16 @@ export function certificatesIn(pem: string): X509Certificate[] {
  * @throws Error when the text holds no certificate, or a damaged one
  */
 export function createTrust(caPem: string | undefined): SecureContext {
-  if (caPem !== undefined) return createSecureContext({ minVersion: "TLSv1.2", ca: withDefaultRoots(caPem) });
-  return (usualTrust ??= createSecureContext({ minVersion: "TLSv1.2" }));
+  const known = trusts.get(caPem);
+  if (known !== undefined) return known;
+  const roots = caPem === undefined ? {} : { ca: withDefaultRoots(caPem) };
+  const made = createSecureContext({ minVersion: "TLSv1.2", ...roots });
+  trusts.set(caPem, made);
+  return made;
 }
 
-/** That of every egress of the process without roots of the operator. */
-let usualTrust: SecureContext | undefined;
+/** Of every egress of the process, by the roots of the operator. */
+const trusts = new Map<string | undefined, SecureContext>();
 
 /** The default roots and the operator's own. */
 export function withDefaultRoots(caPem: string): string[] {
