@@ -31,8 +31,7 @@ declare module "oidc-provider/lib/provider.js" {
   }
 
   export type InteractionResult =
-    | { readonly login: { readonly accountId: string } }
-    | { readonly consent: { readonly grantId: string } }
+    | { readonly login?: { readonly accountId: string }; readonly consent?: { readonly grantId: string } }
     | { readonly error: string; readonly error_description: string };
 
   export interface ProviderContext {

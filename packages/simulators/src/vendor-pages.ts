@@ -25,6 +25,8 @@ export function serveInteractions(app: Hono<VendorEnv>, provider: Provider, cons
     const { client_id: clientId = "", scope = "" } = interaction.params;
     const client = await provider.Client.find(clientId);
     const isSignIn = interaction.prompt.name === "login";
+    // A browser without a session has allowed nothing: both questions are one interaction.
+    const asksConsent = !isSignIn || interaction.session === undefined;
     const finish = async (result: InteractionResult): Promise<ConsentOutcome> => {
       const mergeWithLastSubmission = "consent" in result;
       return { redirect: await provider.interactionResult(incoming, outgoing, result, { mergeWithLastSubmission }) };
@@ -33,11 +35,12 @@ export function serveInteractions(app: Hono<VendorEnv>, provider: Provider, cons
       app: client?.clientName ?? "An application",
       permissions: scope.split(" ").map((one) => ({ scope: one, text: SCOPE_TEXT[one] ?? "" })),
       selectAccount: isSignIn,
-      isAllowedBefore: () => isSignIn,
+      isAllowedBefore: () => !asksConsent,
       onAllow: async ({ id }) =>
-        finish(
-          isSignIn ? { login: { accountId: id } } : { consent: { grantId: await allow(interaction, id, provider) } },
-        ),
+        finish({
+          ...(isSignIn ? { login: { accountId: id } } : {}),
+          ...(asksConsent ? { consent: { grantId: await allow(interaction, id, provider) } } : {}),
+        }),
       onCancel: () => finish({ error: "access_denied", error_description: "The user cancelled" }),
     });
   });
@@ -52,7 +55,7 @@ async function allow(
   const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
   const accountId = session?.accountId ?? user;
   const grant = known ?? new provider.Grant({ accountId, clientId: params["client_id"] ?? "" });
-  const missing = prompt.details.missingOIDCScope ?? [];
-  if (missing.length > 0) grant.addOIDCScope(missing.join(" "));
+  const missing = prompt.details.missingOIDCScope?.join(" ") ?? params["scope"] ?? "";
+  if (missing !== "") grant.addOIDCScope(missing);
   return grant.save();
 }
