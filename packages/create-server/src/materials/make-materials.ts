@@ -16,7 +16,7 @@ export const MATERIALS: string = join(import.meta.dirname, "../../dist/materials
 /** `registry` from the first release that a registry has: then nothing is packed here any more. */
 const CORE: Materials["core"] = "packed";
 
-/** The other files of a project are generated: project-files.ts, service-yaml.ts. */
+/** Beside those of our own `template/`. The others are generated: project-files.ts, service-yaml.ts. */
 const TEMPLATE_FILES = ["Dockerfile", "README.md", "rolldown.config.mjs", "service.schema.json", "src"];
 const TOOLS = ["@types/node", "rolldown", "typescript", "vitest"];
 /** What mcp-auth needs of our packages. */
@@ -58,8 +58,9 @@ export function makeTemplate(materials: string): void {
   for (const file of TEMPLATE_FILES) {
     cpSync(join(ROOT, "apps/mcp-template", file), join(materials, TEMPLATE, file), { recursive: true });
   }
-  const texts = join(ROOT, "packages/create-server", SEVERAL_VENDORS);
-  cpSync(texts, join(materials, SEVERAL_VENDORS), { recursive: true });
+  for (const folder of [TEMPLATE, SEVERAL_VENDORS]) {
+    cpSync(join(ROOT, "packages/create-server", folder), join(materials, folder), { recursive: true });
+  }
 }
 
 export function versionOfThis(): string {

@@ -1,5 +1,5 @@
 /**
- * Files of a project that are generated, not copied: package.json, tsconfig.json, the ignore file.
+ * Files of a project that are generated, not copied: package.json, the ignore files.
  */
 import type { Choices } from "../choices/choices.ts";
 import type { Materials } from "../materials/materials.ts";
@@ -29,24 +29,6 @@ export function packageJson({ name, mode }: Choices, { core, node, tools, versio
     devDependencies: { ...ours("simulators"), ...tools },
   };
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
-}
-
-export function tsconfigJson(): string {
-  const compilerOptions = {
-    target: "es2024",
-    lib: ["es2024"],
-    types: ["node"],
-    module: "nodenext",
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    verbatimModuleSyntax: true,
-    erasableSyntaxOnly: true,
-    allowImportingTsExtensions: true,
-    skipLibCheck: true,
-    noEmit: true,
-  };
-  return `${JSON.stringify({ compilerOptions, include: ["src"] }, undefined, 2)}\n`;
 }
 
 export const GITIGNORE = "node_modules/\ndist/\ndata/\n.env\n";

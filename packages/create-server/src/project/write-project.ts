@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { makeFolder } from "@oauth-broker/oauth-core";
 import type { Choices } from "../choices/choices.ts";
 import { type Materials, PACKED, SEVERAL_VENDORS, TEMPLATE } from "../materials/materials.ts";
-import { DOCKERIGNORE, GITIGNORE, packageJson, tsconfigJson } from "./project-files.ts";
+import { DOCKERIGNORE, GITIGNORE, packageJson } from "./project-files.ts";
 import { serviceYaml } from "./service-yaml.ts";
 import { forSeveralVendors } from "./several-vendors.ts";
 
@@ -27,7 +27,6 @@ export function writeProject(folder: string, choices: Choices, materials: Materi
   const files = new Map([
     ...(vendors.length > 1 ? forSeveralVendors(template, texts(), vendors) : template),
     ["package.json", packageJson(choices, materials)],
-    ["tsconfig.json", tsconfigJson()],
     ["service.yaml", serviceYaml(choices)],
     [".gitignore", GITIGNORE],
     [".dockerignore", DOCKERIGNORE],
