@@ -206,7 +206,11 @@ export interface ServerCallback {
 /** Listed in `OAUTH_CLIENTS`. Public: PKCE, no secret. */
 export interface StaticClient {
   readonly clientId: string;
+  /** The name the client gives itself: untrusted, to be shown as truncated text. */
   readonly clientName: string;
+  /**
+   * Compared character for character; with the server's own callback the port on loopback is free.
+   */
   readonly redirectUris: readonly string[];
 }
 

@@ -233,12 +233,7 @@ async function finishHere(redeemed: OpenFlow & Redeemed<FlowRecord, FlowVendor>,
   if (policy.finishAtCallback === undefined)
     throw new OAuthError("server_error", "Flows end at the token endpoint here");
   const answer = await policy.finishAtCallback(redeemed, trace);
-  await records
-    .advance(
-      keyOf(flowId, engine),
-      { stage: "redeeming", expect },
-      { stage: "spent", set: flowData({ spentAt: now() }), remove: policy.forgotten.atEnd },
-    )
-    .catch(() => undefined);
+  const spent = { stage: "spent", set: flowData({ spentAt: now() }), remove: policy.forgotten.atEnd };
+  await records.advance(keyOf(flowId, engine), { stage: "redeeming", expect }, spent).catch(() => undefined);
   return { ...answer, headers: { ...answer.headers, ...clearBindingCookie(issuer, flowId) } };
 }

@@ -22,13 +22,8 @@ const LOOPBACK = [
   { address: "::1", family: 6 },
 ];
 
-interface Target {
-  /** Without brackets. */
-  readonly hostname: string;
-  readonly protocol: string;
-  /** Empty for the scheme's default. */
-  readonly port: string;
-}
+/** The host without brackets; the port is empty for the scheme's default. */
+type Target = Readonly<Pick<URL, "hostname" | "protocol" | "port">>;
 
 export interface ConnectorDeps {
   readonly buildConnector: typeof buildConnector;

@@ -136,15 +136,8 @@ export function fillsRegistrableDomain(template: string, specs: PlaceholderSpecs
   const rightmost = labels.findLastIndex((label) =>
     Array.from(label.matchAll(PLACEHOLDER)).some(([, name = ""]) => !isListed(own(specs, name))),
   );
-  return (
-    rightmost >= 0 &&
-    isPublicSuffix(
-      labels
-        .slice(rightmost + 1)
-        .join(".")
-        .toLowerCase(),
-    )
-  );
+  const fixed = labels.slice(rightmost + 1).join(".");
+  return rightmost >= 0 && isPublicSuffix(fixed.toLowerCase());
 }
 
 /** Whether the entry itself names every value. */

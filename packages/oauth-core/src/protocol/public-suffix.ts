@@ -48,12 +48,8 @@ export function registrableDomainOf(url: string): string {
 function registrableDomain(host: string): string {
   const suffix = publicSuffixOf(host);
   if (suffix === undefined || suffix === host) return host;
-  const label =
-    host
-      .slice(0, -suffix.length - 1)
-      .split(".")
-      .at(-1) ?? "";
-  return `${label}.${suffix}`;
+  const before = host.slice(0, -suffix.length - 1);
+  return `${before.slice(before.lastIndexOf(".") + 1)}.${suffix}`;
 }
 
 function publicSuffixOf(host: string): string | undefined {

@@ -74,7 +74,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
   },
   "mcp/admission/bearer.ts": {
     "bar#RS-3 A token that the vendor finds too narrow is refused as such, and not as invalid":
-      "return challengeFor([-INSUFFICIENT_SCOPE-]{+INVALID_TOKEN+});",
+      'return challengeFor([-"insufficient_scope"-]{+"invalid_token"+});',
   },
   "mcp/admission/known-host.ts": {
     "known-host, mcp-auth/src/app: A foreign Host gets 403, even with an allowed Origin":

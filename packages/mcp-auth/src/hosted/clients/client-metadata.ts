@@ -6,14 +6,12 @@
  */
 import { type JsonObject, type JsonValue, OAuthError, parseJsonObject } from "@oauth-broker/oauth-core";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/server";
+import type { ServerClient } from "./client.ts";
 
 /** Stored, and answered to the client, if it states none. Pages say it in their language. */
 export const UNNAMED = "An application without a name";
 
-export interface ClientMetadata {
-  readonly clientName: string;
-  readonly redirectUris: readonly string[];
-}
+export type ClientMetadata = Pick<ServerClient, "clientName" | "redirectUris">;
 
 const MOST_REDIRECT_URIS = 10;
 const LONGEST_NAME = 200;

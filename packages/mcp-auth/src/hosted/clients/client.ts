@@ -4,22 +4,15 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
+import type { StaticClient } from "../../settings.ts";
 
-export interface HostedClient {
-  readonly clientId: string;
-  /**
-   * Compared character for character; with the server's own callback the port on loopback is free.
-   */
-  readonly redirectUris: readonly string[];
-}
+export type HostedClient = Pick<StaticClient, "clientId" | "redirectUris">;
 
 /** @returns undefined for an unknown client */
 export type FindClient = (clientId: string) => Promise<HostedClient | undefined>;
 
 /** A client as the consent page and the redirect check use it, from any source. */
-export interface ServerClient extends HostedClient {
-  /** The name the client gives itself: untrusted, to be shown as truncated text. */
-  readonly clientName: string;
+export interface ServerClient extends StaticClient {
   /** Who vouches for it: the operator's list, the host of its metadata document, or neither. */
   readonly knownBy: "configuration" | "metadata_document" | "registration";
 }

@@ -10,7 +10,7 @@ import { randomToken } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, jsonAnswer } from "@oauth-broker/oauth-core/http";
 import type { ServerCallback } from "../../settings.ts";
 import type { HostedClient, ServerClient } from "./client.ts";
-import { readJsonObject, readRegistration, REGISTERED_METADATA } from "./client-metadata.ts";
+import { type ClientMetadata, readJsonObject, readRegistration, REGISTERED_METADATA } from "./client-metadata.ts";
 
 export interface RegistrationDeps {
   readonly records: RecordStore;
@@ -25,7 +25,7 @@ export interface RegistrationDeps {
 
 export type RegistrationRules = NonNullable<ServerCallback["registration"]>;
 
-type Registered = Pick<ServerClient, "clientName" | "redirectUris"> & {
+type Registered = ClientMetadata & {
   readonly v: 1;
   /** Seconds since 1970, as text, of the last extension of its lifetime. */
   readonly usedAt?: string;

@@ -3,7 +3,7 @@
  * else, is resolved to a caller.
  */
 import { defined, toOAuthError } from "@oauth-broker/oauth-core";
-import { type Answer, type BearerChallenge, bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
+import { type Answer, bearerChallenge, bearerToken } from "@oauth-broker/oauth-core/http";
 import { type Caller, toOutage } from "../../mode.ts";
 import type { AuthenticateFrom } from "./refused-tokens.ts";
 
@@ -36,27 +36,22 @@ export async function requireCaller(
   const token = bearerToken(header);
   // rfc6750#3.1: a request without a token gets no error code.
   if (token === undefined) return { challenge: bearerChallenge(hints) };
-  const challengeFor = (error: BearerError): { readonly challenge: Answer } => ({
-    challenge: bearerChallenge({ ...hints, error }),
+  const challengeFor = (code: keyof typeof DESCRIPTIONS): { readonly challenge: Answer } => ({
+    challenge: bearerChallenge({ ...hints, error: { code, description: DESCRIPTIONS[code] } }),
   });
   try {
     const caller = await authenticate(token, address);
-    return caller === undefined ? challengeFor(INVALID_TOKEN) : { caller };
+    return caller === undefined ? challengeFor("invalid_token") : { caller };
   } catch (error) {
     // A 401 would make the client refresh a token that is good, and end here again.
-    if (toOAuthError(error).extras.vendorError === "insufficient_scope") return challengeFor(INSUFFICIENT_SCOPE);
+    if (toOAuthError(error).extras.vendorError === "insufficient_scope") return challengeFor("insufficient_scope");
     throw toOutage(error, "The token cannot be checked now");
   }
 }
 
-type BearerError = NonNullable<BearerChallenge["error"]>;
-
-const INVALID_TOKEN: BearerError = {
-  code: "invalid_token",
-  description: "The token is unknown, expired or revoked",
-};
+/** By the code of the challenge. */
 //= rfc6750#3.1
-const INSUFFICIENT_SCOPE: BearerError = {
-  code: "insufficient_scope",
-  description: "The token lacks a scope to read the account of its user at the vendor",
-};
+const DESCRIPTIONS = {
+  invalid_token: "The token is unknown, expired or revoked",
+  insufficient_scope: "The token lacks a scope to read the account of its user at the vendor",
+} as const;

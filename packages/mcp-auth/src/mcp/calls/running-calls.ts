@@ -45,10 +45,7 @@ export function createRunningCalls(): RunningCalls {
       const same = running.get(key) ?? new Set();
       running.set(key, same.add(controller));
       const working = work(controller.signal);
-      const settled = working.then(
-        () => undefined,
-        () => undefined,
-      );
+      const settled = working.catch(() => undefined);
       works.add(settled);
       try {
         return await working;

@@ -11,7 +11,7 @@ import { OAuthError } from "../../protocol/errors.ts";
 import { isSameText } from "../../protocol/mac.ts";
 import { parseJsonObject, withoutNulls } from "../../protocol/strict-json.ts";
 import { FIELDS } from "../../registry/fields.ts";
-import type { ResolvedVendor } from "../../registry/vendor.ts";
+import type { ResolvedVendor, VendorTokens } from "../../registry/vendor.ts";
 import { isPinnedTenant, isTenant, spelledIssuer, withoutScheme } from "../issuer.ts";
 import type { SigningKeys } from "./jwks.ts";
 import { invalidVendorResponse } from "../errors.ts";
@@ -128,16 +128,16 @@ export function expectedIssuer(
   return issuer.replace(`{${placeholder}}`, value);
 }
 
+/** Whom an ID token names. */
+export type IdTokenSubject = Omit<NonNullable<VendorTokens["idToken"]>, "raw">;
+
 /**
  * The user of an ID token that passed every check when it was issued, in the form of
  * `VendorTokens.idToken`.
  *
  * @param idToken as it was stored
  */
-export function idTokenSubject(
-  idToken: string,
-  vendor: Pick<ResolvedVendor, "issuer" | "issuerSpelling">,
-): { readonly issuer: string; readonly subject: string } {
+export function idTokenSubject(idToken: string, vendor: Parameters<typeof spelledIssuer>[0]): IdTokenSubject {
   const { claims } = parseIdToken(idToken);
   if (typeof claims.iss !== "string") throw refused("iss is not a text");
   return { issuer: spelledIssuer(vendor, claims.iss), subject: requireSubject(claims) };
@@ -215,10 +215,7 @@ export function isOfAccessToken({ at_hash: atHash }: JsonObject, alg: string, ac
 
 /** A refreshed ID token names the same user at the same issuer as the first. */
 //= oidc-core#12.2
-export function requireSameSubject(
-  idToken: { readonly issuer: string; readonly subject: string } | undefined,
-  first: { readonly issuer: string; readonly subject: string } | undefined,
-): void {
+export function requireSameSubject(idToken: IdTokenSubject | undefined, first: IdTokenSubject | undefined): void {
   if (idToken === undefined || first === undefined) return;
   //= bar#RF-6
   if (idToken.issuer === first.issuer && idToken.subject === first.subject) return;

@@ -15,6 +15,7 @@ import { jsonResponse } from "../answer.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import {
   expectedIssuer,
+  type IdTokenSubject,
   parseIdToken,
   refused,
   ageOf,
@@ -51,8 +52,6 @@ export interface TokenExchange {
   /** At a refresh the subject of the first ID token, if it is known. */
   readonly first?: IdTokenSubject | undefined;
 }
-
-type IdTokenSubject = Omit<NonNullable<VendorTokens["idToken"]>, "raw">;
 
 /**
  * @throws OAuthError vendor_response_invalid; temporarily_unavailable when the vendor's keys cannot
