@@ -52,7 +52,7 @@ export function buildVendors(
     const vendor = made ?? buildVendor(id, data, known, { env, problems, warnings });
     if (isUnchanged) UNCHANGED.set(known, vendor);
     vendors.set(id, vendor);
-    const isWritten = (data.issuer ?? data.authorization_endpoint ?? data.token_endpoint) !== undefined;
+    const isWritten = (data.issuer ?? data.authorizationEndpoint ?? data.tokenEndpoint) !== undefined;
     if (isWritten || known === undefined) own.add(id);
   }
   return {
@@ -88,30 +88,19 @@ export function buildConfig(
   const store = absolute(parsed.store, source);
   const keys = absolute(parsed.keys, source);
   const audit = absolute(parsed.audit, source);
-  const { allow_loopback: allowLoopback, allow_cidrs: allowCidrs, timeout_ms: timeoutMs, proxy } = parsed.egress;
+  const { allowLoopback, allowCidrs, timeoutMs, proxy } = parsed.egress;
   return {
-    ...defined({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keys_min_revision, tracing }),
+    ...defined({ file: source.file, cell: parsed.cell, keysMinRevision: parsed.keysMinRevision, tracing }),
     sandbox: source.sandbox,
-    baseUrl: parsed.base_url,
-    listen: {
-      host: parsed.listen.host.replace(/^\[(.*)\]$/, "$1"),
-      port: parsed.listen.port,
-      maxConnections: parsed.listen.max_connections,
-      idleSeconds: parsed.listen.idle_seconds,
-      trustedProxies: parsed.listen.trusted_proxies,
-    },
+    baseUrl: parsed.baseUrl,
+    listen: { ...parsed.listen, host: parsed.listen.host.replace(/^\[(.*)\]$/, "$1") },
     store,
     keys,
     audit,
     owners,
     clients,
     vendors: vendors.vendors,
-    limits: {
-      parPerMinute: parsed.limits.par_per_minute,
-      explainPerMinute: parsed.limits.explain_per_minute,
-      vendorCallsPerMinute: parsed.limits.vendor_calls_per_minute,
-      bodyBytes: parsed.limits.body_bytes,
-    },
+    limits: parsed.limits,
     egress: { allowLoopback, allowCidrs, operatorUrls, timeoutMs, ...defined({ caPem, proxy }) },
     warnings: [
       ...ignoredWarnings(source),

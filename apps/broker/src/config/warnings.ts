@@ -23,14 +23,14 @@ import {
 import { vouchedSpecs } from "../vendor-choice/tenants.ts";
 
 export function deploymentWarnings(
-  { base_url: baseUrl, egress, keys_min_revision: minimum }: ParsedConfiguration,
+  { baseUrl, egress, keysMinRevision: minimum }: ParsedConfiguration,
   { store, keys, audit }: Pick<Config, "store" | "keys" | "audit">,
 ): string[] {
   const keyFile = keyFileOf({ store, keys });
   const warnings = {
     "egress.allow_loopback is on although base_url is public: requests may name endpoints on this machine":
-      egress.allow_loopback && !isLoopbackName(new URL(baseUrl).hostname),
-    "egress.allow_cidrs holds a network of every address: name the private networks you mean": egress.allow_cidrs.some(
+      egress.allowLoopback && !isLoopbackName(new URL(baseUrl).hostname),
+    "egress.allow_cidrs holds a network of every address: name the private networks you mean": egress.allowCidrs.some(
       (cidr) => cidr.endsWith("/0"),
     ),
     "store is memory: flows under way and the broker's keys are lost at every restart": store.kind === "memory",

@@ -65,7 +65,7 @@ export function clientWarnings(
   owners: readonly ParsedOwner[],
   vendorIds: ReadonlySet<string>,
 ): string[] {
-  const warnings = clients.flatMap(({ client_id: id, client_secret: secrets = [], browser_binding: binding }) => [
+  const warnings = clients.flatMap(({ clientId: id, clientSecret: secrets = [], browserBinding: binding }) => [
     ...(secrets.some(({ length }) => length < SHORTEST_SECRET)
       ? [
           `Client ${id} has a secret under ${SHORTEST_SECRET} characters: replace it by a random one, for example 43 characters of base64url`,
@@ -77,7 +77,7 @@ export function clientWarnings(
         ]
       : []),
   ]);
-  const approved = [...clients, ...owners].flatMap((entry) => entry.approved_vendors);
+  const approved = [...clients, ...owners].flatMap((entry) => entry.approvedVendors);
   for (const id of new Set(approved)) {
     if (!vendorIds.has(id)) warnings.push(`approved_vendors names ${id}, which is not a known vendor`);
   }
@@ -89,9 +89,9 @@ export function buildOwner(parsed: ParsedOwner, idOf: (name: string) => string):
   return {
     id: parsed.id,
     ...defined({ name: parsed.name }),
-    approvedVendors: parsed.approved_vendors.map(idOf),
+    approvedVendors: parsed.approvedVendors.map(idOf),
     initialAccessTokens: new Map(
-      Object.entries(parsed.initial_access_token ?? {}).map(([name, token]) => [idOf(name), token]),
+      Object.entries(parsed.initialAccessToken ?? {}).map(([name, token]) => [idOf(name), token]),
     ),
   };
 }
@@ -104,20 +104,20 @@ export function buildClient(
 ): ClientConfig {
   const owner = owners.find(({ id }) => id === parsed.owner);
   return {
-    clientId: parsed.client_id,
-    secretDigests: (parsed.client_secret ?? []).map(({ digest }) => digest),
-    redirectUris: parsed.redirect_uris,
-    browserBinding: parsed.browser_binding,
-    refreshTokens: parsed.refresh_tokens,
-    allowOverrides: parsed.allow_overrides,
-    approvedVendors: owner?.approvedVendors ?? parsed.approved_vendors.map(idOf),
+    clientId: parsed.clientId,
+    secretDigests: (parsed.clientSecret ?? []).map(({ digest }) => digest),
+    redirectUris: parsed.redirectUris,
+    browserBinding: parsed.browserBinding,
+    refreshTokens: parsed.refreshTokens,
+    allowOverrides: parsed.allowOverrides,
+    approvedVendors: owner?.approvedVendors ?? parsed.approvedVendors.map(idOf),
     ...buildKeys(parsed),
     ...defined({
       owner: parsed.owner,
       ownerName: owner?.name,
       name: parsed.name,
       vendors: parsed.vendors?.map(idOf),
-      initiateLoginUri: parsed.initiate_login_uri,
+      initiateLoginUri: parsed.initiateLoginUri,
       initialAccessTokens: owner?.initialAccessTokens,
     }),
   };

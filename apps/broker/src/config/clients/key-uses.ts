@@ -66,8 +66,8 @@ const ENCRYPTS = /^(?:ECDH-ES|RSA-OAEP|RSA1_5)/;
  * @param parsed without problems
  */
 export function buildKeys(parsed: ParsedClient): Pick<ClientConfig, "jwks" | "jwksUri" | "encryptedResponse"> {
-  const { jwks, jwks_uri: jwksUri, token_encrypted_response_alg: alg } = parsed;
-  const signs = parsed.client_secret === undefined;
+  const { jwks, jwksUri, tokenEncryptedResponseAlg: alg } = parsed;
+  const signs = parsed.clientSecret === undefined;
   const encryptedResponse = alg === undefined ? undefined : buildEncryption(parsed, alg, signs);
   return {
     ...(signs && jwks !== undefined ? { jwks: { keys: signingKeys(jwks) } } : {}),
@@ -77,7 +77,7 @@ export function buildKeys(parsed: ParsedClient): Pick<ClientConfig, "jwks" | "jw
 }
 
 function buildEncryption(
-  { jwks, jwks_uri: jwksUri, token_encrypted_response_enc: enc = DEFAULT_ENC }: ParsedClient,
+  { jwks, jwksUri, tokenEncryptedResponseEnc: enc = DEFAULT_ENC }: ParsedClient,
   alg: ResponseEncryptionAlg,
   alsoSigns: boolean,
 ): EncryptedResponse | undefined {

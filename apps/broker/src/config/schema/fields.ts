@@ -40,10 +40,21 @@ export const fieldMeta = z.registry<FieldMeta>();
 /** What broker.schema.json says about a section as a whole, in its keywords. */
 export const sectionKeywords = z.registry<z.core.JSONSchema.BaseSchema>();
 
-/** A mapping with exactly these fields. */
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+type InCamelCase<Written> = { [Name in keyof Written as CamelCase<Name & string>]: Written[Name] };
+
+/** A mapping with exactly these fields: named in snake_case in the file, in camelCase behind it. */
 export function section<Shape extends z.ZodRawShape>(shape: Shape, keywords: z.core.JSONSchema.BaseSchema = {}) {
-  return z.strictObject(shape).register(sectionKeywords, keywords);
+  const written = z.strictObject(shape).register(sectionKeywords, keywords);
+  return written.transform((fields) => {
+    const named = Object.entries(fields).map(([name, value]) => [name.replace(/_./g, capital), value] as const);
+    return Object.fromEntries(named) as InCamelCase<typeof fields>;
+  });
 }
+
+const capital = ([, letter = ""]: string): string => letter.toUpperCase();
 
 interface Checked {
   readonly check?: Check<string> | undefined;

@@ -1,7 +1,6 @@
 /**
  * The fields of a vendor that an operator may write, built from the registry's table of fields
- * (registry/fields.ts): each under its name on the wire, with the table's rules and words. Members
- * of an object are in snake_case in the file and in camelCase behind it.
+ * (registry/fields.ts): each under its name on the wire, with the table's rules and words.
  */
 import {
   type FieldBy,
@@ -40,8 +39,6 @@ export const FILE_FIELDS: readonly FileField[] = (Object.keys(FIELDS) as (keyof 
   (name): name is FileField => fieldOf(name).by.includes("file"),
 );
 
-const WIRE_NAMES = FILE_FIELDS.map((name) => [name, wireName(name)] as const);
-
 /** What the fields are after parsing. */
 type ParsedFields = {
   readonly [Name in FileField as WireName<Name>]: z.ZodOptional<z.ZodType<NonNullable<Vendor[Name]>>>;
@@ -50,18 +47,13 @@ type ParsedFields = {
 /** The schema of each field, none of which is needed. */
 export function vendorFieldSchemas(rules: UrlRules): ParsedFields {
   return Object.fromEntries(
-    WIRE_NAMES.map(([name, onWire]) => [onWire, schemaOf(fieldOf(name), rules).optional()]),
+    FILE_FIELDS.map((name) => [wireName(name), schemaOf(fieldOf(name), rules).optional()]),
   ) as unknown as ParsedFields;
 }
 
-/** @returns the fields that the operator has written, as the registry names them */
-export function writtenFields(parsed: Readonly<Partial<Record<WireName<FileField>, unknown>>>): Partial<Vendor> {
-  return Object.fromEntries(
-    WIRE_NAMES.flatMap(([name, onWire]) => {
-      const value = parsed[onWire];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+/** @returns the fields that the operator has written */
+export function writtenFields(parsed: Readonly<Partial<Record<FileField, unknown>>>): Partial<Vendor> {
+  return defined(Object.fromEntries(FILE_FIELDS.map((name) => [name, parsed[name]])));
 }
 
 function schemaOf(shape: Shape, rules: UrlRules): z.ZodType {
@@ -125,7 +117,7 @@ function objectSchema({ members, description, check }: ObjectShape, meta: FieldM
   const written = section(Object.fromEntries(inFile));
   if (description !== undefined) written.register(fieldMeta, meta);
   return written.transform((given, context) => {
-    const named = Object.entries(members).map(([name, { absent }]) => [name, given[wireName(name)] ?? absent] as const);
+    const named = Object.entries(members).map(([name, { absent }]) => [name, given[name] ?? absent] as const);
     const value = defined(Object.fromEntries(named));
     const problem = check?.(value as never);
     if (problem === undefined) return value;

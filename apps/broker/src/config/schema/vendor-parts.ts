@@ -73,7 +73,7 @@ export const credentialsSchema = section({
 export type ParsedCredentials = z.infer<typeof credentialsSchema>;
 
 export function checkCredentialIds(entries: readonly z.infer<typeof credentialsSchema>[]): string | undefined {
-  const ids = entries.map((entry) => entry.id ?? entry.client_id);
+  const ids = entries.map((entry) => entry.id ?? entry.clientId);
   return new Set(ids).size === ids.length ? undefined : "has two entries with the same id";
 }
 

@@ -5,7 +5,7 @@
  */
 import { hash, type KeyObject } from "node:crypto";
 import { defined, Secret } from "@oauth-broker/oauth-core";
-import type { Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import { type Vendor, type VendorCredentials, wireName } from "@oauth-broker/oauth-core/registry";
 import { createEnvironmentReader, type Environment, valueOf, variableMeant } from "@oauth-broker/service/configuration";
 import { formatPath, type Problem, type Say } from "../problems.ts";
 import type { ParsedCredentials } from "../schema/vendor-parts.ts";
@@ -25,11 +25,11 @@ export function buildCredentials(
 
 function listedCredentials(entries: readonly ParsedCredentials[]): ConfiguredCredentials[] {
   return entries.map((entry) => ({
-    id: entry.id ?? entry.client_id,
+    id: entry.id ?? entry.clientId,
     source: "shared",
-    clientId: entry.client_id,
+    clientId: entry.clientId,
     ...defined({
-      clientSecret: entry.client_secret,
+      clientSecret: entry.clientSecret,
       signingKey: signingKey(entry),
       certificate: certificateOf(entry),
       tenants: entry.placeholders === undefined ? undefined : valuesOf(entry.placeholders),
@@ -41,13 +41,13 @@ function valuesOf(placeholders: NonNullable<ParsedCredentials["placeholders"]>):
   return Object.fromEntries(Object.entries(placeholders).map(([name, { values }]) => [name, values]));
 }
 
-function signingKey({ team_id: teamId, key_id: keyId, private_key: privateKey }: ParsedCredentials) {
+function signingKey({ teamId, keyId, privateKey }: ParsedCredentials) {
   return teamId === undefined || keyId === undefined || privateKey === undefined
     ? undefined
     : { teamId, keyId, privateKey };
 }
 
-function certificateOf({ certificate, private_key: privateKey }: ParsedCredentials) {
+function certificateOf({ certificate, privateKey }: ParsedCredentials) {
   if (certificate === undefined || privateKey === undefined) return undefined;
   return { privateKey, thumbprint: hash("sha256", certificate.raw, "base64url") };
 }
@@ -115,7 +115,7 @@ export function checkCredentials(
   else listed.forEach((entry, index) => checkEntry(entry, index, vendor, say));
 }
 
-const FIELDS = ["client_secret", "team_id", "key_id", "private_key", "certificate"] as const;
+const FIELDS = ["clientSecret", "teamId", "keyId", "privateKey", "certificate"] as const;
 type Field = (typeof FIELDS)[number];
 
 const SECRET = "a secret, or token_endpoint_auth_method: none for a public client";
@@ -160,24 +160,25 @@ const RSA: KeyKind = {
 function wanted(entry: ParsedCredentials, vendor: Vendor): Wanted {
   const { clientSecret, clientAssertion, tokenEndpointAuthMethod: method } = vendor;
   if (clientSecret !== undefined) {
-    return { fields: ["team_id", "key_id", "private_key"], expected: SIGNED, key: P256 };
+    return { fields: ["teamId", "keyId", "privateKey"], expected: SIGNED, key: P256 };
   }
-  if (clientAssertion !== undefined && (entry.private_key ?? entry.certificate) !== undefined) {
-    return { fields: ["private_key", "certificate"], expected: CERTIFICATE, key: RSA };
+  if (clientAssertion !== undefined && (entry.privateKey ?? entry.certificate) !== undefined) {
+    return { fields: ["privateKey", "certificate"], expected: CERTIFICATE, key: RSA };
   }
-  if (method === "none") return { fields: [], optional: "client_secret", expected: SECRET };
-  return { fields: ["client_secret"], expected: clientAssertion === undefined ? SECRET : CERTIFICATE };
+  if (method === "none") return { fields: [], optional: "clientSecret", expected: SECRET };
+  return { fields: ["clientSecret"], expected: clientAssertion === undefined ? SECRET : CERTIFICATE };
 }
 
 function checkEntry(entry: ParsedCredentials, index: number, vendor: Vendor, say: Say): void {
   const { fields, optional, expected, key } = wanted(entry, vendor);
-  const sayOf = (field: Field, problem: string): void => say(["credentials", index, field], problem, expected);
+  const sayOf = (field: Field, problem: string): void =>
+    say(["credentials", index, wireName(field)], problem, expected);
   const missing = fields.filter((field) => entry[field] === undefined);
   const foreign = FIELDS.filter((field) => entry[field] !== undefined && !fields.includes(field) && field !== optional);
-  const { private_key: privateKey, certificate } = entry;
+  const { privateKey, certificate } = entry;
   for (const field of missing) sayOf(field, "is missing");
   for (const field of foreign) sayOf(field, "is not what this vendor takes");
-  if (key !== undefined && privateKey !== undefined && !key.fits(privateKey)) sayOf("private_key", key.problem);
+  if (key !== undefined && privateKey !== undefined && !key.fits(privateKey)) sayOf("privateKey", key.problem);
   const isAnothers = privateKey !== undefined && certificate?.checkPrivateKey(privateKey) === false;
   if (isAnothers && foreign.length === 0) sayOf("certificate", "does not belong to private_key");
 }

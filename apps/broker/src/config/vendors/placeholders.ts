@@ -45,8 +45,8 @@ export function withRegistry(parsed: ParsedVendor, known: PlaceholderSpecs = {})
 }
 
 /** Both endpoints are the operator's: what the registry says of its hosts holds no more. */
-export function isMoved({ authorization_endpoint: authorization, token_endpoint: token }: ParsedVendor): boolean {
-  return authorization !== undefined && token !== undefined;
+export function isMoved({ authorizationEndpoint, tokenEndpoint }: ParsedVendor): boolean {
+  return authorizationEndpoint !== undefined && tokenEndpoint !== undefined;
 }
 
 /**

@@ -27,7 +27,7 @@ export function tenancyOf(
   known: VendorTemplate | undefined,
 ): Tenancy {
   const stated = known?.placeholders ?? specs;
-  const explicit = parsed.clients_of ?? known?.clientsOf;
+  const explicit = parsed.clientsOf ?? known?.clientsOf;
   const clientsOf = explicit ?? usualClientsOf(vendor, stated);
   if (clientsOf === "vendor") {
     const misfits = credentials.flatMap(({ tenants = {} }, index) =>
@@ -37,7 +37,7 @@ export function tenancyOf(
   }
   // The registry's list says which hosts the vendor has; the operator's list names tenants.
   const isTenants = (name: string): boolean =>
-    !isListed(stated[name]) || (known === undefined && parsed.clients_of === "tenant");
+    !isListed(stated[name]) || (known === undefined && parsed.clientsOf === "tenant");
   const names = tenantPlaceholders(vendor, stated).filter(isTenants);
   const tenants = Object.fromEntries(names.map((name) => [name, tenantsOf(name, parsed, credentials)]));
   const open = Object.entries(specs).map(([name, spec]) => {

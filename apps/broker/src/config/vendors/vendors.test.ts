@@ -215,7 +215,7 @@ describe("endpoints", () => {
     ]);
   });
 
-  const fields = Object.keys(vendorSchema({ allowLoopback: false, allowCidrs: [] }).shape);
+  const fields = Object.keys(vendorSchema({ allowLoopback: false, allowCidrs: [] }).in.shape);
 
   it.each(fields.filter((field) => /^issuer$|_endpoint$|_uri$/.test(field)))(
     "have no placeholder that the entry does not declare: %s",

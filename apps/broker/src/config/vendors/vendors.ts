@@ -90,7 +90,7 @@ export function buildVendor(
   const credentials = buildCredentials(id, parsed.credentials, { env, problems });
   const say = sayIn(problems, ["vendors", id]);
 
-  for (const [name, value] of Object.entries(parsed.authorization_params ?? {})) {
+  for (const [name, value] of Object.entries(parsed.authorizationParams ?? {})) {
     if (name === "response_mode" && !RESPONSE_MODES.some((mode) => mode === value)) {
       say(["authorization_params", name], "is a parameter only the broker sets to this", RESPONSE_MODES.join(" or "));
     } else if (name !== "response_mode" && isReservedAuthorizationParameter(name, vendor)) {
@@ -105,7 +105,7 @@ export function buildVendor(
       "more than 5, or redeem_at: callback",
     );
   }
-  if (parsed.account !== undefined && parsed.userinfo_endpoint !== undefined) {
+  if (parsed.account !== undefined && parsed.userinfoEndpoint !== undefined) {
     say(["account"], "is beside userinfo_endpoint, which says the same in another way", "one of the two");
   }
   if (parsed.revocation !== undefined && (vendor.revocationEndpoint ?? vendor.issuer) === undefined) {
@@ -146,13 +146,13 @@ export function buildVendor(
     ...(namesAccount(parsed) ? { asksUserinfo: true } : {}),
     ...((parsed.account ?? parsed.identity) === undefined ? {} : { ownAccount: true }),
     credentials,
-    ...defined({ initialAccessToken: parsed.initial_access_token, tenants: tenancy.tenants }),
+    ...defined({ initialAccessToken: parsed.initialAccessToken, tenants: tenancy.tenants }),
   };
 }
 
 /** Whether the file says what identifies the user of a token. */
-function namesAccount({ userinfo_endpoint: userinfo, account, identity }: ParsedVendor): boolean {
-  return (userinfo ?? account?.identity) !== undefined || typeof identity === "object";
+function namesAccount({ userinfoEndpoint, account, identity }: ParsedVendor): boolean {
+  return (userinfoEndpoint ?? account?.identity) !== undefined || typeof identity === "object";
 }
 
 /** An issuer that the operator sets may publish what the registry does not know. */
@@ -165,7 +165,7 @@ function isKnownToRegisterNone(vendor: Vendor, { issuer }: ParsedVendor, known: 
 }
 
 /** Warns if the operator's own fields weaken a protection. */
-function relaxations(id: string, { pkce, iss_required: issRequired }: ParsedVendor): string[] {
+function relaxations(id: string, { pkce, issRequired }: ParsedVendor): string[] {
   const risks = [
     pkce === "none" &&
       "pkce none: nothing binds its codes to the flow they were issued for, so a stolen code can be used",
@@ -178,7 +178,7 @@ function relaxations(id: string, { pkce, iss_required: issRequired }: ParsedVend
 
 /** What the operator has written; an operator knows one error code more than the registry, not all of them. */
 function operatorsFields(parsed: ParsedVendor, known: Pick<Vendor, "tokenErrors"> | undefined): Partial<Vendor> {
-  const { name, token_errors: tokenErrors, token_endpoint_auth_method: method } = parsed;
+  const { name, tokenErrors, tokenEndpointAuthMethod: method } = parsed;
   return {
     ...writtenFields(parsed),
     ...defined({ name }),
@@ -194,8 +194,8 @@ function operatorsFields(parsed: ParsedVendor, known: Pick<Vendor, "tokenErrors"
 function withoutReplacedChecks({ tokenCheck, account, identity, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
   return {
     ...vendor,
-    ...(parsed.introspection_endpoint === undefined ? defined({ tokenCheck }) : {}),
-    ...(parsed.userinfo_endpoint === undefined ? defined({ account }) : {}),
+    ...(parsed.introspectionEndpoint === undefined ? defined({ tokenCheck }) : {}),
+    ...(parsed.userinfoEndpoint === undefined ? defined({ account }) : {}),
     ...(parsed.account === undefined ? defined({ identity }) : {}),
   };
 }
