@@ -8,11 +8,11 @@ import type { Config, VendorConfig } from "@oauth-broker/broker/src/config-types
 import { confidentialClient, memoryConfig } from "@oauth-broker/broker/src/testing/memory-config.ts";
 import { type Clock, Secret } from "@oauth-broker/oauth-core";
 import type { Egress } from "@oauth-broker/oauth-core/egress";
-import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
+import type { RegistryEntry } from "@oauth-broker/oauth-core/registry";
 import { readAnswer } from "@oauth-broker/oauth-core/testing";
 import { createLog } from "@oauth-broker/service";
 import { driveConsent } from "@oauth-broker/simulators";
-import { type Entry, type EntryClient, keyPair } from "@oauth-broker/simulators/entry-vendor";
+import { type Entry, keyPair } from "@oauth-broker/simulators/entry-vendor";
 import {
   type Answer,
   basic,
@@ -29,25 +29,14 @@ const CLIENT_SECRET = "s".repeat(43);
 const CODE_VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 /** Our credentials at the vendor, and the vendor's side of them. */
-export interface ProofClient {
-  readonly credentials: VendorCredentials;
-  readonly atVendor: EntryClient;
-  /**
-   * Parameters that send the credentials with each request, for vendors that an organization hosts.
-   */
-  readonly form: Readonly<Record<string, string>>;
-}
-
+export type ProofClient = ReturnType<typeof createClient>;
 /**
  * @param redirectUri the broker's callback
  * @param kind `certificate` if the vendor takes one instead of a secret; `byoc`: the platform's
  *   own
+ * @returns `form`: parameters that send the credentials with each request, for vendors that an organization hosts
  */
-export function createClient(
-  { facts }: Entry,
-  redirectUri: string,
-  kind: "secret" | "certificate" | "byoc",
-): ProofClient {
+export function createClient({ facts }: Entry, redirectUri: string, kind: "secret" | "certificate" | "byoc") {
   const clientId = "our.client-id_7";
   // Characters that the form encoding of Basic changes.
   const clientSecret = "our secret/+7~:%";

@@ -36,9 +36,8 @@ export interface Failure {
   readonly refused: readonly string[];
 }
 
-/** How many wrong copies of one kind of fact some step noticed. */
+/** How many wrong copies of one kind of fact there were. */
 export interface KindCount {
-  readonly noticed: number;
   readonly total: number;
   /** Vendor, fact and what was wrong, of those that no step noticed. */
   readonly missed: readonly string[];
@@ -118,14 +117,10 @@ async function mutate(
   idle.push(...idleFactsOf(entry));
   for (const mutant of mutantsOf(entry)) {
     const failure = await travel(entry, wrongCopy(copy, mutant), theatre);
-    const { noticed, total, missed } = kinds.get(mutant.kind) ?? { noticed: 0, total: 0, missed: [] };
+    const { total, missed } = kinds.get(mutant.kind) ?? { total: 0, missed: [] };
     if (failure !== undefined) steps.set(failure.step, (steps.get(failure.step) ?? 0) + 1);
     const name = `${entry.facts.id} ${mutant.fact}: ${mutant.what}`;
-    kinds.set(mutant.kind, {
-      noticed: noticed + (failure === undefined ? 0 : 1),
-      total: total + 1,
-      missed: failure === undefined ? [...missed, name] : missed,
-    });
+    kinds.set(mutant.kind, { total: total + 1, missed: failure === undefined ? [...missed, name] : missed });
   }
 }
 

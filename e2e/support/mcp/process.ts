@@ -4,19 +4,16 @@
  */
 import { freePort } from "../free-port.ts";
 import { MCP_BUNDLE } from "../paths.ts";
-import { type Ended, runService, type ServiceProcess, startService } from "../service-process.ts";
+import { type Ended, runService, startService } from "../service-process.ts";
 
 /** The platform's redirect URI, registered at the vendor in both modes; no server listens there. */
 export const PLATFORM_CALLBACK = "https://platform.example/oauth/callback";
 
 export type Environment = Readonly<Record<string, string>>;
 
-export interface McpServer extends ServiceProcess {
-  /** The endpoint for tool calls. */
-  readonly mcp: string;
-}
-
-export async function startMcpServer(env: Environment, folder?: string): Promise<McpServer> {
+export type McpServer = Awaited<ReturnType<typeof startMcpServer>>;
+/** @returns `mcp`: the endpoint for tool calls */
+export async function startMcpServer(env: Environment, folder?: string) {
   const started = await startService({ name: "MCP server", file: MCP_BUNDLE, env, folder });
   return { ...started, mcp: `${started.url}/mcp` };
 }
@@ -26,13 +23,8 @@ export async function runMcpCommand(env: Environment, folder: string, ...args: s
   return runService({ name: "MCP server", file: MCP_BUNDLE, env, folder }, ...args);
 }
 
-/** Hosted mode with the platform's callback, on a free port. */
-export async function hostedEnvironment(): Promise<Environment> {
-  const port = String(await freePort());
-  return {
-    OAUTH_MODE: "hosted",
-    DEPLOYMENT_URL: `http://127.0.0.1:${port}`,
-    PORT: port,
-    PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,
-  };
+/** Hosted mode on a free port, by default with the platform's callback. */
+export async function hostedEnvironment(more: Environment = { PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK }) {
+  const PORT = String(await freePort());
+  return { ...more, OAUTH_MODE: "hosted", DEPLOYMENT_URL: `http://127.0.0.1:${PORT}`, PORT };
 }

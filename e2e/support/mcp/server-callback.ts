@@ -1,7 +1,6 @@
 /** A server in hosted mode with its own callback, and its vendor: for browsers and for clients as they ship. */
-import { freePort } from "../free-port.ts";
 import { serveTemplate } from "./in-process.ts";
-import type { Environment } from "./process.ts";
+import { type Environment, hostedEnvironment } from "./process.ts";
 import { startOpenIdVendor } from "./vendor.ts";
 
 /**
@@ -27,10 +26,9 @@ export async function startAtVendor<
   env: (baseUrl: string) => Environment,
   start: (env: Environment) => Promise<Server>,
 ) {
-  const port = String(await freePort());
-  const baseUrl = `http://127.0.0.1:${port}`;
+  const own = await hostedEnvironment({ OAUTH_CALLBACK: "server" });
+  const baseUrl = own.DEPLOYMENT_URL;
   const vendor = await startVendor([`${baseUrl}/callback`]);
-  const own = { OAUTH_MODE: "hosted", OAUTH_CALLBACK: "server", DEPLOYMENT_URL: baseUrl, PORT: port };
   const server = await start({ ...own, ...vendor.env, ...env(baseUrl) });
   return {
     server,

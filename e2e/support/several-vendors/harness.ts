@@ -11,9 +11,8 @@ import { openLinks, runTokenStore } from "../../../packages/mcp-auth/src/cli/ope
 import { runCommand } from "../../../packages/mcp-auth/src/cli/run-command.ts";
 import { openVisitor } from "../../../packages/mcp-auth/src/testing/linking/visitor.ts";
 import { basic } from "../broker/platform.ts";
-import { freePort } from "../free-port.ts";
 import { serveInProcess } from "../mcp/in-process.ts";
-import type { Environment } from "../mcp/process.ts";
+import { type Environment, hostedEnvironment } from "../mcp/process.ts";
 import { gitHubVariables, OUR_CLIENT, startOpenIdVendor } from "../mcp/vendor.ts";
 import { findSecrets, plantSecret, random } from "../secrets.ts";
 import { type Ended, temporaryFolder } from "../service-process.ts";
@@ -31,9 +30,9 @@ export async function startSeveralVendors({
   env = {},
   fronts = async () => [],
 }: { readonly env?: Environment; readonly fronts?: (port: string) => Promise<readonly string[]> } = {}) {
-  const port = String(await freePort());
-  const url = `http://127.0.0.1:${port}`;
-  const addresses = [url, ...(await fronts(port))];
+  const own = await hostedEnvironment({});
+  const url = own.DEPLOYMENT_URL;
+  const addresses = [url, ...(await fronts(own.PORT))];
   const issued: Record<OpenIdName, Record<string, unknown>[]> = { home: [], chat: [] };
   const openId = async (name: OpenIdName, host: "127.0.0.1" | "localhost", scopes: string) => {
     const redirectUris = addresses.flatMap((at) => [`${at}/callback`, `${at}/vendors/${name}/callback`]);
@@ -55,9 +54,7 @@ export async function startSeveralVendors({
   const github = await startGitHub();
   github.addClient({ clientId: OUR_CLIENT, clientSecret, redirectUris: [`${url}/vendors/github/callback`] });
   const environment: Environment = {
-    OAUTH_MODE: "hosted",
-    DEPLOYMENT_URL: url,
-    PORT: port,
+    ...own,
     VENDORS: "home,chat,github",
     ...home.env,
     ...chat.env,
