@@ -170,3 +170,9 @@ export function withParameters(base: string, parameters: Readonly<Record<string,
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url;
 }
+
+/** @returns the request of a browser that is sent on to another vendor, in the flow it was in */
+export function bounced(asked: URLSearchParams, endpoint: string, own: Readonly<Record<string, string>>): URL {
+  const kept = { state: asked.get("state") ?? "", code_challenge: asked.get("code_challenge") ?? "" };
+  return withParameters(endpoint, { response_type: "code", code_challenge_method: "S256", ...kept, ...own });
+}

@@ -6,6 +6,7 @@ import {
   atCallback,
   awayFromBroker,
   type Backend,
+  bounced,
   type Browser,
   type Form,
   parameter,
@@ -29,16 +30,12 @@ export function createBouncingVendor({ origin, bounceTo, ...options }: BounceOpt
   let forwarded: string | undefined;
   const vendor = vendorAt(origin, {
     ...options,
-    authorize: (url) =>
-      withParameters(`${HONEST}/authorize`, {
-        response_type: "code",
-        client_id: VENDOR_CLIENT.clientId,
-        redirect_uri: bounceTo === undefined ? CALLBACK : bounceTo(parameter(url, "redirect_uri")),
-        scope: "read",
-        state: parameter(url, "state"),
-        code_challenge: forwarded ?? parameter(url, "code_challenge"),
-        code_challenge_method: "S256",
-      }),
+    authorize: (url) => {
+      const redirectUri = bounceTo === undefined ? CALLBACK : bounceTo(parameter(url, "redirect_uri"));
+      const own = { client_id: VENDOR_CLIENT.clientId, redirect_uri: redirectUri, scope: "read" };
+      const challenge = forwarded === undefined ? {} : { code_challenge: forwarded };
+      return bounced(url.searchParams, `${HONEST}/authorize`, { ...own, ...challenge });
+    },
     token: () => ({ status: 400, body: { error: "invalid_grant" } }),
   });
   return {
