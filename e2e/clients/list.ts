@@ -32,42 +32,39 @@ export function pythonVersions(): readonly { readonly version: string; readonly 
 
 type Package = keyof (typeof manifest)["dependencies"];
 
-/** By the name in programs/connections.mjs. */
-const FROM_NPM: Readonly<
-  Record<string, { readonly title: string; readonly package: Package } & Partial<Pick<Client, "language" | "limits">>>
-> = {
-  "sdk-1.13": { title: "@modelcontextprotocol/sdk", package: "sdk-1.13" },
-  "sdk-1.17": { title: "@modelcontextprotocol/sdk", package: "sdk-1.17" },
-  "sdk-1.20": { title: "@modelcontextprotocol/sdk", package: "sdk-1.20" },
-  "sdk-1.25": { title: "@modelcontextprotocol/sdk", package: "sdk-1.25" },
-  "sdk-1.32": { title: "@modelcontextprotocol/sdk", package: "sdk-1.32" },
-  "sdk-2": { title: "@modelcontextprotocol/client", package: "@modelcontextprotocol/client" },
-  "ai-sdk": { title: "@ai-sdk/mcp", package: "@ai-sdk/mcp" },
-  langchain: { title: "@langchain/mcp-adapters", package: "@langchain/mcp-adapters" },
-  mastra: { title: "@mastra/mcp", package: "@mastra/mcp" },
-  "openai-agents": { title: "@openai/agents", package: "@openai/agents" },
-  strands: { title: "@strands-agents/sdk", package: "@strands-agents/sdk" },
+/** By the name in programs/connections.mjs: the dependency of programs/package.json, which may be an alias. */
+const FROM_NPM: Readonly<Record<string, Package>> = {
+  "sdk-1.13": "sdk-1.13",
+  "sdk-1.17": "sdk-1.17",
+  "sdk-1.20": "sdk-1.20",
+  "sdk-1.25": "sdk-1.25",
+  "sdk-1.32": "sdk-1.32",
+  "sdk-2": "@modelcontextprotocol/client",
+  "ai-sdk": "@ai-sdk/mcp",
+  langchain: "@langchain/mcp-adapters",
+  mastra: "@mastra/mcp",
+  "openai-agents": "@openai/agents",
+  strands: "@strands-agents/sdk",
+  mcporter: "mcporter",
+  codex: "@openai/codex",
+  "mcp-remote": "mcp-remote",
+};
+/** Of those that are not in TypeScript, or that have limits. */
+const OWN: Readonly<Record<string, Partial<Pick<Client, "language" | "limits">>>> = {
+  codex: { language: "Rust" },
   mcporter: {
-    title: "mcporter",
-    package: "mcporter",
     limits: {
       refresh: "its call command signs in again",
       "an hour later": "its list command takes the 401 for its answer: one request to /mcp, and none to /token",
     },
   },
-  codex: { title: "@openai/codex", package: "@openai/codex", language: "Rust" },
-  "mcp-remote": { title: "mcp-remote", package: "mcp-remote" },
 };
 
 function fromNpm(): Client[] {
-  return Object.entries(FROM_NPM).map(([id, { title, package: name, language = "TypeScript", limits = {} }]) => ({
-    id,
-    title,
-    version: manifest.dependencies[name].replace(/^npm:.*@/, ""),
-    language,
-    command: [process.execPath, "main.mjs", id],
-    limits,
-  }));
+  return Object.entries(FROM_NPM).map(([id, name]) => {
+    const [, title = name, version = ""] = /^(?:npm:(.+)@)?(.+)$/.exec(manifest.dependencies[name]) ?? [];
+    return { id, title, version, language: "TypeScript", command: [process.execPath, "main.mjs", id], ...OWN[id] };
+  });
 }
 
 /** By the name in programs/go/main.go: the module, whose version go.mod names. */

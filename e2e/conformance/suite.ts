@@ -103,18 +103,16 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
  * have a `/` in their name.
  */
 function readResults(folder: string): ReadonlyMap<string, readonly Status[]> {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
-    path.endsWith("checks.json"),
-  );
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return new Map(
-    files.map((path) => {
-      const name = dirname(path).split(sep).join("/");
-      const scenario = name.replace(/^server-(?=.+-\d{4}-)/, "").replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z$/, "");
-      const checks = JSON.parse(readFileSync(join(folder, path), "utf8")) as {
-        readonly status: Status;
-      }[];
-      return [scenario, checks.map(({ status }) => status)];
-    }),
+    paths
+      .filter((path) => path.endsWith("checks.json"))
+      .map((path) => {
+        const name = dirname(path).split(sep).join("/");
+        const scenario = name.replace(/^server-(?=.+-\d{4}-)/, "").replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z$/, "");
+        const checks = JSON.parse(readFileSync(join(folder, path), "utf8")) as { readonly status: Status }[];
+        return [scenario, checks.map(({ status }) => status)];
+      }),
   );
 }
 

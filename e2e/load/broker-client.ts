@@ -15,18 +15,8 @@ export interface Tokens {
   readonly connection?: string;
 }
 
-interface Pushed {
-  readonly requestUri: string;
-  readonly state: string;
-  readonly codeVerifier: string;
-}
-
-interface AtVendor {
-  readonly state: string;
-  /** Only at a vendor that issues ID tokens. */
-  readonly nonce?: string;
-  readonly cookie: string;
-}
+/** `nonce`: only at a vendor that issues ID tokens. */
+type AtVendor = Readonly<Record<"state" | "cookie", string>> & { readonly nonce: string | undefined };
 
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 
@@ -43,7 +33,7 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
 
   const actor = {
     /** The legs of a flow one by one. */
-    async push(connection: Connection): Promise<Pushed> {
+    async push(connection: Connection) {
       const state = random();
       const codeVerifier = random();
       const form = {
@@ -62,7 +52,7 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
         throw unexpected(reply);
       return { requestUri, state, codeVerifier };
     },
-    async leave(connection: Connection, { requestUri }: Pushed): Promise<AtVendor> {
+    async leave(connection: Connection, { requestUri }: { readonly requestUri: string }): Promise<AtVendor> {
       const query = new URLSearchParams({ client_id: clientId, request_uri: requestUri });
       const reply = expectStatus(303, await connection.get(`/v1/authorize?${query.toString()}`));
       const asked = redirectedTo(vendor.authorizationEndpoint, reply);
@@ -78,14 +68,14 @@ export function createActor(url: string, { clientId, clientSecret, redirectUri, 
         asked.get("code_challenge_method") === "S256";
       const [cookie = ""] = reply.header("set-cookie").split(";", 1);
       if (!isWhole || state.length < 43 || !/^flow-[\w-]+=[\w-]{43}$/.test(cookie)) throw unexpected(reply);
-      return { state, cookie, ...(nonce === undefined ? {} : { nonce }) };
+      return { state, cookie, nonce };
     },
     async comeBack(connection: Connection, { state, cookie, nonce }: AtVendor): Promise<Reply> {
       const anyCode = nonce === undefined ? random() : `${nonce}.${random()}`;
       const code = vendor.codes === "named" ? fakeCode(random()) : anyCode;
       return connection.get(`/v1/callback?${new URLSearchParams({ code, state }).toString()}`, { cookie });
     },
-    readCode({ state }: Pushed, reply: Reply): string {
+    readCode({ state }: { readonly state: string }, reply: Reply): string {
       const answered = redirectedTo(redirectUri, expectStatus(303, reply));
       const code = answered.get("code");
       if (code === null || answered.get("state") !== state || answered.get("iss") !== url) throw unexpected(reply);

@@ -1,18 +1,8 @@
 /** How measurements of one thing spread. */
 
-/** Of at least one value. */
-export interface Spread {
-  readonly min: number;
-  /** Lower quartile. */
-  readonly lower: number;
-  readonly median: number;
-  /** Upper quartile. */
-  readonly upper: number;
-  readonly max: number;
-}
-
-/** @param values at least one */
-export function spreadOf(values: readonly number[]): Spread {
+export type Spread = ReturnType<typeof spreadOf>;
+/** @param values at least one. @returns `lower` and `upper` are quartiles */
+export function spreadOf(values: readonly number[]) {
   const at = (share: number): number => quantileOf(values, share);
   return { min: at(0), lower: at(0.25), median: at(0.5), upper: at(0.75), max: at(1) };
 }

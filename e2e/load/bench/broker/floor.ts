@@ -27,9 +27,7 @@ import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes, timing
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";
 import type { Parties } from "../../services.ts";
 
-export interface FloorOptions extends Parties {
-  readonly port: number;
-}
+export type FloorOptions = Parties & { readonly port: number };
 
 interface Flow {
   stage: "pushed" | "started" | "parked";
@@ -175,10 +173,8 @@ function askVendor(form: URLSearchParams, response: ServerResponse): void {
   };
   const call = send({ ...toVendor, headers }, (answer) => {
     readText(answer, (text) => {
-      const { access_token, token_type, expires_in, refresh_token, scope } = JSON.parse(text) as Record<
-        string,
-        unknown
-      >;
+      const tokens = JSON.parse(text) as Readonly<Record<string, unknown>>;
+      const { access_token, token_type, expires_in, refresh_token, scope } = tokens;
       if (answer.statusCode !== 200 || typeof access_token !== "string")
         return refuse(response, 502, "vendor_response_invalid");
       json(response, 200, { access_token, token_type, expires_in, refresh_token, scope, vendor: vendor.id });

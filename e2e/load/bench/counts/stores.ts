@@ -16,7 +16,7 @@ import { dynamodbRecordStore, dynamodbTokenRows } from "@oauth-broker/token-stor
 import { memoryRecordStore, memoryTokenRows } from "@oauth-broker/token-store/memory";
 import { sqliteRecordStore, sqliteTokenRows } from "@oauth-broker/token-store/sqlite";
 import type { Engines } from "../../engines.ts";
-import { RECORD_DATA } from "../../scale/fixture/fill.ts";
+import { createTurns, recordsOf } from "../store/records.ts";
 import { DEADLINE_MS, keyOf, readUser, TOKENS } from "../store/tokens.ts";
 
 interface Beneath {
@@ -36,7 +36,6 @@ export function countedStores(engines: Engines, folder: string): Readonly<Record
 }
 
 const KIND = "count";
-const EXPIRES_AT = 2 ** 32;
 
 /** Each operation throws an Error when the answer is wrong. @param most records that are deleted */
 export async function openCountedStore({ records: beneath, rows }: Beneath, folder: string, most: number) {
@@ -44,14 +43,11 @@ export async function openCountedStore({ records: beneath, rows }: Beneath, fold
   const records = authenticatedRecords({ records: beneath, keys: oneMacKey(async () => macKey) });
   const keys = localKeyWrapper({ path: join(folder, "key") });
   const tokens = createTokenStore({ rows, timer: systemTimer, keys, mode: "encrypted", environment: "counts", now });
-  const create = async (id: string): Promise<void> => {
-    const record = { key: { kind: KIND, id }, stage: "pushed", data: RECORD_DATA, expiresAt: EXPIRES_AT };
-    if ((await records.create(record)) !== "created") throw new Error("a new record was there before");
-  };
+  const { create, advance } = recordsOf(records, KIND);
   const key = { kind: KIND, id: randomUUID() };
   await create(key.id);
   for (let number = 0; number < most; number += 1) await create(`deleted-${number}`);
-  let [from, to] = ["pushed", "started"];
+  const nextStage = createTurns();
   let deleted = 0;
   const user = keyOf("user");
   const operations: Readonly<Record<string, () => Promise<void>>> = {
@@ -59,12 +55,7 @@ export async function openCountedStore({ records: beneath, rows }: Beneath, fold
     "record get": async () => {
       if ((await records.get(key)) === undefined) throw new Error("the record is gone");
     },
-    "record advance": async () => {
-      const moved = { stage: to, set: { attempt: to } };
-      const { outcome } = await records.advance(key, { stage: from, expect: {} }, moved);
-      if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
-      [from, to] = [to, from];
-    },
+    "record advance": () => advance(key.id, nextStage()),
     "record delete": async () => {
       await records.delete({ kind: KIND, id: `deleted-${deleted}` });
       deleted += 1;

@@ -17,6 +17,7 @@ import { awsRequests } from "../../../../packages/token-store/src/aws-requests.t
 import type { Engines } from "../../engines.ts";
 import { inLanes, LANES } from "../../lanes.ts";
 import { RECORD_DATA } from "../../scale/fixture/fill.ts";
+import { createTurns, recordsOf } from "./records.ts";
 import {
   DEADLINE_MS,
   keyOf,
@@ -32,10 +33,6 @@ import {
 type Item = Readonly<Record<string, AttributeValue>>;
 
 const KIND = "bench";
-const STAGES = ["pushed", "started"] as const;
-const EXPIRES_AT = 2 ** 32;
-
-const PUSHED = { stage: STAGES[0], data: RECORD_DATA, expiresAt: EXPIRES_AT };
 
 /** Keys of the table (docs/storage-schema.md). */
 const rowKey = (user: string): Item => ({ pk: { S: `USER#${user}` }, sk: { S: `VENDOR#${VENDOR}` } });
@@ -53,18 +50,15 @@ const bareWriter = (lane: number): string => `bare-${lane}`;
 export async function openOperations(engines: Engines) {
   const { get, put, advance, close } = openBare(engines);
   const store = openStore(engines);
-  const records = dynamodbRecordStore({ ...engines, deadlineMs: DEADLINE_MS, now: () => 1_700_000_000 });
+  const beneath = dynamodbRecordStore({ ...engines, deadlineMs: DEADLINE_MS, now: () => 1_700_000_000 });
+  const records = recordsOf(beneath, KIND);
   const lanes = Array.from({ length: LANES }, (_, lane) => lane);
-  const create = async (id: string): Promise<void> => {
-    const outcome = await records.create({ key: { kind: KIND, id }, ...PUSHED });
-    if (outcome !== "created") throw new Error("a new record was there before");
-  };
 
   const users = [...Array.from({ length: READERS }, (_, at) => readerName(at)), ...lanes.map(writer)];
   await inLanes(LANES, users.length, (_, at) => store.put(keyOf(users[at]!), TOKENS));
   const sealed = await get(rowKey(writer(0)));
   requireSealed(sealed);
-  for (const lane of lanes) await create(writer(lane));
+  for (const lane of lanes) await records.create(writer(lane));
   const pushed = await get(recordKey(writer(0)));
   const items = lanes.map((lane): Item => ({ ...sealed, ...rowKey(bareWriter(lane)) }));
   for (const lane of lanes) {
@@ -89,24 +83,16 @@ export async function openOperations(engines: Engines) {
       await put(items[lane]!);
     },
     "PutItem of a new item": () => put({ ...pushed, ...recordKey(randomUUID()) }, { isNew: true }),
-    "RecordStore.create": () => create(randomUUID()),
+    "RecordStore.create": () => records.create(randomUUID()),
     "UpdateItem under a condition": (lane) => advance(recordKey(bareWriter(lane)), nextStage.bare(lane)),
-    "RecordStore.advance": async (lane) => {
-      const [from, to] = nextStage.ours(lane);
-      const { outcome } = await records.advance(
-        { kind: KIND, id: writer(lane) },
-        { stage: from, expect: { client: RECORD_DATA.client } },
-        { stage: to, set: { attempt: to } },
-      );
-      if (outcome !== "moved") throw new Error(`the record is ${outcome}`);
-    },
+    "RecordStore.advance": (lane) => records.advance(writer(lane), nextStage.ours(lane)),
   };
   return {
     operations,
     rowBytes: sizeOf(sealed),
     close: async () => {
       await store.close();
-      await records.close();
+      await beneath.close();
       close();
     },
   };
@@ -156,16 +142,6 @@ function openBare({ endpoint, region, table: TableName }: Engines) {
       if (item?.["stage"]?.S !== to) throw new Error("the item did not move");
     },
     close: () => client.destroy(),
-  };
-}
-
-/** From one stage to the other and back, for each lane. */
-function createTurns(): (lane: number) => readonly [from: string, to: string] {
-  const turned = new Set<number>();
-  return (lane) => {
-    if (turned.delete(lane)) return [STAGES[1], STAGES[0]];
-    turned.add(lane);
-    return STAGES;
   };
 }
 
