@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { faultyTable } from "../../testing/aws/dynamo-faults.ts";
 import { useWhileAnswersAreLost } from "../../testing/aws/dynamo-lost-answers.ts";
 
-const ROUNDS = volume({ test: 4, soak: 30 });
-const THROTTLED_ROUNDS = volume({ test: 3, soak: 10 });
+const ROUNDS = volume({ test: 2, soak: 30 });
+const THROTTLED_ROUNDS = volume({ test: 1, soak: 10 });
 /** Of one round. */
 const OPERATIONS = 14;
 
