@@ -25,7 +25,7 @@ beforeEach(async () => {
       },
     },
   });
-  visitor = fixture.visitor();
+  visitor = await fixture.signedIn();
 });
 afterEach(() => fixture.close());
 

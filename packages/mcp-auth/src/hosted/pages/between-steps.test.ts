@@ -32,7 +32,7 @@ const resultOf = (answer: Response): string | null => answer.headers.get("locati
 
 describe("a link whose user signs out while the vendor redeems the code", () => {
   it("bar#LK-9 is not stored, and its tokens are revoked", async () => {
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     const back = await visitor.atVendor(await visitor.beginLink("chat"));
     onRedeemed = () => fixture.deps.signIns.endAll("user");
     const answer = await visitor.get(back);
@@ -43,7 +43,7 @@ describe("a link whose user signs out while the vendor redeems the code", () => 
 
 describe("a question", () => {
   it("bar#LK-9 is not asked over another version than the page showed", async () => {
-    const [first, second] = [fixture.visitor(), fixture.visitor()];
+    const [first, second] = [await fixture.signedIn(), await fixture.signedIn()];
     const ask = (await fixture.call()).ask;
     await first.link(await ask());
     const page = await second.open("/connections");
@@ -58,7 +58,7 @@ describe("a question", () => {
   });
 
   it("of another user in this browser is neither shown nor answered", async () => {
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     await visitor.link(await (await fixture.call()).ask());
     const value = visitor.jar.get(new URL("https://server.example"), "__Host-sign-in") ?? "";
     const cookie = (await fixture.deps.signIns.read(`__Host-sign-in=${value}`))?.cookie.hash ?? "";
@@ -110,7 +110,7 @@ describe("the pages' own sign-in", () => {
   it.each(["../connections", "x", "A".repeat(44), "%0d%0a"])(
     "does not follow *Use another account* with %s in place of a ticket",
     async (ticket) => {
-      const visitor = fixture.visitor();
+      const visitor = await fixture.signedIn();
       const page = await visitor.open("/connections");
       const csrf = /name="csrf" value="([^"]+)"[^]*?value="sign_out"/.exec(
         page.html.split("Your account here")[1] ?? "",
@@ -122,9 +122,8 @@ describe("the pages' own sign-in", () => {
 });
 
 it("a vendor is said to be connected only where it is, whatever the URL says", async () => {
-  const visitor = fixture.visitor();
+  const visitor = await fixture.signedIn();
   const says = async () => (await visitor.open("/connections?linked=chat")).html.includes("Chat Vendor is connected");
-  await visitor.open("/connections");
   expect(await says()).toBe(false);
   await visitor.link(await (await fixture.call()).ask());
   expect(await says()).toBe(true);

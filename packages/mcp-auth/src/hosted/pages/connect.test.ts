@@ -34,7 +34,7 @@ describe("a ticket of the signed-in user", () => {
   });
 
   it("lists all that the vendor is asked for, the scope that names the account too", async () => {
-    const [visitor, ticket] = [fixture.visitor(), await call.ask("chat", ["api:read"])];
+    const [visitor, ticket] = [await fixture.signedIn(), await call.ask("chat", ["api:read"])];
     const { html } = await visitor.open(pathOf(ticket));
     expect(html).toContain("<dt>Permissions</dt><dd><bdi>openid api:read</bdi></dd>");
     await visitor.link(ticket);
@@ -45,7 +45,7 @@ describe("a ticket of the signed-in user", () => {
   it("becomes a link, which the call then finds usable, with its scope", async () => {
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
     const ticket = await call.ask();
-    const { url, html } = await fixture.visitor().link(ticket);
+    const { url, html } = await (await fixture.signedIn()).link(ticket);
     expect(url.pathname + url.search).toBe("/connections?linked=chat");
     expect(html).toContain("Chat Vendor is connected");
     expect(await stateOf(ticket)).toBe("linked");
@@ -60,7 +60,7 @@ describe("a ticket of the signed-in user", () => {
 
   it("that is denied is spent, and the call that waits learns it", async () => {
     const ticket = await call.ask();
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     const page = await visitor.open(pathOf(ticket));
     const { url, html } = await visitor.press(page, "deny");
     expect(url.pathname + url.search).toBe("/connections?error=access_denied");
@@ -72,7 +72,7 @@ describe("a ticket of the signed-in user", () => {
 
   it("that is cancelled at the vendor is denied", async () => {
     const ticket = await call.ask();
-    const { url } = await fixture.visitor().link(ticket, { decision: "cancel" });
+    const { url } = await (await fixture.signedIn()).link(ticket, { decision: "cancel" });
     expect(url.pathname + url.search).toBe("/connections?error=access_denied");
     expect(await stateOf(ticket)).toBe("denied");
     expect(await fixture.linked("chat")).toBeUndefined();
@@ -83,7 +83,7 @@ describe("a ticket of the signed-in user", () => {
     const meaning = { code: "access_denied", reason: "user_not_assigned", description: "Not assigned" } as const;
     fixture = await openLinkingFixture({ chat: { callbackErrors: { access_denied: meaning } } });
     call = await fixture.call();
-    const { url, html } = await fixture.visitor().link(await call.ask(), { decision: "cancel" });
+    const { url, html } = await (await fixture.signedIn()).link(await call.ask(), { decision: "cancel" });
     expect(url.search).toBe("?error=organization_refused");
     expect(html).toContain("An administrator of your organization has to allow this");
   });
@@ -112,7 +112,7 @@ describe("a ticket of the signed-in user", () => {
       }),
     });
     call = await fixture.call();
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     let answer = await visitor.send(await visitor.open(pathOf(await call.ask())), "approve");
     if (status === 303) {
       const back = await visitor.atVendor(answer, { decision: "cancel" });
@@ -123,7 +123,7 @@ describe("a ticket of the signed-in user", () => {
 
   it("is spent by the first of two tabs, and by Back; the second is told", async () => {
     const ticket = await call.ask();
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     const [one, two] = [await visitor.open(pathOf(ticket)), await visitor.open(pathOf(ticket))];
     const decided = await Promise.all([visitor.send(one, "approve"), visitor.send(two, "approve")]);
     expect(decided.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 410]);
@@ -134,7 +134,7 @@ describe("a ticket of the signed-in user", () => {
 
   it("is spent by no GET, and HEAD is 405", async () => {
     const ticket = await call.ask();
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     for (let count = 0; count < 3; count += 1) expect((await visitor.open(pathOf(ticket))).status).toBe(200);
     const cookie = visitor.jar.header(new URL(SERVER)) ?? "";
     const head = await fixture.request(pathOf(ticket), { method: "HEAD", headers: { cookie } });
@@ -149,7 +149,7 @@ describe("a ticket of the signed-in user", () => {
     ["of a user whose sessions were all ended", () => fixture.sessions.endAll("user")],
   ])("%s is 410, on either method", async (_what, end) => {
     const ticket = await call.ask();
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     const page = await visitor.open(pathOf(ticket));
     await end(ticket);
     expect((await visitor.open(pathOf(ticket))).status).toBe(410);
@@ -158,7 +158,7 @@ describe("a ticket of the signed-in user", () => {
 
   it("ended by POST /revoke of its client is 410, and so is one whose client is no longer known", async () => {
     const ticket = await call.ask();
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     await visitor.open(pathOf(ticket));
     const less = fixture.again({ settings: { callback: { ...fixture.callback, clients: [NATIVE] } } });
     const cookie = visitor.jar.header(new URL(SERVER)) ?? "";
@@ -171,8 +171,7 @@ describe("a ticket of the signed-in user", () => {
   it.each(["A".repeat(43), "x", "A".repeat(300), "%2e%2e%2fetc"])(
     "that is guessed is 410 once signed in: %s",
     async (value) => {
-      const visitor = fixture.visitor();
-      await visitor.open("/connections");
+      const visitor = await fixture.signedIn();
       const { status, html } = await visitor.open(`/connect/${value}`);
       expect(status).toBe(410);
       expect(html).not.toContain("Desk");
@@ -185,7 +184,7 @@ describe("a ticket of the signed-in user", () => {
     await expect(narrow.ask("chat", ["admin"])).rejects.toMatchObject({ code: "server_error" });
     expect(narrow.links.sessionScope("chat")).toEqual(["api:read"]);
     expect(narrow.links.sessionScope("home")).toEqual([]);
-    await fixture.visitor().link(await call.ask("chat", ["openid", "api:write"]));
+    await (await fixture.signedIn()).link(await call.ask("chat", ["openid", "api:write"]));
     await expect(narrow.ask("chat", ["api:read", "api:write"])).resolves.toBeDefined();
   });
 });
@@ -221,7 +220,7 @@ describe("without a sign-in", () => {
 describe("a form", () => {
   it("of another user, ticket or version, or with none, is refused, and nothing is spent", async () => {
     const [one, two] = [await call.ask(), await call.ask("chat", ["openid"])];
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     const page = await visitor.open(pathOf(one));
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? "";
     const other = fixture.visitor();
@@ -238,7 +237,7 @@ describe("a form", () => {
 
   it("bar#LK-7 of another site is refused, and JSON is no form", async () => {
     const ticket = await call.ask();
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     const page = await visitor.open(pathOf(ticket));
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? "";
     const cross = await visitor.post(pathOf(ticket), { csrf, decision: "approve" }, { "sec-fetch-site": "cross-site" });

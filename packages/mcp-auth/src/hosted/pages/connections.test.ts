@@ -47,7 +47,7 @@ beforeEach(async () => {
     }),
   });
   call = await fixture.call();
-  visitor = fixture.visitor();
+  visitor = await fixture.signedIn();
 });
 afterEach(() => fixture.close());
 
@@ -56,6 +56,7 @@ const link = async (scopes?: readonly string[]) => visitor.link(await call.ask("
 
 describe("the page", () => {
   it("lists each vendor with account, scopes, day and state, after a sign-in", async () => {
+    visitor = fixture.visitor();
     const before = await visitor.open("/connections");
     expect([before.status, pathOf(before)]).toEqual([200, "/connections"]);
     expect(sectionOf(before.html, "Chat Vendor")).toContain("Not connected");
@@ -292,7 +293,7 @@ describe("another account than the linked one", () => {
   /** A second browser of the same user, who chooses another account at the vendor. */
   const bringAnother = async () => {
     await link();
-    const second = fixture.visitor();
+    const second = await fixture.signedIn();
     const ticket = await call.ask("chat", ["openid", "api:read"]);
     const shown = await second.link(ticket, { account: "operator" });
     return { second, shown, ticket, first: await fixture.linked("chat") };

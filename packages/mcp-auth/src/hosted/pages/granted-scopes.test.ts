@@ -13,7 +13,7 @@ let call: Call;
 let visitor: LinkingVisitor;
 beforeEach(async () => {
   fixture = await openLinkingFixture();
-  [call, visitor] = [await fixture.call(), fixture.visitor()];
+  [call, visitor] = [await fixture.call(), await fixture.signedIn()];
 });
 afterEach(() => fixture.close());
 
@@ -58,7 +58,7 @@ describe("scopes", () => {
         },
       }),
     });
-    [call, visitor] = [await fixture.call(), fixture.visitor()];
+    [call, visitor] = [await fixture.call(), await fixture.signedIn()];
     await link(["openid", "api:read", "api:write"]);
     expect(await scopeOf(call)).toEqual(["api:read", "openid"]);
     expect(await usableLink(call)).toMatchObject({ notGranted: ["api:write"] });
@@ -100,12 +100,12 @@ describe("dropped tokens of the account that is linked", () => {
   ] as const)("%s; those of another account are revoked", async (_, chat, revoked) => {
     await fixture.close();
     fixture = await openLinkingFixture({ chat });
-    [call, visitor] = [await fixture.call(), fixture.visitor()];
+    [call, visitor] = [await fixture.call(), await fixture.signedIn()];
     await link(["openid", "api:read", "api:write"]);
     const shown = await link(["openid", "api:read"]);
     await visitor.press(shown, "keep", CHAT);
     expect(fixture.revocations("chat")).toBe(revoked);
-    const second = fixture.visitor();
+    const second = await fixture.signedIn();
     const other = await second.link(await call.ask("chat", ["openid", "api:write"]), { account: "operator" });
     await second.press(other, "keep", CHAT);
     expect(fixture.revocations("chat")).toBe(revoked + 1);

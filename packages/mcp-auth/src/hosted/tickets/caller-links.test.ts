@@ -15,7 +15,7 @@ afterEach(() => fixture.close());
 
 const keyAt = (vendor: "home" | "chat"): TokenKey => linkKey("user", atVendor(vendor, fixture));
 const linkBoth = async () => {
-  const visitor = fixture.visitor();
+  const visitor = await fixture.signedIn();
   await visitor.link(await call.ask("chat", ["openid"]));
   await visitor.press(await visitor.open("/connections"), "connect", { vendor: "home" });
   return visitor;
@@ -88,7 +88,7 @@ describe("a link made under another sign-in", () => {
   it("is no link here: shown as not connected, and revoked before it is replaced", async () => {
     await put(theirs(), "theirs");
     expect(await call.links.read("chat")).toEqual({ state: "missing" });
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     expect((await visitor.open("/connections")).html).not.toContain("Reconnect Chat Vendor");
     const { url } = await visitor.link(await call.ask("chat", ["openid"]));
     expect(url.search).toBe("?linked=chat");
@@ -123,7 +123,7 @@ describe("a link from before there were several vendors", () => {
     await fixture.tokens.put(before, { accessToken: new Secret("old"), tokenType: "Bearer", scope: "openid api:read" });
     const read = await call.links.read("home");
     expect(read).toMatchObject({ state: "usable", scope: ["openid", "api:read"], notGranted: [] });
-    const visitor = fixture.visitor();
+    const visitor = await fixture.signedIn();
     const page = await visitor.open("/connections");
     const { url } = await visitor.press(page, "reconnect", { vendor: "home" });
     expect(url.search).toBe("?linked=home");
@@ -148,8 +148,7 @@ describe("the MCP sign-in", () => {
 });
 
 it("an outage of the store is a 503 of the call, and of the pages, and no missing link", async () => {
-  const visitor = fixture.visitor();
-  await visitor.open("/connections");
+  const visitor = await fixture.signedIn();
   fixture.down.add("tokens");
   await expect(call.links.read("chat")).rejects.toMatchObject({ code: "temporarily_unavailable" });
   expect((await visitor.get("/connections")).status).toBe(503);

@@ -29,6 +29,8 @@ export interface LinkingFixture extends ServerFixture {
   readonly deps: PagesDeps;
   /** A new browser. */
   visitor(): LinkingVisitor;
+  /** A new browser in which the user is signed in at our pages, and at no vendor. */
+  signedIn(): Promise<LinkingVisitor>;
   /** A session of a client, and the links it sees. */
   call(user?: string, scope?: readonly string[], clientId?: string): Promise<Call>;
   /** The access token that is stored. */
@@ -109,12 +111,18 @@ function fixtureOver(
   };
   const deps: PagesDeps = { ...fixture.linking, findClient };
   const providers = { home, chat };
+  const visitor = () => openVisitor(SERVER, (url, init) => fixture.request(url.slice(SERVER.length), init));
   const opened: Omit<LinkingFixture, keyof Closing> = {
     ...fixture,
     home,
     chat,
     deps,
-    visitor: () => openVisitor(SERVER, (url, init) => fixture.request(url.slice(SERVER.length), init)),
+    visitor,
+    signedIn: async () => {
+      const browser = visitor();
+      browser.jar.store(new URL(SERVER), [await deps.signIns.start("user", "Sample user")]);
+      return browser;
+    },
     call: async (user = "user", scope = SESSION_SCOPE, clientId = DESK.clientId) => {
       const { session, tokens } = await fixture.sessions.start({ user, clientId, scope });
       const links = (await fixture.authenticate(tokens.accessToken))?.links;
