@@ -10,7 +10,7 @@ import { findRegistered, markUsed, registerClient } from "./registration.ts";
 import { createUnusedClients } from "./unused-clients.ts";
 
 const NOW = 1_700_000_000;
-/** Token-store's model.test.ts proves that DynamoDB's answers are those of the others. */
+/** Token-store's tests compare the answers of DynamoDB with those of the others. */
 const KINDS = volume({ test: ["memory", "sqlite"], soak: Object.keys(RECORD_STORES) });
 const MOST = 3;
 const ALL_KNOWN = Array.from({ length: MOST }, () => true);

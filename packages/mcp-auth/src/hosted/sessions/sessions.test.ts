@@ -11,7 +11,7 @@ import type { Sessions } from "./sessions.ts";
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant" });
 const DAY = 24 * 3600;
 const AT_ONCE = 8;
-/** Token-store's model.test.ts proves that DynamoDB's answers are those of the others. */
+/** Token-store's tests compare the answers of DynamoDB with those of the others. */
 const KINDS = volume({ test: ["memory", "sqlite"], soak: Object.keys(RECORD_STORES) });
 
 describe.each(KINDS)("sessions over %s", (kind) => {
