@@ -30,8 +30,11 @@ describe.each(MODES)("%s", (_, environment, open) => {
   });
   afterAll(() => app.close());
 
-  /** Method and path of each, except the catch-alls that respond 404 and 405. */
-  const routes = () => app.server.app.routes.filter(({ method, path }) => method !== "ALL" && !path.includes("*"));
+  /** Each path with the methods that any has, and probes with theirs. */
+  const routes = () =>
+    app.server.app.routes.flatMap(({ path }) =>
+      (PROBES.includes(path) ? ["GET"] : ["GET", "POST"]).map((method) => ({ method, path })),
+    );
   const ask = (
     { method, path }: { readonly method: string; readonly path: string },
     headers: Readonly<Record<string, string>> = {},
@@ -72,7 +75,7 @@ describe.each(MODES)("%s", (_, environment, open) => {
         if (challenge.startsWith("Bearer")) wanting.push(`${route.method} ${route.path}`);
       }
     }
-    expect(new Set(wanting)).toEqual(new Set(["POST /mcp"]));
+    expect(new Set(wanting)).toEqual(new Set(["GET /mcp", "POST /mcp"]));
   });
 
   it("bar#RS-7 refuses foreign Host and Origin except at probes; metadata is open", async () => {

@@ -114,20 +114,19 @@ const HSTS = { "strict-transport-security": "max-age=31536000" };
 
 /**
  * Serves the routes, a 405 with `Allow` for other methods of their paths, and a 404 for everything
- * else.
+ * else. A path is registered once, for all methods: Hono builds a matcher for each method that it
+ * knows, at the first request.
  */
 export function mount(app: Hono, routes: readonly Route[], layer: HttpLayer): void {
-  const paths = Map.groupBy(routes, ({ path }) => path);
-  const allowOf = (path: string): string => (paths.get(path) ?? []).map(({ method }) => method).join(", ");
-  for (const route of routes) {
-    const allow = allowOf(route.path);
-    app.on(route.method, route.path, (c) => run(c, route, allow, layer));
-  }
-  for (const [path, [first]] of paths) {
+  for (const [path, served] of Map.groupBy(routes, (route) => route.path)) {
+    const [first] = served;
     if (first === undefined) continue;
-    const allow = allowOf(path);
-    const route = forOtherMethods(first, allow);
-    app.all(path, (c) => run(c, route, allow, layer));
+    const allow = served.map(({ method }) => method).join(", ");
+    const other = forOtherMethods(first, allow);
+    app.all(path, (c) => {
+      const method = c.req.method === "HEAD" ? "GET" : c.req.method;
+      return run(c, served.find((route) => route.method === method) ?? other, allow, layer);
+    });
   }
   app.notFound((c) => {
     const isBrowser =
