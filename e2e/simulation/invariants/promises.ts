@@ -116,8 +116,8 @@ export function createPromises() {
     },
     answered: (asker: Asker, text: string) => {
       for (const [token, { client, user }] of owners) {
-        if (!text.includes(token) || (asker.client === client && asker.user === user)) continue;
-        broke(`${asker.name} got a token of ${user} at ${client}`);
+        const isOwner = asker.client === client && asker.user === user;
+        if (!isOwner && text.includes(token)) broke(`${asker.name} got a token of ${user} at ${client}`);
       }
       for (const [account, user] of accounts) {
         if (text.includes(account) && asker.user !== user) broke(`${asker.name} saw the account of ${user}`);

@@ -1,5 +1,6 @@
 /** One run of everything, from one number, whatever runs in the processes. */
 import type { Random } from "../../support/seeded.ts";
+import { withTextResponses } from "../world/answer.ts";
 import type { Weaken } from "../world/store.ts";
 import type { World } from "../world/world.ts";
 
@@ -106,6 +107,7 @@ export async function runToEnd(
   // Errors are answers here, and a story has no frames: capturing them takes a twentieth of a run.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
+  const putBack = withTextResponses();
   const running = program()
     .catch((error: unknown) => world.promises.broke(`the simulation itself failed: ${String(error)}`))
     .finally(() => (isOver = true));
@@ -120,6 +122,7 @@ export async function runToEnd(
     );
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
+    putBack();
   }
   if (promises.broken().length > 0 || isCutOff(events)) return events;
   if (!isOver) promises.broke("a request was never answered");

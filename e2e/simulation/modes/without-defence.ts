@@ -7,7 +7,7 @@
  *     node e2e/simulation/modes/without-defence.ts "Mode bridge detects a changed copy" migrate-beside-a-writer
  *     node e2e/simulation/modes/without-defence.ts DEFENCE SEEDS WORLD DEFENCE SEEDS WORLD …
  */
-import { registerHooks, stripTypeScriptTypes } from "node:module";
+import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readFileSync } from "node:fs";
@@ -37,18 +37,13 @@ function guardOf(defence: string): Change | undefined {
   return guardsOf(files, testsOf([])).find((one) => one.defence.startsWith(`${defence}: `));
 }
 
-const stripped = new Map<string, string>();
-
-/** @returns what Node.js runs: this source code without its types, and without the defence if it has it */
+/** @returns this source code, without the defence if it has it */
 function sourceOf(path: string, mutation: Change): string {
-  if (path === join(ROOT, mutation.file)) {
-    const mutated = mutate(mutation, readFileSync(path, "utf8"));
-    if ("problem" in mutated) throw new Error(mutated.problem);
-    return stripTypeScriptTypes(mutated.text);
-  }
-  const known = stripped.get(path) ?? stripTypeScriptTypes(readFileSync(path, "utf8"));
-  stripped.set(path, known);
-  return known;
+  const text = readFileSync(path, "utf8");
+  if (path !== join(ROOT, mutation.file)) return text;
+  const mutated = mutate(mutation, text);
+  if ("problem" in mutated) throw new Error(mutated.problem);
+  return mutated.text;
 }
 
 /** Loads the modules of this repository once more, for this defence alone: the run is its own part of every URL. */
@@ -62,7 +57,7 @@ function importWithout(mutation: Change, run: number): (path: string) => Promise
     },
     load: (url, context, next) => {
       if (!url.endsWith(mark)) return next(url, context);
-      return { format: "module", source: sourceOf(fileURLToPath(url), mutation), shortCircuit: true };
+      return { format: "module-typescript", source: sourceOf(fileURLToPath(url), mutation), shortCircuit: true };
     },
   });
   return (path) => import(path + mark);
