@@ -218,11 +218,8 @@ async function endWith(answer: VendorAnswer, open: OpenFlow, engine: Leg): Promi
  */
 //= bar#CB-17
 async function spendState({ flowId, expect }: OpenFlow, engine: Leg): Promise<void> {
-  const spent = await engine.deps.records.advance(
-    keyOf(flowId, engine),
-    { stage: "started", expect },
-    { stage: "redeeming", set: {} },
-  );
+  const redeeming = { stage: "redeeming", set: {} };
+  const spent = await engine.deps.records.advance(keyOf(flowId, engine), { stage: "started", expect }, redeeming);
   if (spent.outcome !== "moved") throw engine.policy.refuse(engine.trace, "state_replayed");
 }
 

@@ -55,12 +55,9 @@ export async function rememberSpent(
   set: object,
   engine: Engine,
 ): Promise<void> {
+  const redeemed = { stage: "redeemed", set: flowData(set), ...rememberedUntil(engine) };
   await engine.deps.records
-    .advance(
-      keyOf(flowId, engine),
-      { stage: "spent", expect: { codeHash } },
-      { stage: "redeemed", set: flowData(set), ...rememberedUntil(engine) },
-    )
+    .advance(keyOf(flowId, engine), { stage: "spent", expect: { codeHash } }, redeemed)
     .catch(() => undefined);
 }
 
@@ -200,12 +197,9 @@ async function redeem(own: ParkedFlow, parked: Parked, vendor: FlowVendor, engin
 async function unspend({ code, record }: ParkedFlow, engine: Engine): Promise<boolean> {
   const dropped = engine.policy.forgotten.atEnd.filter((name) => Object.hasOwn(record.data, name));
   const set = Object.fromEntries(dropped.map((name) => [name, record.data[name]]));
+  const parked = { stage: "parked", set: flowData(set), remove: ["spentAt"], expiresAt: record.expiresAt };
   const restored = await engine.deps.records
-    .advance(
-      keyOf(code.flowId, engine),
-      { stage: "spent", expect: { codeHash: code.hash } },
-      { stage: "parked", set: flowData(set), remove: ["spentAt"], expiresAt: record.expiresAt },
-    )
+    .advance(keyOf(code.flowId, engine), { stage: "spent", expect: { codeHash: code.hash } }, parked)
     .catch(() => undefined);
   return restored?.outcome === "moved";
 }
