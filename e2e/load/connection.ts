@@ -77,9 +77,8 @@ export function members(reply: Reply, status = 200): Readonly<Record<string, unk
 }
 
 export function unexpected({ status, body, header }: Reply): Error {
-  return new Error(
-    `An answer is not as it must be: ${status} ${header("location").slice(0, 200)} ${body.slice(0, 500)}`,
-  );
+  const location = header("location").slice(0, 200);
+  return new Error(`An answer is not as it must be: ${status} ${location} ${body.slice(0, 500)}`);
 }
 
 /** 43 characters. */

@@ -109,11 +109,8 @@ function authorize(query: URLSearchParams, response: ServerResponse): void {
     code_challenge: sha256(flow.codeVerifier),
     code_challenge_method: "S256",
   });
-  redirect(
-    response,
-    `${vendor.authorizationEndpoint}?${parameters.toString()}`,
-    `flow-${flowId}=${cookie}; Max-Age=600`,
-  );
+  const there = `${vendor.authorizationEndpoint}?${parameters.toString()}`;
+  redirect(response, there, `flow-${flowId}=${cookie}; Max-Age=600`);
 }
 
 function callback(query: URLSearchParams, cookies: string, response: ServerResponse): void {
@@ -123,13 +120,8 @@ function callback(query: URLSearchParams, cookies: string, response: ServerRespo
   const cookie = cookies.split("; ").find((pair) => pair.startsWith(name));
   const flow = isOurs ? flows.get(flowId) : undefined;
   const vendorCode = query.get("code");
-  if (
-    flow?.stage !== "started" ||
-    vendorCode === null ||
-    flow.cookieHash !== sha256(cookie?.slice(name.length) ?? "")
-  ) {
-    return refuse(response, 400, "invalid_request");
-  }
+  const isStarted = flow?.stage === "started" && flow.cookieHash === sha256(cookie?.slice(name.length) ?? "");
+  if (!isStarted || vendorCode === null) return refuse(response, 400, "invalid_request");
   const code = `${flowId}.${random(32)}`;
   flow.stage = "parked";
   flow.codeHash = sha256(code);
@@ -185,9 +177,8 @@ function askVendor(form: URLSearchParams, response: ServerResponse): void {
 }
 
 function isClient({ headers }: IncomingMessage): boolean {
-  const [id = "", secret = ""] = Buffer.from((headers.authorization ?? "").slice("Basic ".length), "base64")
-    .toString()
-    .split(":");
+  const pair = Buffer.from((headers.authorization ?? "").slice("Basic ".length), "base64").toString();
+  const [id = "", secret = ""] = pair.split(":");
   return timingSafeEqual(hash("sha256", secret, "buffer"), secretDigest) && id === clientId;
 }
 
@@ -206,19 +197,14 @@ function readForm(request: IncomingMessage, done: (form: URLSearchParams) => voi
 function readText(message: IncomingMessage, done: (text: string) => void): void {
   let text = "";
   message.setEncoding("utf8");
-  message.on("data", (chunk: string) => {
-    text += chunk;
-  });
+  message.on("data", (chunk: string) => void (text += chunk));
   message.on("end", () => done(text));
 }
 
 function json(response: ServerResponse, status: number, members: object): void {
   const body = JSON.stringify(members);
-  const headers = {
-    "content-type": "application/json",
-    "cache-control": "no-store",
-    "content-length": Buffer.byteLength(body),
-  };
+  const length = Buffer.byteLength(body);
+  const headers = { "content-type": "application/json", "cache-control": "no-store", "content-length": length };
   response.writeHead(status, headers).end(body);
 }
 

@@ -91,9 +91,8 @@ async function run(
   let lastAt = 0;
   const progress = setInterval(() => {
     const { throttled } = vendor.counts();
-    say(
-      `${refreshed()} of ${users.length} refreshed, ${throttled} × 429; ${figures.passed} calls passed, ${figures.later} later`,
-    );
+    const calls = `${figures.passed} calls passed, ${figures.later} later`;
+    say(`${refreshed()} of ${users.length} refreshed, ${throttled} × 429; ${calls}`);
   }, 10_000);
   const callAs = async (user: User): Promise<void> => {
     await sleep(Math.random() * due.pauseMs);
