@@ -51,8 +51,10 @@ export async function fixtureOn(file: StripFile): Promise<CliFixture & { readonl
   const before = new DatabaseSync(file.path);
   before.exec("pragma secure_delete = off");
   const write = before.prepare("insert or replace into token_rows values ('tokens', ?, 'VENDOR#gone', ?)");
+  before.exec("begin");
   for (let at = 0; at < 400; at += 1)
     write.run(`USER#${at}`, JSON.stringify({ ...olderRow("x"), pad: "p".repeat(3000) }));
+  before.exec("commit");
   before.exec("delete from token_rows");
   before.exec("pragma wal_checkpoint(truncate)");
   before.close();
