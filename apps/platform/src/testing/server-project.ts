@@ -41,7 +41,10 @@ export function readStolen(folder: string): string {
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
+/** The server and its keeper find what earlier ones have compiled. */
+const CACHE = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
+
 export function writeProject(folder: string, yaml: string, environment: object, start = START): void {
-  writeFileSync(join(folder, "service.yaml"), `${yaml}environment: ${JSON.stringify(environment)}\n`);
+  writeFileSync(join(folder, "service.yaml"), `${yaml}environment: ${JSON.stringify({ ...CACHE, ...environment })}\n`);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "notes", scripts: { start } }));
 }

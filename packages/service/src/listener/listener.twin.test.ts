@@ -71,7 +71,7 @@ it("twin: without an end to surplus cookies a page fills a browser's (bar#ST-8)"
   const handle: Route["handle"] = () => {
     flows += 1;
     const id = String(flows).padStart(22, "0");
-    return { status: 303, headers: setBindingCookie("https://broker.example", id, "v".repeat(43)), body: null };
+    return { status: 303, headers: setBindingCookie("https://broker.example", id, "v".repeat(430)), body: null };
   };
   const attack = async (given: Pick<HttpLayer, "endSurplusCookies">): Promise<string> => {
     const { app } = mounted([{ method: "GET", path: "/start", surface: "browser", handle }], {
@@ -91,7 +91,7 @@ it("twin: without an end to surplus cookies a page fills a browser's (bar#ST-8)"
         else jar.set(name, value);
       return answer.split("\r\n", 1)[0] ?? "";
     };
-    for (let count = 0; count < 500; count += 1) await visit();
+    for (let count = 0; count < 100; count += 1) await visit();
     return visit();
   };
   expect(await attack({ endSurplusCookies })).toMatch(/ 303 /);

@@ -119,19 +119,6 @@ describe("bar#HT-5 a connection that asks ahead", () => {
     await soonerThan(STALLED_MS, untilOver(open(get("/late") + get("/small").repeat(17))));
     expect(begun).toBe(0);
   });
-
-  it("may bring a thousand requests, one after another, and is asked to come back on a new one", async () => {
-    const socket = open("");
-    let answer = "";
-    socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
-    for (let at = 1; at <= 1_000; at += 1) {
-      answer = "";
-      socket.write(get("/none"));
-      while (!answer.includes("HTTP/1.1 404")) await new Promise(setImmediate);
-      if (at < 1_000) expect(answer.toLowerCase()).not.toContain("connection: close");
-    }
-    expect(answer.toLowerCase()).toContain("connection: close");
-  });
 });
 
 describe("bar#HT-5 connections beyond the limit", () => {
