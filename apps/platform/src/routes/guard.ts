@@ -11,13 +11,8 @@ import type { PageDeps } from "./deps.ts";
 
 const LIMIT = { bodyBytes: 65_536 };
 
-export interface Posted {
-  readonly session: SignedIn;
-  readonly fields: Parameters;
-}
-
 /** @throws OAuthError invalid_request 403, reason `not_signed_in` or `form_refused` */
-export async function requireForm(c: Context, { sessions }: Pick<PageDeps, "sessions">): Promise<Posted> {
+export async function requireForm(c: Context, { sessions }: Pick<PageDeps, "sessions">) {
   const session = await sessions.find(c.req.header("cookie"));
   if (session === undefined) throw forbidden("not_signed_in", "No user is signed in. Choose a user first");
   return { session, fields: await readOwnForm(c, session.cookie) };
@@ -54,9 +49,7 @@ export function userPage(
   });
 }
 
-export interface PostedToConnector extends Posted {
-  readonly connector: Connector;
-}
+export type PostedToConnector = Awaited<ReturnType<typeof requireForm>> & { readonly connector: Connector };
 
 /** A form on a page of a connector: answered only for the browser that it was shown to. */
 export function connectorForm(

@@ -5,7 +5,7 @@ import type { Clock } from "@oauth-broker/oauth-core";
 import type { Environment, PlatformConfig } from "../../config.ts";
 import type { Storage } from "../../storage.ts";
 import type { Given } from "../service-file/allowed-variables.ts";
-import { parseServiceFile, type ServiceFile } from "../service-file/service-file.ts";
+import { parseServiceFile } from "../service-file/service-file.ts";
 
 export interface CommandContext {
   readonly config: PlatformConfig;
@@ -20,17 +20,14 @@ export interface CommandContext {
   readonly print: (text: string) => void;
 }
 
-export interface Project {
-  /** An absolute path. */
-  readonly folder: string;
-  readonly service: ServiceFile;
-}
+/** Its folder is an absolute path. */
+export type Project = ReturnType<typeof readProject>;
 
 /**
  * @param given the variables for `env:NAME`; absent: references are left as they are
  * @throws ConfigError; Error without a service.yaml
  */
-export function readProject(folder: string, { start }: Pick<CommandContext, "start">, given?: Given): Project {
+export function readProject(folder: string, { start }: Pick<CommandContext, "start">, given?: Given) {
   const project = resolve(start, folder);
   const file = join(project, "service.yaml");
   let text: string;
