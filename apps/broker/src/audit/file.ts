@@ -36,12 +36,7 @@ export interface AuditFileDeps {
 type OpenFile = ReturnType<typeof openAt>;
 
 /** Lines that are being written. After a failure the rest is tried again. */
-interface Block {
-  readonly members: readonly string[];
-  readonly bytes: Uint8Array;
-  readonly head: Head;
-  written: number;
-}
+type Block = ReturnType<typeof blockOf>;
 
 /** Between two looks at whether the file is still there, and tries to recover. */
 const LOOK_MS = 1_000;
@@ -170,7 +165,7 @@ function closeSafely({ fd }: OpenFile): void {
   closeSync(fd);
 }
 
-function blockOf(members: readonly string[], known: Head | undefined, { fd }: OpenFile, lastHash: string): Block {
+function blockOf(members: readonly string[], known: Head | undefined, { fd }: OpenFile, lastHash: string) {
   // Read now, not at the start, because other processes may write to this file.
   const found = known === undefined ? readEnd(fd) : undefined;
   let head = known ?? newChain(found?.hash ?? lastHash);

@@ -8,11 +8,7 @@ import { type Head, hashOf, MARK, NO_LINE } from "./chain.ts";
 
 export type Verification = Awaited<ReturnType<typeof verifyAudit>>;
 
-interface ReadLine {
-  readonly chain: string;
-  readonly seq: number;
-  readonly prev: string;
-}
+type ReadLine = NonNullable<ReturnType<typeof readLine>>;
 
 /** The last line of a chain so far. */
 interface Chain {
@@ -142,7 +138,7 @@ const CHAIN = /^[A-Za-z0-9_-]{22}$/;
 const HASH = /^[0-9a-f]{64}$/;
 
 /** @returns undefined for what no broker wrote */
-function readLine(bytes: Buffer): ReadLine | undefined {
+function readLine(bytes: Buffer) {
   if (bytes.length >= LONGEST_LINE) return undefined;
   let members: unknown;
   try {

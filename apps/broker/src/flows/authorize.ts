@@ -17,10 +17,8 @@ import {
   setBindingCookie,
   verifyRedirectUri,
 } from "@oauth-broker/oauth-core/server";
-import type { PushedFlow } from "@oauth-broker/oauth-core/brokered-code";
 import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";
-import type { ClientConfig } from "../config.ts";
 import type { Deps } from "../deps.ts";
 import { ownerPage } from "../pages/owner-page.ts";
 import type { VendorChoice } from "../vendor-choice/choose.ts";
@@ -33,11 +31,7 @@ import { refusePage } from "./refusal.ts";
  * A browser with a request_uri that belongs to this client, is unexpired, and may still be used by
  * this browser.
  */
-interface PendingRequest extends PushedFlow<Flow> {
-  readonly client: ClientConfig;
-  /** Where failures are sent from here on. */
-  readonly to: ClientReturn;
-}
+type PendingRequest = Awaited<ReturnType<typeof findPending>>;
 
 /**
  * @throws OAuthError for the 400 page until client and request_uri are known; afterwards failures
@@ -89,14 +83,16 @@ async function findPending(
   cookieHeader: string | undefined,
   { flows, clients, issuer }: Pick<LegDeps, "flows" | "clients" | "issuer">,
   trace: Trace,
-): Promise<PendingRequest> {
+) {
   const request = { requestUri: parameters.require("request_uri"), clientId: parameters.require("client_id") };
   const pushed = await flows.findPushed(request, cookieHeader, trace);
   const { flow, handle } = pushed;
   const client = await clients.find(flow.clientId);
   if (client === undefined) throw refusePage(trace, "client_unknown");
   const redirect = verifyRedirectUri(flow.redirectUri, client.redirectUris);
-  return { ...pushed, client, to: { redirect, state: flow.state, issuer, flowId: handle.flowId } };
+  // Where failures are sent from here on.
+  const to: ClientReturn = { redirect, state: flow.state, issuer, flowId: handle.flowId };
+  return { ...pushed, client, to };
 }
 
 /**

@@ -3,7 +3,7 @@
  * it, or by taking over one whose call failed; it ends by itself when its holder died. Caller:
  * single-flight.ts.
  */
-import type { Clock, EpochSeconds, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
+import type { Clock, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
 import { VENDOR_OPERATION_SECONDS } from "@oauth-broker/oauth-core/client";
 import type { Deps } from "../deps.ts";
 
@@ -17,14 +17,10 @@ const RELEASE_MS = 500;
 const MOST_LEFT_BEHIND = 1_000;
 
 /** A record in the stage `calling`. */
-export interface Lease {
-  readonly key: RecordKey;
-  /** Drawn at random for each caller. */
-  readonly holder: string;
-  readonly expiresAt: EpochSeconds;
-}
+export type Lease = Readonly<ReturnType<typeof newLease>>;
 
-export function newLease(key: RecordKey, holder: string, now: Clock): Lease {
+/** @param holder drawn at random for each caller */
+export function newLease(key: RecordKey, holder: string, now: Clock) {
   return { key, holder, expiresAt: now() + LEASE_SECONDS };
 }
 

@@ -17,7 +17,6 @@ import {
   parseExactJson,
   type RecordKey,
   type StoredRecord,
-  type Timer,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
@@ -67,8 +66,7 @@ type Settled =
       readonly options: OAuthErrorOptions;
     };
 
-interface SingleFlightOptions extends Pick<Deps, "records" | "now"> {
-  readonly timer: Timer;
+interface SingleFlightOptions extends Pick<Deps, "records" | "now" | "timer"> {
   /** Called for each response that needed no separate vendor call. */
   readonly onReplay?: () => void;
 }
