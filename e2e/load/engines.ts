@@ -11,13 +11,18 @@ export interface Engines extends TableAddress {
   readonly name: "dynalite" | "DynamoDB Local";
 }
 
-/** dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. This process is a client of both, too. */
-export async function startEngines(stage: Stage) {
+/**
+ * dynalite, or the engine at DYNAMODB_LOCAL_ENDPOINT. This process is a client of both, too.
+ *
+ * @param where dynalite runs: `here`, in this process, if processor time is not measured
+ */
+export async function startEngines(stage: Stage, where: "beside" | "here" = "beside") {
   const local = process.env["DYNAMODB_LOCAL_ENDPOINT"];
   const engine = { name: "engine", file: import.meta.filename };
-  const sharedEndpoint = local ?? (await stage.startBehind(engine)).url;
-  const dynamoDb = await startDynamoDb({ sharedEndpoint });
-  if (local !== undefined) stage.addBehind(dynamoDb);
+  const dynamoDb =
+    local === undefined && where === "beside"
+      ? await startDynamoDb({ sharedEndpoint: (await stage.startBehind(engine)).url })
+      : stage.addBehind(await startDynamoDb());
   const kms = stage.addBehind(await startKms());
   stage.setVariables(awsEnvironment({ kmsEndpoint: kms.endpoint }));
   return {

@@ -66,7 +66,7 @@ async function countServers(stage: Stage, table: Tables): Promise<void> {
     sqlite: {},
     preRegistered: PRE_REGISTERED,
     // The last, because its variables stay.
-    dynamodb: tableEnvironment(await (await startEngines(stage)).open()),
+    dynamodb: tableEnvironment(await (await startEngines(stage, "here")).open()),
   };
   for (const [on, env] of Object.entries(environments)) {
     const { counts, log } = createSubject();
@@ -80,7 +80,7 @@ async function countServers(stage: Stage, table: Tables): Promise<void> {
 }
 
 async function countStores(stage: Stage, table: Tables): Promise<void> {
-  const engines = await (await startEngines(stage)).open();
+  const engines = await (await startEngines(stage, "here")).open();
   const folder = stage.folder("stores");
   for (const [on, beneath] of Object.entries(countedStores(engines, folder))) {
     const { counts } = createSubject();
