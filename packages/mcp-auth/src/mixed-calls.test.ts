@@ -3,7 +3,7 @@ import { findCrossed, type MixedCalls, openMixedCalls } from "./testing/mixed-ca
 
 const USERS = 20;
 /** `npm run bench -- --only mcp --flows 100000` makes as many, over sockets. */
-const CALLS = 6 * USERS;
+const CALLS = 3 * USERS;
 
 let mixed: MixedCalls;
 beforeAll(async () => {

@@ -7,9 +7,9 @@ import { systemClock } from "@oauth-broker/oauth-core";
 import { type RefreshVendor, startRefreshVendor } from "@oauth-broker/simulators/refresh-models";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { dynamoEngine } from "../testing/aws/dynamo-engine.ts";
-import { keyOf } from "../testing/cli-fixture.ts";
 import { orderAll, startProcesses, stopProcess } from "../testing/processes.ts";
 import {
+  keyOf,
   LEASE_SECONDS,
   type RefreshAnswers,
   refreshingStore,

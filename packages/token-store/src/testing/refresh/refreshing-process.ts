@@ -7,9 +7,8 @@ import { localKeyWrapper } from "../../keys/local.ts";
 import type { Refresh } from "../../refresh/context.ts";
 import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
 import { dynamodbTokenRows } from "../../storage/dynamodb/token-rows.ts";
-import { keyOf } from "../cli-fixture.ts";
 import { createTokenStore, type TokenStore } from "../../token-store.ts";
-import type { TokenSet } from "../../tokens/tokens.ts";
+import type { TokenKey, TokenSet } from "../../tokens/tokens.ts";
 
 /** Longer than any process of a test is slow. */
 export const LEASE_SECONDS = 240;
@@ -26,6 +25,8 @@ export interface RefreshOrder {
 
 /** By user: the access tokens and errors that its callers got, and how many of them. */
 export type RefreshAnswers = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+export const keyOf = (user: string): TokenKey => ({ user, vendor: "example", issuer: "https://issuer.example" });
 
 /** @param aheadSeconds how far its clock is ahead */
 export function refreshingStore(settings: RefreshSettings, aheadSeconds = 0): { store: TokenStore; refresh: Refresh } {
