@@ -81,13 +81,18 @@ export function clockOf({ nowMs }: Scheduler, aheadSeconds = 0): Clock & { milli
   return Object.assign(() => Math.floor(milliseconds() / 1000), { milliseconds });
 }
 
-const never = (): Promise<never> => new Promise(() => undefined);
-
 /** What is answered after the crash never arrives. */
-async function whileAlive<T>(life: Life, answer: Promise<T>): Promise<T> {
-  await answer.catch(() => undefined);
-  await life.awake;
-  return life.isOver ? never() : answer;
+function whileAlive<T>(life: Life, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const arrive = async (pass: () => void): Promise<void> => {
+      if (life.awake !== undefined) await life.awake;
+      if (!life.isOver) pass();
+    };
+    void answer.then(
+      (result) => arrive(() => resolve(result)),
+      (error: Error) => arrive(() => reject(error)),
+    );
+  });
 }
 
 /** A port of a process: what it is answered after the crash never arrives. It may be closed at any time. */
