@@ -16,9 +16,11 @@ export interface FieldDescription extends FieldMeta {
  * Returns the fields in the order of the schema. A section without a description (`listen`,
  * `limits`) is represented by its fields alone.
  */
-export function describeConfiguration(): FieldDescription[] {
-  return fieldsOf(configurationSchema({ allowLoopback: false, allowCidrs: [] }), "");
+export function describeConfiguration(): readonly FieldDescription[] {
+  return (described ??= fieldsOf(configurationSchema({ allowLoopback: false, allowCidrs: [] }), ""));
 }
+
+let described: readonly FieldDescription[] | undefined;
 
 function fieldsOf(schema: z.core.$ZodType, path: string): FieldDescription[] {
   const meta = fieldMeta.get(schema);

@@ -238,7 +238,7 @@ describe("bar#RF-6 an ID token at a refresh that is merely old", () => {
   });
 
   it("is left out where it has expired and its key is published no more", async () => {
-    const retired = newIdTokenKey("RS256", "retired");
+    const retired = newIdTokenKey("ES256", "retired");
     await lab.vendor.grant({ claims: OLD, key: retired }, ROTATED);
     await expect(lab.refresh({ request: { expected: expected() } })).resolves.not.toHaveProperty("idToken");
     for (const claims of [{ ...STALE_HASH }, { iat: NOW - 604_800 }]) {
