@@ -6,16 +6,16 @@ import { parseCommand } from "@oauth-broker/broker/src/cli/command-line.ts";
 import { loadConfig } from "@oauth-broker/broker/src/config.ts";
 import { type OperatorCommand, type Printed, runOn } from "@oauth-broker/broker/src/testing/operator-command.ts";
 import { describe, expect, it } from "vitest";
-import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
+import { runBrokerCommand } from "../../support/broker/process.ts";
 import { startParties } from "../../support/broker/harness.ts";
+import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { browse, random } from "../../support/broker/platform.ts";
 import { findSecrets } from "../../support/secrets.ts";
 import { shared } from "../../support/shared.ts";
 import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
-const folder = temporaryFolder();
 const parties = shared(() => startParties());
-shared(() => startBrokerProcess({ yaml: parties.yaml({ store: "sqlite:./data/broker.sqlite" }), folder }));
+const serving = shared(() => startInProcessBroker(parties.yaml({ store: "sqlite:./data/broker.sqlite" })));
 
 interface Timeline {
   readonly flowId: string;
@@ -23,9 +23,9 @@ interface Timeline {
   readonly legs: readonly { readonly leg: string; readonly checks: readonly string[]; readonly reason?: string }[];
 }
 
-/** In this process, on the folder of the one that serves. */
+/** In this process, too. */
 async function runHere(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Printed> {
-  return runOn(() => loadConfig(env, folder), (parseCommand(args) as { command: OperatorCommand }).command);
+  return runOn(() => loadConfig(env, serving.folder), (parseCommand(args) as { command: OperatorCommand }).command);
 }
 
 async function timelineOf(flowId: string): Promise<Timeline> {
@@ -39,7 +39,7 @@ describe("broker flow ID", () => {
   it("shows every leg of a successful flow, with the checks it passed", async () => {
     const { flow } = await parties.platform.connect({ form: { login_hint: "someone.personal@acme.example" } });
     plantVendorSecrets(parties.vendor);
-    const { code, stdout, stderr } = await runBrokerCommand(["flow", flow.flowId], folder);
+    const { code, stdout, stderr } = await runBrokerCommand(["flow", flow.flowId], serving.folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(flow.flowId);
     expect(stdout).toContain("client       platform");

@@ -1,13 +1,14 @@
 /**
- * The template in pre-registered mode, as a process: the platform has the user's vendor token and
- * sends it with every call; the server validates it at the vendor, stores nothing, and is not an
- * authorization server.
+ * The template in pre-registered mode: the platform has the user's vendor token and sends it with
+ * every call; the server validates it at the vendor, stores nothing, and is not an authorization
+ * server.
  */
 import { readdirSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
-import { PLATFORM_CALLBACK, startMcpServer } from "../../support/mcp/process.ts";
+import { serveTemplate } from "../../support/mcp/in-process.ts";
+import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import { OTHER_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { send } from "../../support/broker/platform.ts";
 import { shared } from "../../support/shared.ts";
@@ -15,7 +16,7 @@ import { shared } from "../../support/shared.ts";
 const vendor = shared(startGitHubVendor);
 // Its end fails when the output contains a token, code or secret.
 const server = shared(async () =>
-  startMcpServer({
+  serveTemplate({
     OAUTH_MODE: "pre-registered",
     PORT: String(await freePort()),
     PLATFORM_OAUTH_CALLBACK_URL: PLATFORM_CALLBACK,

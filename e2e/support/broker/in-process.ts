@@ -26,12 +26,13 @@ export async function openBroker(yaml: string, { env = {}, ...deps }: OpenBroker
 }
 
 export type InProcessBroker = Awaited<ReturnType<typeof startInProcessBroker>>;
-/** Behind a real port. */
+/** Behind a real port. @returns `folder` of broker.yaml */
 export async function startInProcessBroker(yaml: string, options: OpenBrokerOptions = {}) {
-  const { broker, config, kept } = await openBroker(yaml, options);
+  const { broker, config, folder, kept } = await openBroker(yaml, options);
   const listening = await listen(broker.app, config.listen);
   return {
     broker,
+    folder,
     /** Log lines so far. */
     log: () => kept.lines.map((line) => JSON.parse(line) as Record<string, unknown>),
     /** @throws Error when a planted secret is in the log */
