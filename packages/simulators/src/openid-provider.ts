@@ -8,7 +8,7 @@
 // them too.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./oidc-provider.d.ts" />
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 // The package's entry does nothing more than this file, except that it warns on stderr on a Node
@@ -109,7 +109,6 @@ function configuration(options: OpenIdProviderOptions, port: number, consent: Co
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
     jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kid: "sandbox-1" }] },
     cookies: {
-      keys: [randomBytes(32).toString("base64url")],
       // Browsers do not keep the cookies of two ports apart, so the name does.
       names: {
         session: `vendor-${port}-session`,
