@@ -151,7 +151,7 @@ describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
     await click("Allow");
     await sees("Real tokens of Sandbox vendor");
     await page.goBack();
-    await sees("This sign-in has expired or belongs to another browser");
+    await sees("This page was answered before, or belongs to another browser");
     await shot("09-back-after-the-end");
     await openVendor();
     await sees("Real tokens of Sandbox vendor");
