@@ -96,22 +96,23 @@ export async function expectAnswersOfMemory(
   const stores = [await open(clock), await open(clock)] as const;
   const step = fc.tuple(anyStep(...keys), fc.integer({ min: 0, max: 2 }), fc.constantFrom(...stores));
   const seen = new Set<string>();
+  const missing = (): readonly string[] => OUTCOMES.filter((outcome) => !seen.has(outcome));
   try {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength }), async (sequence) => {
-        const memory = memoryRecordStore({ now: clock });
-        for (const key of keys) await stores[0].delete(key);
-        for (const [call, seconds, store] of sequence) {
-          const expected = await outcomeOf(call, memory, clock());
-          seen.add(/"outcome":"(\w+)"/.exec(expected)?.[1] ?? expected);
-          expect(await outcomeOf(call, store, clock())).toBe(expected);
-          clock.advance(seconds);
-        }
-      }),
-      { numRuns },
-    );
+    const sameAnswers = fc.asyncProperty(fc.array(step, { minLength: 10, maxLength }), async (sequence) => {
+      const memory = memoryRecordStore({ now: clock });
+      for (const key of keys) await stores[0].delete(key);
+      for (const [call, seconds, store] of sequence) {
+        const expected = await outcomeOf(call, memory, clock());
+        seen.add(/"outcome":"(\w+)"/.exec(expected)?.[1] ?? expected);
+        expect(await outcomeOf(call, store, clock())).toBe(expected);
+        clock.advance(seconds);
+      }
+    });
+    // Chance leaves an outcome out now and then.
+    for (let round = 1; round === 1 || (round <= 10 && missing().length > 0); round += 1)
+      await fc.assert(sameAnswers, { numRuns });
   } finally {
     for (const store of stores) await store.close();
   }
-  expect([...seen]).toEqual(expect.arrayContaining([...OUTCOMES]));
+  expect(missing()).toEqual([]);
 }
