@@ -9,7 +9,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename, dirname, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { USAGE_EXIT_CODE } from "../packages/oauth-core/src/mechanics/command-line.ts";
 import { nearest } from "../packages/oauth-core/src/mechanics/nearest.ts";
 import { readOptions } from "./usage.mjs";
@@ -75,6 +75,13 @@ export function nameFailures(report, root) {
 /** @returns the paths of reports from the root, in order */
 const findReports = ({ results }) => globSync(`{packages/*,apps/*,e2e,tooling}/coverage/${results}`).sort();
 
+/** @returns those that a run of all workspaces leaves */
+const reportsOfAll = ({ name, results }) =>
+  globSync("{packages/*,apps/*,e2e,tooling}/package.json")
+    .filter((path) => JSON.parse(readFileSync(path, "utf8")).scripts?.[name] !== undefined)
+    .map((path) => join(dirname(path), "coverage", results))
+    .sort();
+
 /** @returns paths of test files from the root, in order */
 function findTestFiles() {
   const exclude = (path) => /(^|[/\\])(node_modules|dist)$/.test(path);
@@ -104,11 +111,12 @@ export function nearTestFiles(files, word) {
   return [...new Set([nearest(word, names), parts.get(nearest(word, parts.keys()))])].filter(Boolean);
 }
 
+const isOfSome = (args) => args.some((arg) => /^(?:-F|--filter|--affected)/.test(arg));
+
 /** @returns the exit code: 0 when all turbos ended with 0 */
 async function runTurbos({ name }, args) {
   const run = (flags, env) => runTurbo(name, ["--output-logs=new-only", ...flags, ...args], env);
-  const isChosen = args.some((arg) => /^(?:-F|--filter|--affected)/.test(arg));
-  const runs = isChosen
+  const runs = isOfSome(args)
     ? [run(["--concurrency=2"])]
     : [
         // The bundler's threads wait for each other by spinning, which is half of its CPU while others run.
@@ -192,7 +200,7 @@ async function main(task, args) {
   const total = { passed: 0, failed: 0, skipped: 0 };
   const failures = [];
   console.log("");
-  for (const path of findReports(task)) {
+  for (const path of words.length > 0 || isOfSome(args) ? findReports(task) : reportsOfAll(task)) {
     const report = readReport(path);
     console.log(
       `${dirname(dirname(path))}: ${report === undefined ? "no results, which counts as 1 failed" : line(report.counts)}`,

@@ -13,7 +13,8 @@ import { patience } from "../packages/oauth-core/src/testing/time-limits.ts";
 
 type TestOptions = NonNullable<ViteUserConfig["test"]>;
 
-const HAS_VOLUME = /\bvolume(?:<[^(]+>)?\(\{/;
+/** In the text of a test file that the soak runs, too. */
+export const HAS_VOLUME = /\bvolume(?:<[^(]+>)?\(\{/;
 const RELATIVE_IMPORT = /\bfrom "(\.[^"]*)"/g;
 
 /**

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { chooseTestFiles, countTests, nameFailures, nearTestFiles } from "../../../scripts/test.mjs";
+import { HAS_VOLUME } from "../../../scripts/vitest-config.ts";
 import { readTexts, ROOT } from "../sources.ts";
 
 const report = {
@@ -35,6 +36,20 @@ describe("the closing line of npm test", () => {
   it("counts a run that failed outside any test", () => {
     expect(countTests({ ...report, success: false }).failed).toBe(1);
   });
+});
+
+it("the soak runs every test that has a volume, and docs/testing.md says with which", () => {
+  const scripts = readTexts(["{packages/*,apps/*,e2e,tooling}/package.json"]);
+  const page = readTexts(["docs/testing.md"]).get("docs/testing.md") ?? "";
+  const withVolume = [...readTexts(["{packages/*,apps/*,e2e,tooling}/**/*.test.ts"])].filter(([, text]) =>
+    HAS_VOLUME.test(text),
+  );
+  expect(withVolume.length).toBeGreaterThan(20);
+  for (const [path] of withVolume) {
+    const [workspace = ""] = /^(?:packages|apps)\/[^/]+|^[^/]+/.exec(path) ?? [];
+    expect(scripts.get(`${workspace}/package.json`), path).toContain('"test:soak"');
+    if (!path.includes("/load/bench/")) expect(page).toContain(path.replace(/^(?:packages|apps)\//, ""));
+  }
 });
 
 it("npm test names each failed test and file, with one line of its error", () => {
