@@ -24,13 +24,12 @@ type Vendor = keyof typeof SCOPES;
 /** @returns when the user has connected this vendor in the browser */
 async function connect(vendor: Vendor): Promise<void> {
   const { url, session } = await broker.start({ vendor, scope: SCOPES[vendor] });
-  const arrived = waitForCallback(session);
-  console.log(`Connect ${vendor}: ${url}`);
-  tokensOf.set(vendor, await broker.finish(await arrived, session));
+  const callback = await waitForCallback(session, () => console.log(`Connect ${vendor}: ${url}`));
+  tokensOf.set(vendor, await broker.finish(callback, session));
 }
 
 /** Only the callback of this flow counts; any other request is not found. */
-async function waitForCallback({ state }: Session): Promise<string> {
+async function waitForCallback({ state }: Session, onListening: () => void): Promise<string> {
   return new Promise((resolve, reject) => {
     const server = createServer((request, response) => {
       const url = new URL(request.url ?? "/", home);
@@ -42,7 +41,7 @@ async function waitForCallback({ state }: Session): Promise<string> {
       server.close();
       resolve(url.href);
     });
-    server.on("error", reject).listen(Number(PORT), "127.0.0.1");
+    server.on("error", reject).listen(Number(PORT), "127.0.0.1", onListening);
   });
 }
 
