@@ -63,7 +63,7 @@ export function isGoodEnough({ failures, kinds }: Proof): boolean {
   return (
     failures.length === 0 &&
     reaches(allOf(kinds), LEAST.all) &&
-    // One miss of a known gap is a third of a kind that a sample has three facts of.
-    [...kinds.values()].every((count) => reaches(count, LEAST.kind) || (count.total > 2 && count.missed.length === 1))
+    // One miss of a known gap is half of a kind that a sample has two facts of.
+    [...kinds.values()].every((count) => reaches(count, LEAST.kind) || (count.total > 1 && count.missed.length === 1))
   );
 }

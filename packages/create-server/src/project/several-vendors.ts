@@ -40,7 +40,7 @@ export function forSeveralVendors(template: Files, texts: Files, vendors: Choice
   changed.set("src/tools/index.ts", filled("index.ts.txt", { imports: importsFrom("."), exported }));
   const cases = all.map((words) => filled("case.ts.txt", words).trimEnd()).join("\n\n");
   const tests = { imports: importsFrom("./tools"), signIn: signIn.id, cases };
-  changed.set("src/server.test.ts", filled("server.test.ts.txt", tests));
+  changed.set("src/server.test.ts", filled("server-test.ts.txt", tests));
   const use = {
     ...linked[0],
     signIn: nameOf(signIn),
