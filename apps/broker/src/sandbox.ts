@@ -156,33 +156,7 @@ function configuredVendors(
   if (built.vendors.size < vendors.length || built.problems.length > 0) {
     throw configError("the sandbox's vendors", built.problems);
   }
-  return new Map(
-    [...built.vendors].map(([id, config]) => [id, withOwnChecks(config, section[id] ?? {}, known.get(id))] as const),
-  );
-}
-
-/**
- * The vendor's own ways to say whether a token is good, at its practice copy, which has them below
- * the same paths. A file cannot say them: it knows the standard's.
- */
-function withOwnChecks(
-  config: VendorConfig,
-  entry: SandboxVendor["entry"],
-  known: VendorConfig | undefined,
-): VendorConfig {
-  const { tokenCheck, account, introspectionEndpoint } = known?.vendor ?? {};
-  const { origin } = new URL(String(entry["token_endpoint"] ?? entry["issuer"]));
-  const here = (endpoint: string): string => endpoint.replace(/^https:\/\/[^/]+/, origin);
-  const isOwn = entry["introspection_endpoint"] !== undefined || introspectionEndpoint === undefined;
-  return {
-    ...config,
-    vendor: {
-      ...config.vendor,
-      ...(tokenCheck === undefined ? {} : { tokenCheck: { ...tokenCheck, endpoint: here(tokenCheck.endpoint) } }),
-      ...(account === undefined ? {} : { account: { ...account, endpoint: here(account.endpoint) } }),
-      ...(isOwn ? {} : { introspectionEndpoint: here(introspectionEndpoint) }),
-    },
-  };
+  return built.vendors;
 }
 
 type Parts = [typeof import("@oauth-broker/simulators"), typeof import("@oauth-broker/platform")];

@@ -2,8 +2,9 @@
  * A deployment without a broker at vendors of the registry: their dialects come with oauth-core,
  * on either side that runs the flow.
  */
-import { direct, type Vendor } from "@oauth-broker/broker-client/direct";
+import { direct } from "@oauth-broker/broker-client/direct";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
+import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import {
   startGitHub,
   startGoogleWorkspace,
@@ -48,22 +49,6 @@ const CASES: Readonly<Record<string, Case>> = {
   linear: { start: startLinear, scope: "read", app: {}, checkedBy: "none" },
 };
 
-/** The registry's entry, at the simulator's addresses. */
-function entryAt({ id, url, endpoints }: VendorSimulator): Vendor {
-  const camel = (name: string): string => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-  const moved = Object.fromEntries(Object.entries(endpoints).map(([name, at]) => [camel(name), at]));
-  const { account, tokenCheck, ...vendor } = REGISTRY.get(id)!.vendor;
-  const here = <Way extends { readonly endpoint: string }>(way: Way): Way => {
-    return { ...way, endpoint: way.endpoint.replace(/^https:\/\/[^/]+/, url) };
-  };
-  return {
-    ...vendor,
-    ...moved,
-    ...(account === undefined ? {} : { account: here(account) }),
-    ...(tokenCheck === undefined ? {} : { tokenCheck: here(tokenCheck) }),
-  };
-}
-
 describe.each(Object.keys(CASES))("directly at %s", (id) => {
   const { start, scope, app, checkedBy } = CASES[id]!;
   const credentials = { clientId: "deployment", clientSecret: random("vendor secret") };
@@ -71,7 +56,8 @@ describe.each(Object.keys(CASES))("directly at %s", (id) => {
   const client = shared(async () => {
     vendor.addClient({ ...credentials, redirectUris: [REDIRECT_URI], name: "The Deployment", ...app });
     const egress = { allowLoopback: true };
-    return direct({ vendor: entryAt(vendor), credentials, redirectUri: REDIRECT_URI, egress });
+    const entry = atEndpoints(REGISTRY.get(id)!.vendor, vendor.endpoints);
+    return direct({ vendor: entry, credentials, redirectUri: REDIRECT_URI, egress });
   });
 
   it("a user connects, the tokens are refreshed, revoked, and end where the user ends them", async () => {

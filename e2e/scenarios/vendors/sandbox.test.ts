@@ -86,6 +86,7 @@ describe.each(CONNECTIONS)("%s in the sandbox", (vendor, about, checkedBy) => {
     for (const part of ["Your tokens", `<code>${vendor}</code>`, "Vendor data", ...about])
       expect(shown).toContain(part);
     expect(shown.match(/<code>\S{6}…<\/code>/g)).toHaveLength(3);
+    expect(broker.lines.filter((line) => line.includes('"warning"'))).toEqual([]);
   });
 
   it("says whether a program's token is good (#29)", async () => {

@@ -20,7 +20,7 @@ export interface SandboxOptions {
 export type InProcessSandbox = Awaited<ReturnType<typeof startInProcessSandbox>>;
 export async function startInProcessSandbox({ folder = temporaryFolder(), port, client }: SandboxOptions = {}) {
   const config = loadConfig({ PORT: String(port ?? (await freePort())) }, folder);
-  const { log, requireClean } = keepLog("sandbox");
+  const { log, lines, requireClean } = keepLog("sandbox");
   const data = join(folder, "data");
   const clientFile = join(data, "sandbox-client.json");
   if (client !== undefined) {
@@ -39,6 +39,8 @@ export async function startInProcessSandbox({ folder = temporaryFolder(), port, 
     folder: data,
     /** The variables that it writes for a backend in development. */
     settings: parseEnv(readFileSync(join(data, "sandbox.env"), "utf8")) as Record<string, string>,
+    /** The log so far. */
+    lines,
     /** @throws Error when a planted secret is in the log */
     stop: async () => {
       await stop();

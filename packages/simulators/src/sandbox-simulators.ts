@@ -70,21 +70,18 @@ const OFFERS: Readonly<Record<string, (options: SimulatorOptions) => Promise<Off
       },
     ],
   }),
-  linear: async (options) => {
-    const vendor = await startLinear({ ...options, hasIntrospection: true });
-    return {
-      vendor: { ...vendor, endpoints: { ...vendor.endpoints, ...introspectionOf(vendor) } },
-      name: "Linear",
-      about: "Clients can register themselves at its MCP server.",
-      request: { scope: "read write" },
-    };
-  },
+  linear: async (options) => ({
+    vendor: await startLinear({ ...options, hasIntrospection: true }),
+    name: "Linear",
+    about: "Clients can register themselves at its MCP server.",
+    request: { scope: "read write" },
+  }),
   "microsoft-agent365": async (options) => {
     const vendor = await startMicrosoftAgent365({ ...options, hasIntrospection: true });
     const { tenants } = vendor.settings;
     // By tenant, as in the registry's entry; the issuer of ID tokens has its own name for it.
     const { issuer = "" } = vendor.endpoints;
-    const endpoints = { ...vendor.endpointsOf("{tenant}"), issuer, ...introspectionOf(vendor) };
+    const endpoints = { ...vendor.endpointsOf("{tenant}"), issuer, introspection_endpoint: `${vendor.url}/introspect` };
     return {
       vendor: { ...vendor, endpoints },
       name: "Microsoft Agent 365",
@@ -139,8 +136,4 @@ async function start(
     offer: { id: vendor.id, ...about },
     close: vendor.close,
   };
-}
-
-function introspectionOf({ url }: Pick<VendorSimulator, "url">): object {
-  return { introspection_endpoint: `${url}/introspect` };
 }

@@ -97,13 +97,8 @@ function isUsable(
 
 /** The operator's URLs replace the registry's; the rest of the entry stays if it may. */
 function withUrls(vendor: Vendor, given: GivenUrls): OperatorsVendor {
-  const fields = [...FIELD_OF].flatMap(([variable, field]): [keyof Vendor, unknown][] => {
-    const endpoint = given[variable];
-    if (endpoint === undefined) return [];
-    const own = ownKindOf(vendor, field);
-    return own === undefined ? [[field, endpoint]] : [[own, { ...vendor[own], endpoint }]];
-  });
-  return withOperatorsFields(vendor, Object.fromEntries(fields));
+  const fields = [...FIELD_OF].map(([variable, field]) => [field, given[variable]]);
+  return withOperatorsFields(vendor, defined(Object.fromEntries(fields)));
 }
 
 /**

@@ -149,26 +149,11 @@ function placesOf(
   const placeholders = Object.fromEntries((offer.placeholders ?? []).map(({ name, value }) => [name, value]));
   return {
     EGRESS_ALLOW_LOOPBACK: "true",
-    ...(isStandIn ? OF_THE_REAL_ONE : ownEndpoints(offer.id, entry["token_endpoint"])),
+    ...(isStandIn ? OF_THE_REAL_ONE : {}),
     ...Object.fromEntries(places),
     ...(isStandIn
       ? { VENDOR: offer.id, VENDOR_SCOPES: offer.request.scope, VENDOR_PLACEHOLDERS: "" }
       : { VENDOR_PLACEHOLDERS: given["VENDOR_PLACEHOLDERS"] ?? JSON.stringify(placeholders) }),
-  };
-}
-
-/**
- * Vendors identify users and validate tokens in their own ways: a copy does so under the same path.
- */
-function ownEndpoints(id: string, tokenEndpoint: unknown): Record<string, string> {
-  const vendor = REGISTRY.get(id)?.vendor;
-  if (typeof tokenEndpoint !== "string" || vendor === undefined) return {};
-  const { origin } = new URL(tokenEndpoint);
-  const here = (name: string, endpoint: string | undefined): Record<string, string> =>
-    endpoint === undefined ? {} : { [name]: endpoint.replace(/^https:\/\/[^/]+/, origin) };
-  return {
-    ...here("VENDOR_USERINFO_URL", vendor.account?.endpoint),
-    ...here("VENDOR_INTROSPECTION_URL", vendor.tokenCheck?.endpoint ?? vendor.introspectionEndpoint),
   };
 }
 

@@ -99,11 +99,12 @@ export const URL_VARIABLE_FIELDS: readonly UrlVariableField[] = ROWS.flatMap(([n
   row.is === "url" && row.variable !== undefined ? [name as UrlVariableField] : [],
 );
 
-/** The vendor's own kind of an endpoint, if it has one: its account, its check of tokens. */
-export function ownKindOf(vendor: Vendor, name: UrlVariableField): "account" | "tokenCheck" | undefined {
-  return (["account", "tokenCheck"] as const).find(
-    (own) => FIELDS[own].insteadOf === name && vendor[own] !== undefined,
-  );
+/** Kinds of an endpoint that vendors may have of their own, each instead of the standard's. */
+export const OWN_KINDS = ["account", "tokenCheck"] as const;
+
+/** The vendor's own kind of an endpoint, if it has one. */
+export function ownKindOf(vendor: Vendor, name: UrlVariableField): (typeof OWN_KINDS)[number] | undefined {
+  return OWN_KINDS.find((own) => FIELDS[own].insteadOf === name && vendor[own] !== undefined);
 }
 
 /** The address of a field that is one, or has one. */

@@ -50,11 +50,22 @@ describe("an entry with a token endpoint of the operator's", () => {
   it.each(Object.entries({ ...RECIPIENTS, refreshEndpoint: KNOWN.refreshEndpoint }))(
     "uses the operator's own %s, at whichever domain",
     (name, value) => {
-      const { vendor, dropped } = withOperatorsFields(KNOWN, { ...ELSEWHERE, [name]: value });
+      const { account: _account, tokenCheck: _check, ...known } = KNOWN;
+      const { vendor, dropped } = withOperatorsFields(known, { ...ELSEWHERE, [name]: value });
       expect(vendor).toHaveProperty(name, value);
       expect(dropped).not.toContain(name);
     },
   );
+
+  it("asks the entry's own account there, at the host the operator names, and its own check of tokens", () => {
+    const account = { ...KNOWN.account!, host: { member: "host", below: "known.example" }, identity: ["id"] } as const;
+    const endpoint = "https://gateway.example/asked";
+    const own = { ...ELSEWHERE, userinfoEndpoint: endpoint, introspectionEndpoint: endpoint };
+    const { vendor, dropped } = withOperatorsFields({ ...KNOWN, account }, own);
+    expect(vendor.account).toEqual({ endpoint, method: "GET", identity: ["id"] });
+    expect(vendor.tokenCheck).toEqual({ ...RECIPIENTS.tokenCheck, endpoint });
+    expect(dropped).not.toContain("account");
+  });
 
   it.each<Partial<Vendor>>([
     { tokenEndpoint: "https://www.known.example/token" },

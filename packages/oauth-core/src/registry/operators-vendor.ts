@@ -3,7 +3,7 @@
  * metadata and the hosts that the operator replaces decide that.
  */
 import { registrableDomainOf } from "../protocol/public-suffix.ts";
-import { addressOf, METADATA_FIELDS, TOKEN_RECIPIENTS, type TokenRecipient } from "./fields.ts";
+import { addressOf, FIELDS, METADATA_FIELDS, OWN_KINDS, TOKEN_RECIPIENTS, type TokenRecipient } from "./fields.ts";
 import { without } from "./moved-vendor.ts";
 import type { FurtherEndpoint, Vendor } from "./vendor.ts";
 
@@ -24,6 +24,9 @@ export interface OperatorsVendor {
  * The endpoints of an MCP server are compared with its live metadata, unless an operator names the
  * issuer or an endpoint of flows. Any other endpoint that an operator names is compared with nothing.
  *
+ * Where the entry has its own kind of an endpoint, its account or its check of tokens, an address for
+ * the standard's kind is the address of its own: the rest of that kind stays.
+ *
  * An operator who names another token endpoint refreshes there. The entry's further endpoints then
  * stay only below the registrable domain of the new host: elsewhere they are the replaced host's,
  * which must not receive tokens of the new host (docs/decisions/0063). What the operator names is
@@ -32,8 +35,17 @@ export interface OperatorsVendor {
  * @param own what the operator names; no member is undefined
  */
 export function withOperatorsFields(known: Vendor, own: Partial<Vendor>): OperatorsVendor {
-  const { vendor, dropped } = atTokenEndpoint(known, own);
-  return { vendor: { ...withoutReplacedMetadata(vendor, own), ...own }, dropped };
+  const fields = OWN_KINDS.reduce((given, kind) => atOwnKind(known, given, kind), own);
+  const { vendor, dropped } = atTokenEndpoint(known, fields);
+  return { vendor: { ...withoutReplacedMetadata(vendor, fields), ...fields }, dropped };
+}
+
+function atOwnKind(known: Vendor, given: Partial<Vendor>, kind: (typeof OWN_KINDS)[number]): Partial<Vendor> {
+  const { [FIELDS[kind].insteadOf]: endpoint, ...others } = given;
+  if (known[kind] === undefined || endpoint === undefined) return given;
+  // The operator names the host, which a token answer then names no more.
+  const { host: _, ...rest } = { host: undefined, ...known[kind] };
+  return { [kind]: { ...rest, endpoint }, ...others };
 }
 
 function withoutReplacedMetadata(known: Vendor, own: Partial<Vendor>): Vendor {

@@ -182,11 +182,14 @@ export async function startAtlassian(options: SimulatorOptions & Partial<Atlassi
   );
   serveAtlassianApi(host, settings, mcpServer);
   return {
-    ...host.simulator(endpoints(), {
-      authorization: ["access_denied"],
-      token: Object.keys(REFUSALS),
-      api: API_ERRORS,
-    }),
+    ...host.simulator(
+      { ...endpoints(), userinfo_endpoint: `${url}/me` },
+      {
+        authorization: ["access_denied"],
+        token: Object.keys(REFUSALS),
+        api: API_ERRORS,
+      },
+    ),
     settings,
     /** Its URL, which is also the `resource` to ask for. */
     mcpServer,

@@ -98,7 +98,8 @@ export async function startGitHub(options: SimulatorOptions = {}) {
   app.get("/.well-known/oauth-authorization-server/login/oauth", () => json({ ...endpoints, ...supported, ...grants }));
   const servers = { authorization_servers: [endpoints.issuer], bearer_methods_supported: ["header"] };
   app.get("/.well-known/oauth-protected-resource/mcp", () => json({ resource: `${url}/mcp/`, ...servers }));
-  const own = { revocation_endpoint: `${url}/applications/{client_id}/token`, userinfo_endpoint: `${url}/user` };
+  const ofToken = `${url}/applications/{client_id}/token`;
+  const own = { revocation_endpoint: ofToken, introspection_endpoint: ofToken, userinfo_endpoint: `${url}/user` };
   return {
     ...host.simulator(
       { ...endpoints, ...own },

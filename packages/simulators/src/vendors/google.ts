@@ -147,12 +147,15 @@ export async function startGoogleWorkspace(options: SimulatorOptions = {}) {
   });
   serveGoogleProducts(host, () => settings.approval === "approved");
   return {
-    ...host.simulator(endpoints, {
-      authorization: AUTHORIZATION_ERRORS,
-      token: Object.keys(TOKEN_ERRORS),
-      revocation: ["invalid_token"],
-      api: Object.keys(API_ERRORS),
-    }),
+    ...host.simulator(
+      { ...endpoints, introspection_endpoint: `${url}/tokeninfo` },
+      {
+        authorization: AUTHORIZATION_ERRORS,
+        token: Object.keys(TOKEN_ERRORS),
+        revocation: ["invalid_token"],
+        api: Object.keys(API_ERRORS),
+      },
+    ),
     settings,
     /** @param product `gmail`, `drive`, `calendar`, `chat`, `people` */
     mcpServer: (product: string): string => `${url}/${product}/mcp/v1`,

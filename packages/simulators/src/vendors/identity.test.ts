@@ -10,7 +10,6 @@ import {
   defineVendor,
   REGISTRY,
   type ResolvedVendor,
-  type Vendor,
   type VendorCredentials,
   type VendorTokens,
 } from "@oauth-broker/oauth-core/registry";
@@ -21,7 +20,6 @@ import { atEndpoints } from "../fixtures/at-endpoints.ts";
 import { startOpenIdProvider } from "../openid-provider.ts";
 import { SIMULATORS } from "../testing/replay-fixture.ts";
 import { ACCOUNTS, type AccountId } from "../pages.ts";
-import type { VendorSimulator } from "./base/host.ts";
 
 const REDIRECT_URI = "http://127.0.0.1:9/callback";
 const SECRET = "secret-of-the-app";
@@ -46,20 +44,8 @@ async function harnessOf(id: string): Promise<Harness> {
   for (const { clientId } of [OURS, THEIRS]) {
     simulator.addClient({ clientId, clientSecret: SECRET, redirectUris: [REDIRECT_URI] });
   }
-  const vendor = await client.resolve(atSimulator(REGISTRY.get(id)!.vendor, simulator));
+  const vendor = await client.resolve(atEndpoints(REGISTRY.get(id)!.vendor, simulator.endpoints));
   return { vendor, ...(resource === undefined ? {} : { resource }) };
-}
-
-/** Simulators keep the vendors' paths. */
-function atSimulator(vendor: Vendor, { url, endpoints }: VendorSimulator): Vendor {
-  const here = (endpoint: string): string => endpoint.replace(/^https:\/\/[^/]+/, url);
-  const { account, tokenCheck, introspectionEndpoint } = vendor;
-  return {
-    ...atEndpoints(vendor, endpoints),
-    ...(account === undefined ? {} : { account: { ...account, endpoint: here(account.endpoint) } }),
-    ...(tokenCheck === undefined ? {} : { tokenCheck: { ...tokenCheck, endpoint: here(tokenCheck.endpoint) } }),
-    ...(introspectionEndpoint === undefined ? {} : { introspectionEndpoint: here(introspectionEndpoint) }),
-  };
 }
 
 async function connect(

@@ -166,12 +166,15 @@ export async function startSlack(options: SimulatorOptions = {}) {
     json({ resource: `${url}/mcp`, authorization_servers: [url], bearer_methods_supported: ["header"] }),
   );
   return {
-    ...host.simulator(pairs.user, {
-      authorization: ["access_denied", ...Object.keys(PAGE_TEXT)],
-      token: TOKEN_ERRORS,
-      revocation: API_ERRORS,
-      api: API_ERRORS,
-    }),
+    ...host.simulator(
+      { ...pairs.user, userinfo_endpoint: `${url}/api/auth.test` },
+      {
+        authorization: ["access_denied", ...Object.keys(PAGE_TEXT)],
+        token: TOKEN_ERRORS,
+        revocation: API_ERRORS,
+        api: API_ERRORS,
+      },
+    ),
     /**
      * The pair that installs a bot; `endpoints` has the one for user tokens. Both refresh at
      * `refresh_endpoint`.

@@ -50,22 +50,35 @@ describe("bar#BY-4 a registry vendor with a token endpoint of the operator's", (
   });
 });
 
-it("asks the operator's endpoint whether a token is good, before the registry's", () => {
-  const account = { endpoint: "https://api.known.example/whoami", method: "GET" } as const;
-  const tokenCheck = {
+describe("a registry vendor with its own account and check of tokens", () => {
+  const ACCOUNT = { endpoint: "https://api.known.example/whoami/{access_token}", method: "GET" } as const;
+  const CHECK = {
     endpoint: "https://api.known.example/check",
     method: "POST",
     authentication: "basic",
     inactiveStatuses: [404],
     client: ["client_id"],
   } as const;
-  const known = { ...KNOWN, account, tokenCheck };
-  const introspection = moved({ introspection_endpoint: "https://api.known.example/introspect" }, known).vendor;
-  expect(introspection).toMatchObject({ account, introspectionEndpoint: "https://api.known.example/introspect" });
-  expect(introspection).not.toHaveProperty("tokenCheck");
-  const userinfo = moved({ userinfo_endpoint: "https://api.known.example/me" }, known).vendor;
-  expect(userinfo).toMatchObject({ tokenCheck, userinfoEndpoint: "https://api.known.example/me" });
-  expect(userinfo).not.toHaveProperty("account");
+  const OWN: Partial<Vendor> = { ...KNOWN, account: { ...ACCOUNT, token: { in: "path" } }, tokenCheck: CHECK };
+
+  it.each([
+    ["userinfo_endpoint", "account", "https://gateway.example/me/{access_token}"],
+    ["introspection_endpoint", "tokenCheck", "https://gateway.example/check/{client_id}"],
+  ] as const)("is asked at the operator's %s in its own way", (written, own, endpoint) => {
+    const { vendor } = moved({ [written]: endpoint }, OWN);
+    expect(vendor).toEqual({ ...moved({}, OWN).vendor, [own]: { ...OWN[own], endpoint } });
+  });
+
+  it.each([
+    [["id"], { asksUserinfo: true, ownAccount: true }],
+    [undefined, { ownAccount: true }],
+  ] as const)("names the account of a connection by the entry's members %j", (identity, expected) => {
+    const account = { endpoint: "https://api.known.example/me", method: "GET", ...(identity && { identity }) } as const;
+    const registry = registryOf({ id: "known", ...KNOWN, account });
+    const known = { userinfo_endpoint: "https://gateway.example/me" };
+    const { asksUserinfo, ownAccount } = load({ ...MINIMAL, vendors: { known } }, { registry }).vendors.get("known")!;
+    expect({ asksUserinfo, ownAccount }).toEqual({ asksUserinfo: undefined, ...expected });
+  });
 });
 
 describe("registration at a registry vendor", () => {

@@ -100,9 +100,11 @@ export function checkPlaceholders(parsed: ParsedVendor, specs: PlaceholderSpecs,
  * Leaves out the placeholders that the vendor's dialect fills itself: the client id or the token in
  * its path, the tenant of a token.
  */
-function withoutDialect(field: FileField, template: string, { account, issuerTemplate }: Vendor): string {
-  if (field === "account" && account?.token?.in === "path") return template.replace("{access_token}", "");
-  if (field === "revocationEndpoint") return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
+function withoutDialect(field: FileField, template: string, { account, tokenCheck, issuerTemplate }: Vendor): string {
+  const isAccount = field === "account" || field === "userinfoEndpoint";
+  if (isAccount && account?.token?.in === "path") return template.replace("{access_token}", "");
+  if (field === "revocationEndpoint" || (field === "introspectionEndpoint" && tokenCheck !== undefined))
+    return template.replace(/(?<=\/)\{client_id\}(?=\/|$)/, "");
   if (field === "issuer" && issuerTemplate !== undefined)
     return template.replace(`{${issuerTemplate.placeholder}}`, "");
   return template;

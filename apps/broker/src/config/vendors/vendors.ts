@@ -81,7 +81,7 @@ export function buildVendor(
   const { vendor, dropped } =
     known === undefined
       ? { vendor: defineVendor({ id, name: id, ...fields }), dropped: [] }
-      : withOperatorsFields(withoutReplacedChecks(known.vendor, parsed), fields);
+      : withOperatorsFields(withoutReplacedIdentity(known.vendor, parsed), fields);
   if (dropped.includes("revocationEndpoint")) {
     warnings.push(
       `Vendor ${vendor.id} has a token_endpoint of yours and no revocation_endpoint: the registry's revocation endpoint is at another domain and must not receive these tokens, so revocation answers unsupported_token_type`,
@@ -143,16 +143,21 @@ export function buildVendor(
     ...(tenancy.clientsOf === usualClientsOf(vendor, tenancy.placeholders) ? {} : { clientsOf: tenancy.clientsOf }),
     setup: parsed.setup ?? facts.setup,
     ...(isKnownToRegisterNone(vendor, parsed, known) ? { registersNoClients: true } : {}),
-    ...(namesAccount(parsed) ? { asksUserinfo: true } : {}),
-    ...((parsed.account ?? parsed.identity) === undefined ? {} : { ownAccount: true }),
+    ...(namesAccount(parsed, vendor) ? { asksUserinfo: true } : {}),
+    ...(namesAccountOfItsOwn(parsed, vendor) ? { ownAccount: true } : {}),
     credentials,
     ...defined({ initialAccessToken: parsed.initialAccessToken, tenants: tenancy.tenants }),
   };
 }
 
 /** Whether the file says what identifies the user of a token. */
-function namesAccount({ userinfoEndpoint, account, identity }: ParsedVendor): boolean {
-  return (userinfoEndpoint ?? account?.identity) !== undefined || typeof identity === "object";
+function namesAccount({ userinfoEndpoint, account, identity }: ParsedVendor, vendor: Vendor): boolean {
+  const isNamed = vendor.account === undefined || vendor.account.identity !== undefined;
+  return ((userinfoEndpoint ?? account) !== undefined && isNamed) || typeof identity === "object";
+}
+
+function namesAccountOfItsOwn({ userinfoEndpoint, account, identity }: ParsedVendor, vendor: Vendor): boolean {
+  return (account ?? identity ?? (vendor.account && userinfoEndpoint)) !== undefined;
 }
 
 /** An issuer that the operator sets may publish what the registry does not know. */
@@ -187,15 +192,7 @@ function operatorsFields(parsed: ParsedVendor, known: Pick<Vendor, "tokenErrors"
   };
 }
 
-/**
- * The operator's fields replace those of the registry's entry: standard endpoints replace its check of
- * tokens and its account; an account replaces what its tokens say.
- */
-function withoutReplacedChecks({ tokenCheck, account, identity, ...vendor }: Vendor, parsed: ParsedVendor): Vendor {
-  return {
-    ...vendor,
-    ...(parsed.introspectionEndpoint === undefined ? defined({ tokenCheck }) : {}),
-    ...(parsed.userinfoEndpoint === undefined ? defined({ account }) : {}),
-    ...(parsed.account === undefined ? defined({ identity }) : {}),
-  };
+/** The operator's account replaces the identity that the entry finds in tokens. */
+function withoutReplacedIdentity({ identity, ...vendor }: Vendor, { account }: ParsedVendor): Vendor {
+  return { ...vendor, ...(account === undefined ? defined({ identity }) : {}) };
 }

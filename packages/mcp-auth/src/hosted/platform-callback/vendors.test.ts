@@ -1,7 +1,7 @@
 /**
  * Hosted mode with the simulators of the first-class vendors, each with its entry of the registry.
  */
-import { REGISTRY, type Vendor } from "@oauth-broker/oauth-core/registry";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { driveConsent } from "@oauth-broker/simulators";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";
 import {
@@ -37,7 +37,7 @@ async function open(vendor: VendorSimulator, scopes: readonly string[], client: 
   vendor.addClient({ ...APP, ...client });
   const entry = REGISTRY.get(vendor.id)?.vendor;
   if (entry === undefined) throw new Error(`no entry ${vendor.id}`);
-  const fixture = openHostedFixture({ vendor: atSimulator(entry, vendor), scopes });
+  const fixture = openHostedFixture({ vendor: atEndpoints(entry, vendor.endpoints), scopes });
   cleanups.push(() => fixture.close());
   return { vendor, fixture };
 }
@@ -47,14 +47,6 @@ async function openMicrosoft(): Promise<Simulated> {
   const vendor = await startMicrosoftAgent365();
   const endpoints = { ...vendor.endpointsOf("organizations"), issuer: vendor.endpoints["issuer"] ?? "" };
   return open({ ...vendor, endpoints }, ["openid", "profile", "ea9ffc3e-8a23-4a7d-836d-234d7c7565c1/.default"]);
-}
-
-/** The account has a host of its own in the entry. */
-function atSimulator(entry: Vendor, { endpoints, url }: VendorSimulator): Vendor {
-  const { account } = entry;
-  const moved =
-    account === undefined ? {} : { account: { ...account, endpoint: url + new URL(account.endpoint).pathname } };
-  return { ...atEndpoints(entry, endpoints), ...moved };
 }
 
 async function connect({ fixture }: Simulated) {

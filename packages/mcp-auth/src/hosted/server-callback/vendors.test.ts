@@ -9,12 +9,8 @@ import { openServerFixture, STATE } from "../../testing/server-fixture.ts";
 it("bar#AS-22 GitHub: a user connects, and one who cancels is access_denied", async () => {
   const github = await startGitHub();
   const entry = REGISTRY.get("github")?.vendor;
-  if (entry?.account === undefined) throw new Error("no entry");
-  const account = { ...entry.account, endpoint: github.url + new URL(entry.account.endpoint).pathname };
-  const fixture = openServerFixture({
-    vendor: { ...atEndpoints(entry, github.endpoints), account },
-    scopes: ["read:user"],
-  });
+  if (entry === undefined) throw new Error("no entry");
+  const fixture = openServerFixture({ vendor: atEndpoints(entry, github.endpoints), scopes: ["read:user"] });
   try {
     const { clientId, clientSecret } = CREDENTIALS;
     github.addClient({ clientId, clientSecret: clientSecret?.reveal() ?? "", redirectUris: [`${SERVER}/callback`] });

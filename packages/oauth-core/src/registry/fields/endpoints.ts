@@ -277,7 +277,7 @@ export const ENDPOINT_FIELDS = {
     explained: "endpoint",
   }),
   userinfoEndpoint: url(
-    "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account.",
+    "Identifies the account of a token: called once per flow whose tokens come without an ID token, so that `connection` names the account. For a registry vendor with its own kind of account, that account.",
     "https://vendor.example/userinfo",
     {
       by: ["catalogue", "file"],
@@ -306,7 +306,7 @@ export const ENDPOINT_FIELDS = {
     atMovedTokenEndpoint: "at its domain",
   },
   introspectionEndpoint: url(
-    "Says whether a token is valid (RFC 7662), for `/v1/check`: called as the client of `credentials`, or as the caller's own.",
+    "Says whether a token is valid (RFC 7662), for `/v1/check`: called as the client of `credentials`, or as the caller's own. For a registry vendor with its own kind of token check, that check.",
     "https://vendor.example/introspect",
     {
       by: ["file"],

@@ -71,11 +71,11 @@ export async function startMcp(
     token_endpoint: `${url}/token`,
     revocation_endpoint: `${url}/token`,
     registration_endpoint: `${url}/register`,
+    ...(rules.hasIntrospection ? { introspection_endpoint: `${url}/introspect` } : {}),
   };
   app.get("/.well-known/oauth-authorization-server", () =>
     json({
       ...endpoints,
-      ...(rules.hasIntrospection ? { introspection_endpoint: `${url}/introspect` } : {}),
       scopes_supported: rules.scopes.map(({ scope }) => scope),
       response_types_supported: ["code"],
       response_modes_supported: ["query"],
