@@ -21,6 +21,7 @@ export { authenticatedRecords, oneMacKey } from "./storage/authenticated-records
 export type { AuthenticatedRecordsOptions, MacKey, MacKeys } from "./storage/authenticated-records.ts";
 export type { StorageTiming } from "./storage/timed.ts";
 export type { Row, RowKey, TokenRows } from "./storage/token-rows.ts";
+export { linkOnce, writeWhole } from "./storage/write-whole.ts";
 export { isRegionName, isTableName } from "./table-name.ts";
 export { createTokenStore } from "./token-store.ts";
 export type { Link, LinkReading } from "./links.ts";

@@ -4,8 +4,8 @@
  * therefore lies outside the store: in the configuration (`keys_min_revision`), in a file beside
  * the key file, and in this process. keyset.ts checks it before every read and raises it after.
  */
-import { randomUUID } from "node:crypto";
-import { readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { readFile, rename } from "node:fs/promises";
+import { writeWhole } from "@oauth-broker/token-store";
 import { keysUnavailable } from "./keys-unavailable.ts";
 
 export type RevisionFloor = ReturnType<typeof createRevisionFloor>;
@@ -28,7 +28,8 @@ export function createRevisionFloor({
     /** Best effort: the file system may be read-only. The process remembers the floor in any case. */
     raise: async (revision: number): Promise<void> => {
       seen = Math.max(seen, revision);
-      if (file !== undefined && seen > (await kept())) await replace(file, `${seen}\n`).catch(() => undefined);
+      if (file !== undefined && seen > (await kept()))
+        await writeWhole(file, `${seen}\n`, rename).catch(() => undefined);
     },
   };
 }
@@ -66,15 +67,4 @@ async function revisionIn(file: string): Promise<number> {
   });
   if (/^\d{1,9}\n?$/.test(text)) return Number(text);
   throw keysUnavailable(`${file} holds no revision: write the one into it that was in use`);
-}
-
-async function replace(file: string, text: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}`;
-  try {
-    await writeFile(draft, text, { mode: 0o600, flag: "wx" });
-    await rename(draft, file);
-  } catch (error) {
-    await unlink(draft).catch(() => undefined);
-    throw error;
-  }
 }

@@ -5,7 +5,7 @@
  * none is lost.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, link, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   type JsonObject,
@@ -16,7 +16,7 @@ import {
   type RecordKey,
   type RecordStore,
 } from "@oauth-broker/oauth-core";
-import { canonicalJson, open, seal, TokenStoreError } from "@oauth-broker/token-store";
+import { canonicalJson, linkOnce, open, seal, TokenStoreError, writeWhole } from "@oauth-broker/token-store";
 import { keysUnavailable } from "./keys-unavailable.ts";
 import { bindingOf, isSamePlace, type KeysetPlace, nameOf, requireSameBaseUrl, UNBOUND } from "./keyset-binding.ts";
 
@@ -191,18 +191,13 @@ export function fileKeysetStorage({
   };
   const write: KeysetStorage["write"] = async (over, { text, revision }) => {
     makeFolder(dirname(path), { mode: 0o700 });
-    const temporary = `${path}.${randomUUID()}`;
     const content = JSON.stringify({ ...parsed(text, path), base_url: baseUrl, revision });
-    await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
-    try {
-      if (over === undefined) return await linkOnce(temporary, path);
+    if (over === undefined) return writeWhole(path, content, linkOnce);
+    return writeWhole(path, content, async (draft) => {
       if ((await read({ adopt: true }))?.tag !== over.tag) return false;
-      await chmod(temporary, 0o600);
-      await rename(temporary, path);
+      await rename(draft, path);
       return true;
-    } finally {
-      await unlink(temporary).catch(() => undefined);
-    }
+    });
   };
   return {
     read,
@@ -250,18 +245,4 @@ export function memoryKeysetStorage(): KeysetStorage {
       return true;
     },
   };
-}
-
-/**
- * A hard link fails when the name exists: of two processes that start at once, one creates the
- * keyset.
- */
-async function linkOnce(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw cause;
-  }
 }

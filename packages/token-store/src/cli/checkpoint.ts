@@ -3,7 +3,7 @@
  * killed loses one page. Holds no token; the cursor is the key of a row and so names a user, hence
  * the file is readable by its owner only.
  */
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { writeWhole } from "../storage/write-whole.ts";
@@ -63,7 +63,7 @@ export function fileCheckpoint(path: string, identity: RunIdentity): Checkpoint 
     },
     save: async (standing) => {
       try {
-        await writeWhole(file, `${JSON.stringify({ format: FORMAT, ...identity, standing })}\n`);
+        await writeWhole(file, `${JSON.stringify({ format: FORMAT, ...identity, standing })}\n`, rename);
       } catch (cause) {
         const { code = "unknown" } = cause as NodeJS.ErrnoException;
         throw new Error(`The checkpoint ${file} cannot be written (${code}): name another file`, { cause });

@@ -5,12 +5,13 @@
  * process.
  */
 import { randomBytes } from "node:crypto";
-import { link, open as openFile, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type KeyContext, type KeyWrapper, makeFolder } from "@oauth-broker/oauth-core";
 import { open, seal } from "../crypto/envelope.ts";
 import { KEY_BYTES } from "../crypto/aes-gcm.ts";
 import { TokenStoreError } from "../errors.ts";
+import { linkOnce, writeWhole } from "../storage/write-whole.ts";
 
 /** Line 1 of every key file; line 2 is the key, 32 bytes as base64url. */
 const HEADER = "oauth-broker key file 1";
@@ -103,44 +104,11 @@ async function missing(path: string): Promise<boolean> {
   return (await stat(path).catch((error: NodeJS.ErrnoException) => error.code)) === "ENOENT";
 }
 
-/**
- * Written whole under another name and then linked: the name appears with its content or not at
- * all, and of two processes that start at once one makes the key and both read it.
- *
- * @returns whether the file is ours, not that of a faster process
- */
+/** @returns whether the file is ours, not that of a faster process */
 async function makeKeyFile(path: string): Promise<boolean> {
   makeFolder(dirname(path), { mode: 0o700 });
-  const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
-  try {
-    const text = `${HEADER}\n${randomBytes(KEY_BYTES).toString("base64url")}\n`;
-    await writeFile(draft, text, { mode: 0o600, flag: "wx", flush: true });
-    await link(draft, path);
-    await syncFolder(dirname(path));
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  } finally {
-    await rm(draft, { force: true });
-  }
-}
-
-/**
- * So that a power loss cannot remove the name after something was sealed under the key. Not every
- * system supports it.
- */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await openFile(folder, "r");
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    // Windows cannot open a folder; the file itself is already synced.
-  }
+  const text = `${HEADER}\n${randomBytes(KEY_BYTES).toString("base64url")}\n`;
+  return writeWhole(path, text, linkOnce);
 }
 
 function parseKeyFile(text: string, path: string): Buffer {

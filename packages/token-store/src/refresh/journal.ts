@@ -3,7 +3,7 @@
  * rotates survives the process that received it. The content of a file is already sealed; the
  * plaintext copy of mode `bridge` is left out.
  */
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { makeFolder } from "@oauth-broker/oauth-core";
 import { requireChange, requireRowKey } from "../storage/row-rules.ts";
@@ -62,7 +62,7 @@ export function createJournal(folder: string, onEvent: (event: JournalEvent) => 
     write: async (attemptId: string, change: SealedChange): Promise<boolean> => {
       try {
         makeFolder(path, { mode: 0o700 });
-        await writeWhole(join(path, `${attemptId}.json`), toText(change));
+        await writeWhole(join(path, `${attemptId}.json`), toText(change), rename);
         return true;
       } catch {
         onEvent({ name: "journal_failed", path });
