@@ -1,6 +1,6 @@
 /**
- * `npm run vendors:prove`. Exits with 1 when a vendor fails, when fewer than 95 % of the wrong facts
- * are noticed in all, or fewer than 80 % of one kind.
+ * `npm run vendors:prove`. Exits with 1 when a vendor fails, or when the wrong facts that no step
+ * notices are not the known gaps of report.ts.
  */
 import { readProgram, say } from "../support/program.ts";
 import { proveVendors, vendorsThatAreOn } from "./prove.ts";

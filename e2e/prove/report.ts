@@ -2,18 +2,39 @@
 import { NOT_BEHAVIOUR } from "@oauth-broker/simulators/entry-vendor";
 import type { KindCount, Proof } from "./prove.ts";
 
-/** The least share of all wrong facts together, and of each kind. */
-const LEAST = { all: 0.95, kind: 0.8 } as const;
+/** Wrong facts that no step notices yet: vendor, fact and what is wrong. */
+const KNOWN_GAPS: readonly string[] = [
+  'authentik tokenEndpointAuthMethod: "none"',
+  "bitrix24 callbackParams: without member_id",
+  'blackboard tokenEndpointAuthMethod: "none"',
+  "box-mcp serverUrl: path",
+  "facebook revocation: goneErrors",
+  "granola-mcp serverUrl: path",
+  "intercom account: headers",
+  'keycloak tokenEndpointAuthMethod: "none"',
+  'logto tokenEndpointAuthMethod: "none"',
+  'looker tokenEndpointAuthMethod: "client_secret_basic"',
+  'looker tokenEndpointAuthMethod: "client_secret_post"',
+  "miro-mcp serverUrl: path",
+  'ory-hydra tokenEndpointAuthMethod: "none"',
+  "socket-mcp serverUrl: path",
+  "teamwork account: endpoint host",
+  "tiktok-ads tokenResult: member",
+  "tiktok-ads tokenResult: removed",
+  "wrike account: endpoint host",
+];
 
 /** @returns the outcome in lines; the last says what it does not prove */
-export function report({ vendors, failures, kinds, steps, idle }: Proof): string {
+export function report(proof: Proof): string {
+  const { vendors, failures, kinds, steps, idle } = proof;
   const failed = failures.flatMap(({ vendor, step, why, refused }) => [
     `FAIL ${vendor}, ${step}: ${why}`,
     ...refused.map((line) => `     the simulator refused: ${line}`),
   ]);
   const rows = [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([kind, count]) => kindLine(kind, count));
   const all = allOf(kinds);
-  const missed = all.missed.map((name) => `  not noticed: ${name}`);
+  const { unknown, gone } = gapsOf(proof);
+  const missed = all.missed.map((name) => `  not noticed${unknown.includes(name) ? "" : ", as known"}: ${name}`);
   const mutations =
     kinds.size === 0
       ? []
@@ -22,6 +43,7 @@ export function report({ vendors, failures, kinds, steps, idle }: Proof): string
           "Wrong facts that some step notices, by kind:",
           ...rows,
           ...missed,
+          ...gone.map((name) => `  noticed, and in the list of known gaps: ${name}`),
           kindLine("all", all),
           stepLine(steps),
           ...idle.map((fact) => `  changes nothing: ${fact}`),
@@ -57,13 +79,18 @@ function allOf(kinds: Proof["kinds"]): KindCount {
   return { total: counts.reduce((sum, { total }) => sum + total, 0), missed: counts.flatMap(({ missed }) => missed) };
 }
 
-/** Every vendor passes, and enough of the wrong facts are noticed. */
-export function isGoodEnough({ failures, kinds }: Proof): boolean {
-  const reaches = ({ missed, total }: KindCount, least: number): boolean => total - missed.length >= total * least;
-  return (
-    failures.length === 0 &&
-    reaches(allOf(kinds), LEAST.all) &&
-    // One miss of a known gap is half of a kind that a sample has two facts of.
-    [...kinds.values()].every((count) => reaches(count, LEAST.kind) || (count.total > 1 && count.missed.length === 1))
-  );
+/** What no step noticed beyond the known gaps of these vendors, and which of those some step did notice. */
+function gapsOf({ vendors, kinds }: Proof) {
+  const { missed } = allOf(kinds);
+  const known = kinds.size === 0 ? [] : KNOWN_GAPS.filter((name) => vendors.includes(name.split(" ", 1)[0] ?? ""));
+  return {
+    unknown: missed.filter((name) => !known.includes(name)),
+    gone: known.filter((name) => !missed.includes(name)),
+  };
+}
+
+/** Every vendor passes, and every wrong fact is noticed but for the known gaps, which are none too many. */
+export function isGoodEnough(proof: Proof): boolean {
+  const { unknown, gone } = gapsOf(proof);
+  return [...proof.failures, ...unknown, ...gone].length === 0;
 }
