@@ -88,10 +88,12 @@ function problemsOfTools(read: PrefixedReader, tools: readonly Tool[]): readonly
   return toolProblems(tools, { signIn: scopes.has(signIn) ? signIn : first, scopes });
 }
 
-/** A variable that is missing may be there under another name. */
+/** A variable that is missing may be there under another name. Which are a vendor's, its list decides. */
 function misspelt(read: PrefixedReader, environment: Environment): readonly Problem[] {
   const listed = new Set(read.problems.map(({ path }) => path));
-  return unknownVariables(environment, splitList(read.value("VENDORS"))).filter(({ path }) => !listed.has(path));
+  return unknownVariables(environment, splitList(read.value("VENDORS"))).filter(
+    ({ path }) => !listed.has(path) && !(listed.has("VENDORS") && path.startsWith("VENDOR_")),
+  );
 }
 
 /** Set by `npm run dev` for the server it starts, and by nothing else. */

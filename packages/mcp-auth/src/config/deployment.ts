@@ -10,7 +10,7 @@ import {
   readTracing,
 } from "@oauth-broker/service/configuration";
 import type { CommonSettings, Settings } from "../settings.ts";
-import { type Reader, readNumber } from "./reader.ts";
+import { isRefused, type Reader, readNumber } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
 import { ROWS } from "./variables/rows.ts";
 
@@ -33,7 +33,7 @@ export function readDeployment(read: Reader, mode: Settings["mode"] | undefined)
   const host = (read.text("HOST", checkListenHost) ?? ROWS.HOST.default).replace(/^\[(.*)\]$/, "$1");
   const port = readNumber(read, "PORT");
   const [maxConnections, idleSeconds] = [readNumber(read, "MAX_CONNECTIONS"), readNumber(read, "IDLE_SECONDS")];
-  const allowLoopback = read.flag(LOOPBACK) || read.problems.some(({ path }) => path === LOOPBACK);
+  const allowLoopback = read.flag(LOOPBACK) || isRefused(read, LOOPBACK);
   const deployment = {
     listen: { host, port, maxConnections, idleSeconds },
     metricsPort: readMetricsPort(read, port),

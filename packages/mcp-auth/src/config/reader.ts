@@ -40,6 +40,11 @@ export function createReader(environment: Environment): PrefixedReader {
   });
 }
 
+/** Whether one of them cannot be used: what that causes is no problem of its own. */
+export function isRefused({ problems }: Pick<Reader, "problems">, ...names: readonly VariableName[]): boolean {
+  return problems.some(({ path }) => names.some((name) => name === path));
+}
+
 /** A whole number, or the default of its row. */
 export function readNumber(read: Reader, name: Exclude<NumberName, "METRICS_PORT">): number {
   return read.integer(name, ROWS[name].range) ?? ROWS[name].default;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { describeVariables, loadSettings } from "../config.ts";
-import { NO_URLS, PRE_REGISTERED, problemsOf, refusalOf, SERVER } from "../testing/environments.ts";
+import { describeVariables, type Environment, loadSettings } from "../config.ts";
+import { HOSTED, NO_URLS, PRE_REGISTERED, problemsOf, refusalOf, SERVER, SEVERAL } from "../testing/environments.ts";
 
 describe("a server's environment is refused", () => {
   it("with all its problems at once, each with shape and example", () => {
@@ -56,5 +56,35 @@ describe("a server's environment is refused", () => {
       "EGRESS_ALLOW_LOOPBACK must be true or false",
     ]);
     expect(problemsOf(environment)).toContain("VENDOR_ISSUER must use https");
+  });
+
+  it.each<readonly [string, Environment, string]>([
+    [
+      "of a client in pre-registered mode",
+      { OAUTH_MODE: "pre-registered", VENDOR: "github", VENDOR_CLIENT_ID: "our-id", VENDOR_CLIENT_SECRET: '"s"' },
+      "VENDOR_CLIENT_SECRET must not begin or end with a quotation mark",
+    ],
+    [
+      "of the account that identifies users",
+      {
+        ...HOSTED,
+        VENDOR_USERINFO_URL: "",
+        VENDOR_ACCOUNT_URL: "https://vendor.example.com/me",
+        VENDOR_IDENTITY: "a b",
+      },
+      "VENDOR_IDENTITY has an entry that must be the name of a member",
+    ],
+    [
+      "of scopes that bind a code",
+      { ...HOSTED, VENDOR_ISSUER: "https://vendor.example.com", VENDOR_PKCE: "none", VENDOR_SCOPES: "openid,read" },
+      "VENDOR_SCOPES has a comma",
+    ],
+    [
+      "of the list of vendors",
+      { ...SEVERAL, VENDORS: '"main,slack"', SIGN_IN: "main" },
+      "VENDORS has an entry that must",
+    ],
+  ])("a value %s that cannot be read is the only problem", (_, environment, problem) => {
+    expect(problemsOf(environment)).toEqual([expect.stringContaining(problem)]);
   });
 });

@@ -14,7 +14,7 @@ import {
 import { problemOfThrown } from "@oauth-broker/service/configuration";
 import type { CommonSettings, Settings, VendorSettings } from "../settings.ts";
 import { checkHostOrDomain } from "./hosts.ts";
-import type { Reader } from "./reader.ts";
+import { isRefused, type Reader } from "./reader.ts";
 import { readVendorEntry, type VendorEntry } from "./vendor-entry.ts";
 
 export interface VendorRules {
@@ -36,10 +36,13 @@ export function readVendor(read: Reader, rules: VendorRules): VendorSettings | u
   const scopes = given === undefined ? vendor.defaultScopes : scopesIn(given, vendor, read);
   const settings = { vendor, credentials, scopes, apiHosts: [...new Set([...vendor.apiHosts, ...hosts])] };
   warnOfSetup(read, found);
-  if (rules.mode === "pre-registered") checkTokenValidation(read, settings);
-  if (rules.mode === "hosted") {
+  if (rules.mode === "pre-registered" && !isRefused(read, "VENDOR_CLIENT_ID", "VENDOR_CLIENT_SECRET")) {
+    checkTokenValidation(read, settings);
+  }
+  if (rules.mode === "hosted" && !isRefused(read, "VENDOR_SCOPES")) {
     checkBinding(read, settings, rules);
-    if (rules.role !== "linked") checkIdentity(read, settings, rules);
+    const isAccountRefused = isRefused(read, "VENDOR_ACCOUNT_URL", "VENDOR_IDENTITY");
+    if (rules.role !== "linked" && !isAccountRefused) checkIdentity(read, settings, rules);
   }
   return settings;
 }

@@ -3,7 +3,7 @@
  * identifies users. Everything that is wrong between the vendors is found here; what is wrong with
  * one of them in vendor.ts.
  */
-import { checkVendorId, type Environment, valueOf } from "@oauth-broker/service/configuration";
+import { checkVendorId, type Environment, splitList, valueOf } from "@oauth-broker/service/configuration";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { identitySource } from "../hosted/records/identity-source.ts";
 import type { HostedVendorSettings, LinkingSettings, VendorSettings } from "../settings.ts";
@@ -33,6 +33,8 @@ export function readVendors(read: PrefixedReader, environment: Environment, rule
   }
   refuseUnprefixed(read);
   const ids = readIds(read);
+  // Of a list that cannot be read, nothing is known to be missing.
+  if (ids.length < splitList(read.value("VENDORS")).length) return undefined;
   refuseUnlisted(read, environment, ids);
   const signIn = readSignIn(read, ids);
   const vendors = new Map<string, HostedVendorSettings>();

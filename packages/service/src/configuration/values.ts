@@ -23,7 +23,7 @@ export function checkOrigin(text: string): string | undefined {
   if (url.pathname !== "/") return "must not have a path: the service owns the whole host";
   if (text.endsWith("/")) return "must not end in a slash: clients compare the issuer byte for byte";
   if (url.hostname.endsWith(".")) return "must not end its host in a dot";
-  if (url.origin !== text) return "must be in canonical form: lower case, no default port";
+  if (url.origin !== text) return "must be in canonical form: lower case, no default port, no white space";
   if (url.protocol === "http:" && !isLoopbackName(url.hostname)) return "must be https: http is for loopback only";
   return undefined;
 }

@@ -17,6 +17,7 @@ it.each([
   ["client_host_not_listed", "invalid_client", /Ask the people who run this server/],
   ["foreign_form", "invalid_request", /Another website sent this form/],
   ["foreign_host", "invalid_request", /tell the people who run this server/],
+  ["foreign_origin", "invalid_request", /tell the people who run this server/],
   [undefined, "slow_down", /Wait a minute, then reload/],
 ] as const)(
   "%s %s: the page does not send the user in a circle, with a way back or without",

@@ -55,6 +55,7 @@ export const ENGLISH_ERRORS: ErrorTexts = {
       "Wait a minute before you start again from the application. If this page comes back, tell the people who run the application.",
     foreign_form: "Another website sent this form, and nothing was done. Close this page.",
     foreign_host: "Starting again does not help: tell the people who run this server.",
+    foreign_origin: "Starting again does not help: tell the people who run this server.",
     slow_down: "Nothing was lost. Wait a minute, then reload this page.",
   },
   ifItComesBack: "If this page comes back, tell the people who run the application, with the words below.",

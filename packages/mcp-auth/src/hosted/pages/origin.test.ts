@@ -13,7 +13,7 @@ afterAll(() => app.close());
 
 const post = (path: string, headers: Record<string, string>): Promise<Response> =>
   app.ask(path, { method: "POST", body: new URLSearchParams({ action: "sign_out" }), headers });
-const reason = async (answer: Response): Promise<boolean> => (await answer.text()).includes("foreign_host");
+const reason = async (answer: Response): Promise<boolean> => (await answer.text()).includes("foreign_origin");
 
 it.each(PAGES)("bar#RS-7 %s takes its own Origin and none, and no other site's", async (path) => {
   for (const headers of [{}, { origin: OWN }, { origin: "null" }]) {

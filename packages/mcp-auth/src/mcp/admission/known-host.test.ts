@@ -23,6 +23,7 @@ describe("bar#RS-7 Host and Origin", () => {
     [unnamed, "[::1]:8788", undefined],
     [everywhere, "server.internal", undefined],
     [everywhere, "server.internal:8080", "http://server.internal:8080"],
+    [everywhere, "server.internal", "https://server.internal"],
     [deployedFor, "server.example", APP],
     [deployedFor, "server.example", "https://server.example"],
     [deployedFor, "server.example", undefined],
@@ -49,6 +50,7 @@ describe("bar#RS-7 Host and Origin", () => {
     [unnamed, "localhost.evil.example:8788", undefined],
     [unnamed, "127.0.0.1:8788", "http://127.0.0.1:9999"],
     [unnamed, "127.0.0.1:8788", "http://evil.example"],
+    [unnamed, "127.0.0.1:8788", "app://127.0.0.1:8788"],
     [everywhere, "server.internal", "http://evil.example"],
     [everywhere, "not a host", undefined],
     [deployedFor, "evil.example", APP],
@@ -66,7 +68,7 @@ describe("a refusal, for the log", () => {
   const refusal = async (
     headers: Readonly<Record<string, string>>,
     deploymentUrl: string | undefined = "https://server.example",
-  ): Promise<unknown> => {
+  ): Promise<string> => {
     const isKnown = createKnownHost({ deploymentUrl, listen: LOOPBACK });
     const route: Route = {
       method: "GET",
@@ -76,12 +78,13 @@ describe("a refusal, for the log", () => {
     };
     const { app, lines } = mounted([onlyForUs(route, isKnown, deploymentUrl)]);
     expect((await app.request("http://ignored/x", { headers })).status).toBe(403);
-    return (JSON.parse(lines[0] ?? "{}") as Record<string, unknown>)["detail"];
+    const { reason, detail } = JSON.parse(lines[0] ?? "{}") as Record<string, string>;
+    return `${reason}: ${detail}`;
   };
 
   it("has the Host that came and the one that is expected", async () => {
     expect(await refusal({ host: "internal-alb:8788" })).toBe(
-      "expected Host server.example, got internal-alb:8788: a proxy in front has to keep the Host of the request",
+      "foreign_host: expected Host server.example, got internal-alb:8788: a proxy in front has to keep the Host of the request",
     );
     expect(await refusal({ host: "internal-alb" }, "https://server.example:8443")).toContain(
       "expected Host server.example:8443,",
@@ -90,7 +93,7 @@ describe("a refusal, for the log", () => {
 
   it("has the Origin, where that is what is refused", async () => {
     expect(await refusal({ host: "server.example", origin: "https://evil.example" })).toBe(
-      "Origin https://evil.example is neither our own nor in ALLOWED_ORIGINS",
+      "foreign_origin: Origin https://evil.example is neither our own nor in ALLOWED_ORIGINS",
     );
   });
 });

@@ -14,7 +14,7 @@ export type KnownHost = (host: string | undefined, origin: string | undefined) =
 
 /**
  * Host is `DEPLOYMENT_URL`'s. Without one: loopback names while the server listens on loopback,
- * else any name, and our Origin is then that of the requested host.
+ * else any name, and our Origin is then that of the requested host, with TLS in front or without.
  *
  * @param isAllowed origins of others
  */
@@ -33,7 +33,8 @@ export function createKnownHost(
     const asked = host === undefined ? undefined : URL.parse(`http://${host}`);
     if (asked === undefined || asked === null) return false;
     if (isOnLoopback && !isLoopbackName(asked.hostname)) return false;
-    return origin === undefined || URL.parse(origin)?.host === asked.host || isAllowed(origin);
+    const own = [`http://${asked.host}`, `https://${asked.host}`];
+    return origin === undefined || own.includes(origin) || isAllowed(origin);
   };
 }
 
@@ -52,7 +53,8 @@ export function onlyForUs(route: Route, isKnown: KnownHost, deploymentUrl: strin
     const detail = isOfOrigin
       ? `Origin ${quoteHeader(origin)} is neither our own nor in ALLOWED_ORIGINS`
       : foreignHostDetail(expected, host);
-    throw new OAuthError("invalid_request", description, { reason: "foreign_host", status: 403, detail });
+    const reason = isOfOrigin ? "foreign_origin" : "foreign_host";
+    throw new OAuthError("invalid_request", description, { reason, status: 403, detail });
   };
   return {
     ...route,

@@ -36,6 +36,7 @@ const ERRORS: ErrorTexts = {
     foreign_form:
       "Eine andere Website hat dieses Formular gesendet; es ist nichts geschehen. Schließen Sie diese Seite.",
     foreign_host: "Ein neuer Versuch hilft nicht: Wenden Sie sich an die Betreiber dieses Servers.",
+    foreign_origin: "Ein neuer Versuch hilft nicht: Wenden Sie sich an die Betreiber dieses Servers.",
     slow_down: "Es ist nichts verloren. Warten Sie eine Minute und laden Sie diese Seite dann neu.",
   },
   ifItComesBack:
