@@ -46,7 +46,9 @@ export async function readJsonText(c: Context, limit: BodyLimit): Promise<string
 }
 
 function requireContentType(c: Context, expected: string): void {
-  const [type = "", ...rest] = (c.req.header("content-type") ?? "").toLowerCase().split(";");
+  const header = c.req.header("content-type") ?? "";
+  if (header === expected) return;
+  const [type = "", ...rest] = header.toLowerCase().split(";");
   const charset = rest.map((part) => part.trim()).find((part) => part.startsWith("charset="));
   const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
   //= bar#HT-2
@@ -56,7 +58,7 @@ function requireContentType(c: Context, expected: string): void {
 
 /** For a body that is read by others. @throws OAuthError invalid_request with 415 for a compressed body */
 export function requireNoCoding(c: Context): void {
-  const codings = (c.req.header("content-encoding") ?? "").toLowerCase().split(",");
+  const codings = c.req.header("content-encoding")?.toLowerCase().split(",") ?? [];
   //= rfc9110#8.4
   if (codings.every((coding) => ["", "identity"].includes(coding.trim()))) return;
   throw new OAuthError("invalid_request", "The body must be sent without a Content-Encoding", { status: 415 });

@@ -135,7 +135,7 @@ export function mount(app: Hono, routes: readonly Route[], layer: HttpLayer): vo
   });
 }
 
-async function run(c: Context, route: Route, allow: string, layer: HttpLayer): Promise<Response> {
+function run(c: Context, route: Route, allow: string, layer: HttpLayer): Promise<Response> {
   const startedAt = performance.now();
   const { method } = c.req;
   const name = route.path === ANY_PATH ? method : `${method} ${route.path}`;
@@ -147,11 +147,12 @@ async function run(c: Context, route: Route, allow: string, layer: HttpLayer): P
     layer.metrics?.countRequest(route.path, method, answer.status, durationMs / 1000);
     report(method, route, answer.status, durationMs, trace, layer);
     endSpan(span, spanFacts(method, route, answer.status, trace), answer.status >= 500);
-    const added = { ...(layer.isHttps ? HSTS : {}), ...route.cors?.headersFor(c.req.header("origin")) };
+    const common = layer.isHttps ? HSTS : undefined;
+    const shared = route.cors?.headersFor(c.req.header("origin"));
     const response =
       answer instanceof Response
-        ? withHeaders(answer, added)
-        : new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...added } });
+        ? withHeaders(answer, { ...common, ...shared })
+        : new Response(answer.body, { status: answer.status, headers: { ...answer.headers, ...common, ...shared } });
     if (route.surface === "browser") endSurplus(response, c.req.header("cookie"), layer);
     return response;
   });
@@ -196,8 +197,8 @@ function report(
   trace: Trace,
   layer: HttpLayer,
 ): void {
-  const { failure, traceId: _, ...known } = trace;
-  const reason = known.reason ?? failure?.extras.reason ?? failure?.code;
+  const { failure } = trace;
+  const reason = trace.reason ?? failure?.extras.reason ?? failure?.code;
   if (reason !== undefined) layer.metrics?.countRefusal(legOf(route.path), reason);
   if (route.quiet === true && failure === undefined) return;
   const level = failure !== undefined && isOurs(failure) ? "error" : "info";
@@ -206,7 +207,7 @@ function report(
     route: route.path,
     status,
     durationMs: Math.round(durationMs * 100) / 100,
-    ...known,
+    ...trace,
     reason,
     ...(failure === undefined ? {} : failureFields(failure)),
   });

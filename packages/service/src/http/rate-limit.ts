@@ -23,7 +23,7 @@ export interface RateLimit {
 
 interface Minute {
   readonly endsAt: EpochSeconds;
-  readonly count: number;
+  count: number;
 }
 
 const MINUTE_SECONDS = 60;
@@ -37,8 +37,9 @@ export function createRateLimit(perMinute: number, now: Clock): RateLimit {
   const minutes = createExpiringMap<Minute>(MOST_CALLERS, now);
   const minuteOf = (caller: string): Minute => minutes.get(caller) ?? { endsAt: now() + MINUTE_SECONDS, count: 0 };
   const change = (caller: string, by: number): void => {
-    const { endsAt, count } = minuteOf(caller);
-    minutes.set(caller, { endsAt, count: Math.max(0, count + by) }, endsAt);
+    const minute = minuteOf(caller);
+    if (minute.count === 0) minutes.set(caller, minute, minute.endsAt);
+    minute.count = Math.max(0, minute.count + by);
   };
   const left = (caller: string): number => most - minuteOf(caller).count;
   const requireLeft = (caller: string): void => {

@@ -36,7 +36,8 @@ export function namesOneHost({
 }: Pick<IncomingMessage, "rawHeaders" | "httpVersion">): boolean {
   let lines = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === "host") lines += 1;
+    const name = rawHeaders[index] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") lines += 1;
   }
   return lines === 1 || (lines === 0 && httpVersion === "1.0");
 }

@@ -16,7 +16,7 @@ const READ_RESPONSE_MS = 500;
 //= bar#HT-1
 export function endUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
-  response.once("finish", () => {
+  response.on("finish", () => {
     if (request.complete) return;
     const restore = ignoreBody(request);
     const from = socket.bytesRead;

@@ -25,16 +25,20 @@ export function startRequestSpan(name: string | undefined, traceparent: string |
       : trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: parent.flags & 1, isRemote: true });
   const span =
     name === undefined ? trace.wrapSpanContext(NO_SPAN) : tracer.startSpan(name, { kind: SpanKind.SERVER }, context);
-  const made = span.spanContext().traceId;
-  return { span, traceId: parent?.traceId ?? (made === NO_SPAN.traceId ? newTraceId() : made) };
+  return { span, traceId: parent?.traceId ?? (isNone(span) ? newTraceId() : span.spanContext().traceId) };
 }
 
 const NO_SPAN = { traceId: "0".repeat(32), spanId: "0".repeat(16), traceFlags: 0 };
 
+/** Whether it stands for none: no provider is registered, or nothing was asked for. */
+function isNone(span: Span): boolean {
+  return span.spanContext().traceId === NO_SPAN.traceId;
+}
+
 /** @param name of few values: what is asked, of which vendor */
 export function startVendorSpan(name: string): Span {
   const { span } = requestContext();
-  const context = span === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, span);
+  const context = span === undefined || isNone(span) ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, span);
   return tracer.startSpan(name, { kind: SpanKind.CLIENT }, context);
 }
 
