@@ -61,7 +61,9 @@ const FLOW_COOKIE = /^((?:__Host-)?flow-[A-Za-z0-9._~-]{1,200})=/;
  * @returns values of Set-Cookie, none for up to 20 cookies of flows
  */
 export function endSurplusCookies(header: string): readonly string[] {
-  const names = header.split("; ").flatMap((pair) => FLOW_COOKIE.exec(pair)?.[1] ?? []);
+  const pairs = header.split("; ");
+  if (pairs.length <= MOST_FLOW_COOKIES) return [];
+  const names = pairs.flatMap((pair) => FLOW_COOKIE.exec(pair)?.[1] ?? []);
   const surplus = Math.min(Math.max(0, names.length - MOST_FLOW_COOKIES), MOST_ENDED);
   return names.slice(0, surplus).map((name) => formatCookie(name, "", 0));
 }

@@ -42,6 +42,8 @@ function flowIdOfHandle(value: string): string | undefined {
   return HANDLE.exec(value)?.[1];
 }
 
+const CODES = /(?<=^|&)code=[^&]*/g;
+
 /**
  * The flow that the code of a form names, so that every refusal names its flow, also that of a form
  * that cannot be read. Nothing is looked up by it.
@@ -50,8 +52,8 @@ function flowIdOfHandle(value: string): string | undefined {
  * @returns undefined without exactly one code that can be from us
  */
 export function flowIdOfForm(form: string): string | undefined {
-  const [code = "", ...more] = new URLSearchParams(form).getAll("code");
-  return more.length === 0 ? flowIdOfHandle(code) : undefined;
+  const [pair, ...more] = form.match(CODES) ?? [];
+  return more.length === 0 ? flowIdOfHandle(new URLSearchParams(pair).get("code") ?? "") : undefined;
 }
 
 /** @returns undefined when the value cannot be from us */

@@ -101,14 +101,15 @@ const NativeResponse = globalThis.Response;
 
 /** @param body decoded */
 export function toResponse({ status, headers }: Answer, body: Bytes): Response {
-  const handedOn: [string, string][] = [];
+  const response = NULL_BODY_STATUS.has(status)
+    ? new NativeResponse(null, { status })
+    : new WholeResponse(body, { status });
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || DROPPED_HEADERS.has(name)) continue;
-    if (typeof value === "string") handedOn.push([name, value]);
-    else for (const one of value) handedOn.push([name, one]);
+    if (typeof value === "string") response.headers.append(name, value);
+    else for (const one of value) response.headers.append(name, one);
   }
-  const init = { status, headers: handedOn };
-  return NULL_BODY_STATUS.has(status) ? new NativeResponse(null, init) : new WholeResponse(body, init);
+  return response;
 }
 
 /** What a Response without a body has. */

@@ -43,6 +43,7 @@ export function withPlainNumbers(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   if (isExactNumber(value)) return Number(value.rawJSON);
   if (isJsonList(value)) return value.map((member) => withPlainNumbers(member));
+  if (Object.values(value).every((member) => typeof member !== "object")) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
 }
 

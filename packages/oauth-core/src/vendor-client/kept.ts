@@ -6,6 +6,7 @@
  * vendor requires parameters of the callback again with every refresh, it keeps those too.
  */
 import { hash } from "node:crypto";
+import { oncePerObject } from "../mechanics/expiring-map.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import { addressOf, CHECK_FIELDS, FLOW_FIELDS, GRANT_FIELDS } from "../registry/fields.ts";
 import type { ResolvedVendor, Vendor } from "../registry/vendor.ts";
@@ -72,14 +73,18 @@ export function keptOf(
 ): Kept {
   const kept = repeated(vendor.refreshCallbackParams, callbackData);
   return {
-    hosts: hostsOf(vendor, GRANT_FIELDS),
-    checkHosts: hostsOf(vendor, CHECK_FIELDS),
+    ...hostsOf(vendor),
     ...(Object.keys(kept).length === 0 ? {} : { callbackData: kept }),
   };
 }
 
+const hostsOf = oncePerObject((vendor: Pinned): Pick<Kept, "hosts" | "checkHosts"> => ({
+  hosts: hostsIn(vendor, GRANT_FIELDS),
+  checkHosts: hostsIn(vendor, CHECK_FIELDS),
+}));
+
 /** In the table's order, each once; a template of our client id in a path has a host too. */
-function hostsOf(vendor: Partial<Vendor>, fields: readonly (keyof Vendor)[]): string[] {
+function hostsIn(vendor: Partial<Vendor>, fields: readonly (keyof Vendor)[]): string[] {
   return [...new Set(fields.flatMap((name) => URL.parse(addressOf(vendor, name) ?? "")?.host ?? []))];
 }
 

@@ -20,7 +20,8 @@ const DELAYS = /^\d+(?:\.\d+)?(?:\s*,\s*\d+(?:\.\d+)?)*$/;
  */
 //= rfc9110#10.2.3
 export function parseRetryAfter(value: string | null, now: Clock): number | undefined {
-  const text = value?.trim() ?? "";
+  if (value === null) return undefined;
+  const text = value.trim();
   const seconds = DELAYS.test(text) ? Math.max(...text.split(",").map(Number)) : secondsUntil(text, now());
   return seconds === undefined ? undefined : Math.min(Math.max(Math.ceil(seconds), 1), MAX_SECONDS);
 }

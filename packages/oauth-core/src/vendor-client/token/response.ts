@@ -58,7 +58,7 @@ export async function readTokenAnswer(
   const members = withPlainNumbers("exact" in parsed ? parsed.exact : readLeniently(body, call));
   const answered = { response, body, members, vendor, call };
   if (!isSuccess) throw refusalOf(answered, now);
-  const showsToken = isToken(unwrap(members, vendor).members.access_token);
+  const showsToken = isToken(tokenSetOf(members, vendor).access_token);
   const error = errorInSuccess(answered, { now, showsToken });
   if (error !== undefined) {
     // Without tokens nothing was issued, and the one that was sent may still be valid.
@@ -92,7 +92,7 @@ function parse(body: Body, call: VendorCall): { readonly exact: JsonObject } | {
 function seenTokens({ text }: Body, vendor: ResolvedVendor): SeenTokens {
   try {
     const value: JsonValue = text.startsWith("{") ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
-    const members: JsonObject = isJsonObject(value) ? unwrap(value, vendor).members : {};
+    const members: JsonObject = isJsonObject(value) ? tokenSetOf(value, vendor) : {};
     const seen = (member: JsonValue | undefined): string | undefined => (isToken(member) ? member : undefined);
     return defined({ accessToken: seen(members.access_token), refreshToken: seen(members.refresh_token) });
   } catch {
@@ -111,7 +111,8 @@ const STANDARD: ReadonlySet<string> = new Set([
 
 /** @param exact whose numbers keep their digits: they are passed on, and read from `answer` */
 function normalise(exact: JsonObject, vendor: ResolvedVendor, { now, onLesserAnswer }: Reading): TokenAnswer {
-  const { members: written, vendorData } = unwrap(exact, vendor);
+  const written = tokenSetOf(exact, vendor);
+  const vendorData = besideTokens(exact, vendor);
   const members = withPlainNumbers(written);
   const expiresInSeconds =
     usableLifetime(members.expires_in) ??
@@ -138,24 +139,27 @@ function normalise(exact: JsonObject, vendor: ResolvedVendor, { now, onLesserAns
   };
 }
 
-/**
- * When a vendor wraps the token set in its own member, the set is taken from there and the
- * other members stay in place.
- */
-function unwrap(
-  answer: JsonObject,
-  { tokenResponseMember: wrapper, tokenResponseNames: names }: ResolvedVendor,
-): { members: JsonObject; vendorData: JsonObject } {
-  const wrapped = wrapper === undefined ? undefined : memberAt(answer, wrapper);
-  if (wrapper === undefined || !isJsonObject(wrapped) || (named(wrapped, names).access_token ?? null) === null) {
-    return { members: named(answer, names), vendorData: withoutStandard(answer, names) };
-  }
+type TokenForm = Pick<ResolvedVendor, "tokenResponseMember" | "tokenResponseNames">;
+
+/** @returns the token set that a vendor wraps in its own member; undefined if it is not wrapped */
+function wrappedIn(answer: JsonObject, { tokenResponseMember, tokenResponseNames }: TokenForm): JsonObject | undefined {
+  const wrapped = tokenResponseMember === undefined ? undefined : memberAt(answer, tokenResponseMember);
+  const isSet = isJsonObject(wrapped) && (named(wrapped, tokenResponseNames).access_token ?? null) !== null;
+  return isSet ? wrapped : undefined;
+}
+
+function tokenSetOf(answer: JsonObject, vendor: TokenForm): JsonObject {
+  return named(wrappedIn(answer, vendor) ?? answer, vendor.tokenResponseNames);
+}
+
+/** The other members, in place. */
+function besideTokens(answer: JsonObject, vendor: TokenForm): JsonObject {
+  const { tokenResponseMember = "", tokenResponseNames: names } = vendor;
+  const wrapped = wrappedIn(answer, vendor);
+  const others = withoutStandard(answer, names);
   // Instead of the whole member: nothing around the set is passed on, so no second token can be.
-  const [outermost = wrapper] = wrapper.split(".");
-  return {
-    members: named(wrapped, names),
-    vendorData: { ...withoutStandard(answer, names), [outermost]: withoutStandard(wrapped, names) },
-  };
+  const [outermost = ""] = tokenResponseMember.split(".");
+  return wrapped === undefined ? others : { ...others, [outermost]: withoutStandard(wrapped, names) };
 }
 
 /**
