@@ -24,7 +24,7 @@ describe("a command on the store", () => {
     expect(await run(command, config)).toEqual({
       code: 1,
       stdout: "",
-      stderr: `There is no store at ${path} yet. Start the broker once, then try again\n`,
+      stderr: `There is no store at ${path}, or this user may not see it. If there is none, start the broker once\n`,
     });
     expect(readdirSync(folder)).toEqual([]);
   });

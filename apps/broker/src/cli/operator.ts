@@ -49,7 +49,7 @@ async function withStores(config: Config, run: (stores: Stores) => Promise<numbe
   }
   // Opening a store creates it: a mistyped path must not look like a store without flows.
   if (store.kind === "sqlite" && !existsSync(store.path)) {
-    say(`There is no store at ${store.path} yet. Start the broker once, then try again`);
+    say(`There is no store at ${store.path}, or this user may not see it. If there is none, start the broker once`);
     return 1;
   }
   const stores = await openStores(config, systemClock);

@@ -80,12 +80,15 @@ describe("where the configuration comes from", () => {
     expect(refusalOf(() => loadConfig({ PORT: "0" }, folderOf())).problems).toMatchObject([{ path: "PORT" }]);
   });
 
-  it("refuses a BROKER_CONFIG that names no file, or a folder", () => {
-    const folder = folderOf({ "broker.yaml": "", "sub/x": "" });
+  it("refuses a BROKER_CONFIG that names no file, a folder, or a file that is not UTF-8", () => {
+    const folder = folderOf({ "broker.yaml": "", "sub/x": "", "latin-1.yaml": Buffer.from("cell: \u00fc", "latin1") });
     expect(refusalOf(() => loadConfig({ BROKER_CONFIG: "gone.yaml" }, folder)).message).toContain(
       `BROKER_CONFIG names ${join(folder, "gone.yaml")}, which does not exist`,
     );
-    expect(refusalOf(() => loadConfig({ BROKER_CONFIG: "sub" }, folder)).message).toContain("cannot be read (EISDIR)");
+    for (const [file, fault] of Object.entries({ sub: "EISDIR", "latin-1.yaml": "not UTF-8" })) {
+      const { message } = refusalOf(() => loadConfig({ BROKER_CONFIG: file }, folder));
+      expect(message).toContain(`cannot be read (${fault})`);
+    }
   });
 
   it("reads BROKER_CONFIG relative to the start directory, its paths relative to the file", () => {

@@ -61,9 +61,10 @@ describe("references", () => {
     ]);
   });
 
-  it("are not followed into files of any size", () => {
-    expect(problemsOf({ cell: "file:big" }, { files: { big: "x".repeat(1024 * 1024 + 1) } })).toEqual([
-      "cell refers to a file that is larger than 1 MiB",
-    ]);
+  it.each([
+    ["of any size", "x".repeat(1024 * 1024 + 1), "is larger than 1 MiB"],
+    ["that are not UTF-8", Buffer.from([0x65, 0xff, 0x31]), "cannot be read (not UTF-8)"],
+  ])("are not followed into files %s", (_, file, fault) => {
+    expect(problemsOf({ cell: "file:it" }, { files: { it: file } })).toEqual([`cell refers to a file that ${fault}`]);
   });
 });

@@ -3,9 +3,8 @@
  * check, so that a secret need not be in the file. References do not nest: the text that a
  * reference yields is a plain value.
  */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Environment, valueOf, withoutFileMarks } from "@oauth-broker/service/configuration";
+import { type Environment, readTextFile, valueOf, withoutFileMarks } from "@oauth-broker/service/configuration";
 import { faultOfFile, formatPath, type Path, type Say } from "./problems.ts";
 import type { Tree } from "./source.ts";
 
@@ -65,7 +64,7 @@ function fromEnvironment(name: string, path: Path, say: Say, { env }: ReferenceD
 function fromFile(name: string, path: Path, say: Say, { directory }: ReferenceDeps): string | undefined {
   let fault: string;
   try {
-    const content = readFileSync(resolve(directory, name), "utf8");
+    const content = readTextFile(resolve(directory, name));
     const value = withoutFileMarks(content);
     if (value !== "" && content.length <= LARGEST_FILE_BYTES) return value;
     fault = value === "" ? "is empty" : "is larger than 1 MiB";

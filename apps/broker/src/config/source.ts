@@ -3,9 +3,9 @@
  * or neither; or, if the sandbox is asked for, none of them. Returns the tree as written; schema/
  * interprets it. No message quotes the file, because it can contain secrets.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Environment, isLoopbackName, valueOf } from "@oauth-broker/service/configuration";
+import { type Environment, isLoopbackName, readTextFile, valueOf } from "@oauth-broker/service/configuration";
 import { LineCounter, parseAllDocuments, type YAMLError } from "yaml";
 import { configError, faultOfFile, type Problem, type Say } from "./problems.ts";
 
@@ -82,7 +82,7 @@ const EXAMPLE = "/etc/broker/broker.yaml";
 
 function readText(file: string, path: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readTextFile(file);
   } catch (error) {
     const problem = `names ${file}, which ${faultOfFile(error, "read")}`;
     throw configError(file, [{ path, problem, expected: "a readable YAML file", example: EXAMPLE }]);

@@ -1,4 +1,4 @@
-import { chmodSync } from "node:fs";
+import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
@@ -167,12 +167,13 @@ describe("what was relaxed is a warning", () => {
     expect(loadConfig({}, folder).warnings).toEqual([]);
   });
 
-  it("no key file beside a memory store, or a key file that is not used", () => {
+  it("no key file that is not used, or cannot be reached: the store says so when it opens it", () => {
     const folder = folderOf({
       "broker.yaml": JSON.stringify({ ...MINIMAL, keys: "file:keys.json" }),
       "data/broker.sqlite.key": "{}",
     });
     chmodSync(join(folder, "data/broker.sqlite.key"), 0o644);
+    symlinkSync("keys.json", join(folder, "keys.json"));
     expect(loadConfig({}, folder).warnings).toEqual([]);
   });
 });

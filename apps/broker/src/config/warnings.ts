@@ -46,10 +46,16 @@ export function deploymentWarnings(
   return Object.entries(warnings).flatMap(([warning, isDue]) => (isDue ? [warning] : []));
 }
 
-/** A file that does not exist yet is created with mode 0600. */
+/**
+ * A file that does not exist yet is created with mode 0600. Why one cannot be reached, the store says
+ * when it opens it.
+ */
 function isOpenToOthers(path: string, permissions: number): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && process.platform !== "win32" && (stats.mode & permissions) !== 0;
+  try {
+    return process.platform !== "win32" && (statSync(path).mode & permissions) !== 0;
+  } catch {
+    return false;
+  }
 }
 
 /**

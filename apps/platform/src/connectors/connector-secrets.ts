@@ -4,9 +4,15 @@
  * of the data folder unwraps, and bound to what it was entered for. A row copied to another
  * connector, or settings changed beside it, make it unreadable.
  */
-import { type Clock, type JsonObject, type KeyWrapper, type RecordStore, Secret } from "@oauth-broker/oauth-core";
+import {
+  type Clock,
+  type JsonObject,
+  type KeyWrapper,
+  OAuthError,
+  type RecordStore,
+  Secret,
+} from "@oauth-broker/oauth-core";
 import { open, seal } from "@oauth-broker/token-store";
-import { refusal } from "../refusal.ts";
 import type { ConnectorSettings } from "./connector.ts";
 import { secretRecipient } from "./settings.ts";
 
@@ -49,7 +55,13 @@ export const clientSecretPlace = (id: string, settings: ConnectorSettings): read
 
 export const platformTokenPlace = (id: string): readonly string[] => ["platform token of a connector", id];
 
+const REMEDY =
+  "Restore platform.key of the data folder. If it is lost, so are the secrets and connections that it opens: move the folder away and begin again with deploy init";
+
 function unavailable(cause: unknown): never {
-  const said = "A secret of this connector cannot be opened or kept";
-  throw refusal("keys_unavailable", said, "temporarily_unavailable", cause);
+  throw new OAuthError("temporarily_unavailable", "A secret of this connector cannot be opened or kept", {
+    reason: "keys_unavailable",
+    cause,
+    detail: `${cause instanceof Error ? cause.message : "unknown"}. ${REMEDY}`,
+  });
 }

@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
+import { explainStartFailure } from "@oauth-broker/service";
 import { CLIENT, moveSecret, NOW, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
 import type { Deployment } from "./connector.ts";
 
@@ -80,6 +81,18 @@ describe("the store of connectors", () => {
     await connectors.create({ id: "notes", name: "Notes", settings: SETTINGS });
     await moveSecret(storage);
     await expect(connectors.clientSecret("notes")).rejects.toThrow(/cannot be opened/);
+  });
+
+  it("without its key file it names that, what is lost, and how to begin again", async () => {
+    await storage.connectors.create({ id: "notes", name: "Notes" });
+    const file = join(storage.folder, "platform.key");
+    rmSync(file);
+    const { connectors, close } = await storage.reopen();
+    const said = await connectors
+      .platformToken("notes")
+      .catch((error: unknown) => explainStartFailure(error, "The platform"));
+    for (const part of [file, "so are the secrets and connections", "deploy init"]) expect(said).toContain(part);
+    await close();
   });
 
   it("settings that contradict each other are refused and change nothing", async () => {

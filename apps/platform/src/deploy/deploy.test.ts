@@ -64,6 +64,8 @@ describe("deploy init", () => {
   it("creates nothing for an invalid, missing or unreadable service.yaml", async () => {
     fixture = await openDeployFixture(serverProject(`${PRE_REGISTERED_YAML}service: {expose: [/mcp]}\n`));
     await expect(fixture.init()).rejects.toThrow(/service\.expose must not be set/);
+    writeFileSync(join(fixture.folder, "service.yaml"), Buffer.from("name: \u00fc", "latin1"));
+    await expect(fixture.init()).rejects.toThrow(/service\.yaml cannot be read \(not UTF-8\)/);
     rmSync(join(fixture.folder, "service.yaml"));
     await expect(fixture.init()).rejects.toThrow(/There is no service\.yaml/);
     mkdirSync(join(fixture.folder, "service.yaml"));

@@ -15,6 +15,7 @@ export {
 } from "./environment.ts";
 export { type ConfigError, configError, isConfigError, type Problem, problemOfThrown } from "./error.ts";
 export { readSecret, withoutFileMarks } from "./secret-text.ts";
+export { readTextFile } from "./text-file.ts";
 export {
   readTracing,
   shapeOfTracing,

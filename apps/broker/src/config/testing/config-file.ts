@@ -29,7 +29,7 @@ export const MINIMAL = { base_url: "https://broker.example.com", clients: [CLIEN
 /**
  * @param files by path relative to the folder, which is also the start directory of `loadConfig`
  */
-export function folderOf(files: Readonly<Record<string, string>> = {}): string {
+export function folderOf(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const folder = temporaryFolder();
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -40,7 +40,7 @@ export function folderOf(files: Readonly<Record<string, string>> = {}): string {
 
 export interface LoadOptions {
   readonly env?: Environment;
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly registry?: VendorRegistry;
 }
 

@@ -1,7 +1,7 @@
 /** What every deploy command receives: the platform's settings and storage, and its outputs. */
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock } from "@oauth-broker/oauth-core";
+import { readTextFile } from "@oauth-broker/service/configuration";
 import type { Environment, PlatformConfig } from "../../config.ts";
 import type { Storage } from "../../storage.ts";
 import type { Given } from "../service-file/allowed-variables.ts";
@@ -32,7 +32,7 @@ export function readProject(folder: string, { start }: Pick<CommandContext, "sta
   const file = join(project, "service.yaml");
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readTextFile(file);
   } catch (cause) {
     const { code = "" } = cause as NodeJS.ErrnoException;
     if (!["ENOENT", "ENOTDIR"].includes(code)) throw new Error(`${file} cannot be read (${code})`, { cause });

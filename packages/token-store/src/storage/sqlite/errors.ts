@@ -11,7 +11,7 @@ const ADVICE: ReadonlyMap<number | undefined, string> = new Map([
   [10, "cannot be read or written: look at its disk, which may be full"],
   [11, DAMAGED],
   [13, "does not fit: its disk is full, make room"],
-  [14, "cannot be opened: it must be a file in a folder where this process may make files"],
+  [14, "cannot be opened: it must be a file that this process may read, in a folder where it may make files"],
   [26, DAMAGED],
 ]);
 
