@@ -25,6 +25,7 @@ describe("service.yaml", () => {
     ["name: x\nenvironment: [a]", /must be a list of NAME: value/],
     ["name: x\nenvironment:\n  VENDOR_PLACEHOLDERS: {tenant: t}", /VENDOR_PLACEHOLDERS in service.yaml must be text/],
     ["name: x\nname: y", /service.yaml cannot be read/],
+    ["name: x\nmode: pre-registered\nenvironment: {OAUTH_MODE: hosted}", /OAUTH_MODE in service.yaml contradicts/],
   ])("%j is refused", (text, message) => {
     expect(() => parseServiceFile(text, {})).toThrow(message);
   });

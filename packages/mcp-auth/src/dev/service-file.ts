@@ -34,10 +34,11 @@ export function parseServiceFile(text: string, own: Environment): ServiceFile {
   });
   // The platform sets it, so a file need not say it twice.
   const ofPlatform = typeof mode === "string" ? { OAUTH_MODE: mode } : {};
-  return {
-    name,
-    environment: { ...ofPlatform, ...Object.fromEntries(entries.flatMap((entry) => resolveEntry(entry, own))) },
-  };
+  const resolved = { ...ofPlatform, ...Object.fromEntries(entries.flatMap((entry) => resolveEntry(entry, own))) };
+  if (typeof mode === "string" && resolved.OAUTH_MODE !== mode) {
+    throw new Error("OAUTH_MODE in service.yaml contradicts its mode: a deploy refuses that");
+  }
+  return { name, environment: resolved };
 }
 
 function resolveEntry([key, text]: [string, string], own: Environment): [string, string][] {

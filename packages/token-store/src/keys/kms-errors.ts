@@ -7,6 +7,7 @@
  * quotes the text around the fault.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
+import { NO_URL, UNSENDABLE } from "../aws-requests.ts";
 import { TokenStoreError } from "../errors.ts";
 
 /**
@@ -46,7 +47,7 @@ const WRONG_KEY =
   "this region and account have no such key: compare the configured key id, and the region if it names none";
 const WRONG_KIND = "the key is not for this: a symmetric encryption key (SYMMETRIC_DEFAULT, ENCRYPT_DECRYPT) is needed";
 
-/** By name: exceptions of the service and errors of the SDK. */
+/** By name: exceptions of the service and errors of the SDK. Those of Node.js by code. */
 const FAILURES: Readonly<Record<string, readonly [Kind, string]>> = {
   InvalidCiphertextException: ["unreadable", "KMS does not open it"],
   IncorrectKeyException: ["unreadable", "KMS does not open it"],
@@ -70,6 +71,8 @@ const FAILURES: Readonly<Record<string, readonly [Kind, string]>> = {
   InvalidSignatureException: ["refused", CREDENTIALS],
   ExpiredTokenException: ["refused", CREDENTIALS],
   MissingAuthenticationTokenException: ["refused", CREDENTIALS],
+  ERR_INVALID_URL: ["refused", `AWS_ENDPOINT_URL_KMS or AWS_ENDPOINT_URL ${NO_URL}`],
+  ERR_INVALID_CHAR: ["refused", UNSENDABLE],
 };
 
 /**
@@ -89,7 +92,7 @@ export function kmsError(
   const { name, code, $metadata } = error instanceof Error ? (error as Failure) : {};
   const named = plain(name) ?? "unknown";
   const requestId = plain($metadata?.requestId);
-  const [kind, remedy] = FAILURES[named] ?? ["outage", ODD];
+  const [kind, remedy] = FAILURES[named] ?? FAILURES[plain(code) ?? ""] ?? ["outage", ODD];
   const request = requestId === undefined ? undefined : `request ${requestId}`;
   const facts = [`${operation} with ${key}`, named, plain(code), request];
   const detail = `${facts.filter((fact) => fact !== undefined).join(", ")}: ${remedy}`;

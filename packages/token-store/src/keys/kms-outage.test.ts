@@ -1,6 +1,6 @@
 import { PATIENT } from "../testing/aws/deadline.ts";
 import { soonerThan } from "@oauth-broker/oauth-core/testing";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type KmsFault, type KmsServer, startKms } from "@oauth-broker/simulators/aws";
 import { kmsOfTests } from "../testing/aws/kms-of-tests.ts";
 
@@ -12,6 +12,7 @@ let kms: KmsServer;
 let arn: string;
 
 beforeEach(() => {
+  vi.unstubAllEnvs();
   ({ kms } = test);
   kms.fault(undefined);
   kms.permit("GenerateDataKey", "Decrypt");
@@ -137,6 +138,25 @@ describe("bar#TS-12 an outage of KMS", () => {
       wrapper.check(CONTEXT),
       expect.objectContaining({ code: "key_service_refused", detail: expect.stringMatching(detail) }),
     );
+  });
+
+  it.each([
+    [
+      "at an endpoint in quotation marks",
+      '"http://127.0.0.1:1"',
+      "",
+      /AWS_ENDPOINT_URL_KMS or AWS_ENDPOINT_URL is not a URL/,
+    ],
+    [
+      "with a line break in a credential",
+      "http://127.0.0.1:1",
+      "a\nb",
+      /ERR_INVALID_CHAR: the AWS credentials have a line break/,
+    ],
+  ])("bar#TS-12 a key service %s: a start is refused with a remedy", async (_w, endpoint, sessionToken, detail) => {
+    vi.stubEnv("AWS_SESSION_TOKEN", sessionToken);
+    const refusal = { code: "key_service_refused", detail: expect.stringMatching(detail) };
+    await expectRefusal(wrapperOf(arn, { endpoint }).check(CONTEXT), expect.objectContaining(refusal));
   });
 
   it("bar#TS-12 a key that is gone leaves its rows closed, and the others open", async () => {

@@ -57,6 +57,13 @@ describe("a table that cannot be used", () => {
       detail: expect.stringContaining("no connection to http://127.0.0.1:1: check the region"),
     });
   });
+
+  it("at an endpoint in quotation marks: names the variable", async () => {
+    expect(await pingError({ table: "tokens", endpoint: '"http://127.0.0.1:1"' })).toMatchObject({
+      code: "temporarily_unavailable",
+      detail: expect.stringMatching(/^AWS_ENDPOINT_URL_DYNAMODB or AWS_ENDPOINT_URL is not a URL/),
+    });
+  });
 });
 
 describe("what DynamoDB says", () => {
@@ -75,6 +82,7 @@ describe("what DynamoDB says", () => {
     ["ThrottlingException", /table tokens is throttled/],
     ["SyntaxError", /^no whole answer from DynamoDB in region eu-west-1: check the network/],
     ["TimeoutError", /^no whole answer/],
+    ["ERR_INVALID_CHAR", /^the AWS credentials have a line break/],
     ["InternalServerError", /^DynamoDB: InternalServerError$/],
     ["ValidationException", /^DynamoDB: ValidationException$/],
   ])("%s becomes temporarily_unavailable, and a sentence for the operator that quotes nothing", (name, detail) => {

@@ -5,6 +5,7 @@
  */
 import type { OAuthError } from "@oauth-broker/oauth-core";
 import { storeUnavailable, TokenStoreError } from "../../errors.ts";
+import { NO_URL, UNSENDABLE } from "../../aws-requests.ts";
 import { ROLE_ACTIONS } from "../../provision.ts";
 
 export interface Place {
@@ -52,6 +53,8 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   EPIPE: unanswered,
   TimeoutError: unanswered,
   SyntaxError: unanswered,
+  ERR_INVALID_URL: () => `AWS_ENDPOINT_URL_DYNAMODB or AWS_ENDPOINT_URL ${NO_URL}`,
+  ERR_INVALID_CHAR: () => UNSENDABLE,
 };
 
 const WRONG_KEYS = /does not match the schema|missing the key|type mismatch for key|conditions on the keys is invalid/i;
