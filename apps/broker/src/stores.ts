@@ -6,6 +6,7 @@ import type { Clock, RecordStore } from "@oauth-broker/oauth-core";
 import { localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Config } from "./config.ts";
+import { IF_KEY_FILE_IS_LOST } from "./keys/keys-unavailable.ts";
 import type { KeysetPlace } from "./keys/keyset-binding.ts";
 import { createRevisionFloor } from "./keys/keyset-floor.ts";
 import {
@@ -90,6 +91,6 @@ async function openKeyset(
   if (store.kind === "dynamodb") throw new TypeError("a table has no key file beside it: config/store-and-keys.ts");
   // The key file is beside the database: a copy of one without the other opens nothing.
   const wrapper = localKeyWrapper({ path: `${store.path}.key` });
-  const otherwise = "another key file: restore the key file that belongs to this store";
+  const otherwise = `another key file: restore the key file that belongs to this store. ${IF_KEY_FILE_IS_LOST}`;
   return { storage: recordKeysetStorage({ records, place, wrapper, otherwise }) };
 }

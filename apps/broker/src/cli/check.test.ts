@@ -59,7 +59,7 @@ describe("a store on this machine (#29)", () => {
     );
     const key = readFileSync(`${path}.key`);
     rmSync(`${path}.key`);
-    expect((await check(config)).code).toBe(1);
+    expect((await check(config)).stderr).toContain(`${path}.key. If it is lost, delete the file of the store`);
     writeFileSync(`${path}.key`, "not a key");
     expect(await check(config)).toMatchObject(refused("The keys cannot be opened"));
     writeFileSync(`${path}.key`, key);

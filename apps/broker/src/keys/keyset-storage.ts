@@ -17,7 +17,7 @@ import {
   type RecordStore,
 } from "@oauth-broker/oauth-core";
 import { canonicalJson, linkOnce, open, seal, TokenStoreError, writeWhole } from "@oauth-broker/token-store";
-import { keysUnavailable } from "./keys-unavailable.ts";
+import { IF_KEY_FILE_IS_LOST, keysUnavailable } from "./keys-unavailable.ts";
 import { bindingOf, isSamePlace, type KeysetPlace, nameOf, requireSameBaseUrl, UNBOUND } from "./keyset-binding.ts";
 
 export interface StoredKeyset {
@@ -150,6 +150,7 @@ function idOf(tag: string, data: JsonObject): string {
 function explained(error: unknown, otherwise: string): OAuthError {
   if (error instanceof OAuthError) return error;
   if (!(error instanceof TokenStoreError)) return keysUnavailable("the keyset cannot be opened", error);
+  if (error.code === "key_file_unavailable") return keysUnavailable(`${error.message}. ${IF_KEY_FILE_IS_LOST}`, error);
   const isShut = error.code === "unreadable" || error.code === "format_unknown";
   return keysUnavailable(isShut ? `the keyset was sealed under ${otherwise}` : error.message, error);
 }

@@ -58,8 +58,10 @@ describe("the server key", () => {
     const record = await records.get(RECORD);
     expect(record).toMatchObject({ stage: "sealed", data: { v: 1 } });
     expect(Object.keys(record?.data ?? {}).toSorted()).toEqual(["sealed", "v", "wrapped"]);
+    const lost = createServerKey({ records, keys: wrapper(), context }).derive("ticket");
+    await expect(lost).rejects.toThrow(UNAVAILABLE);
+    await expect(lost).rejects.toMatchObject({ detail: expect.stringMatching(/missing .*If it is lost, delete/) });
     for (const other of [
-      { keys: wrapper(), context },
       { keys, context: { ...context, table: "another" } },
       { keys: undefined, context },
     ]) {

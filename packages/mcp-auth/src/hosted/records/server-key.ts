@@ -243,9 +243,12 @@ function requireLength(key: Buffer): Buffer {
 /** An outage keeps its own error code. */
 function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  const isShut = error instanceof TokenStoreError && error.code === "unreadable";
+  const code = error instanceof TokenStoreError ? error.code : undefined;
+  if (code === "unreadable")
+    return keyUnavailable("the server key was sealed under another key, or for another table", error);
   const reason = error instanceof Error ? error.message : "unknown";
-  return keyUnavailable(isShut ? "the server key was sealed under another key, or for another table" : reason, error);
+  const lost = "If it is lost, delete the SQLite file beside it: the links and sessions in it cannot be opened";
+  return keyUnavailable(code === "key_file_unavailable" ? `${reason}. ${lost}` : reason, error);
 }
 
 function keyUnavailable(detail: string, cause?: unknown): OAuthError {
