@@ -1,4 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
+import { ROOT } from "../../sources.ts";
 import { runInProcess } from "../testing/in-process.ts";
 
 describe("vendor find", () => {
@@ -45,6 +49,23 @@ describe("vendor find", () => {
       stdout: "",
       stderr: "No vendor has 'hubspott' in its name: did you mean hubspot?\n",
     });
+  });
+
+  it("prints of a first vendor what its page shows: one that is off, and today's counts", async () => {
+    const page = readFileSync(join(ROOT, "docs/good-first-vendor.md"), "utf8");
+    const [, id = "", shown = ""] = /vendor -- find (\S+)\n```\n\n```\n(.*?\n)```/s.exec(page) ?? [];
+    const { stdout } = await runInProcess(["find", id]);
+    expect(stdout.split("\n")).toEqual(expect.arrayContaining(shown.split("\n").filter((line) => line !== "  …")));
+    const entries = [...REGISTRY.values()];
+    const off = entries.filter(({ vendor }) => !vendor.enabled).length;
+    const listed = entries.filter(({ verification }) => verification.status !== "first-class").length;
+    for (const count of [
+      `${off} vendors wait`,
+      `length of ${listed - off} but got ${listed - off + 1}`,
+      `expected ${listed + 1} to be ${listed}`,
+    ]) {
+      expect(page.replaceAll("\n", " ")).toContain(count);
+    }
   });
 
   it("takes a word", async () => {
