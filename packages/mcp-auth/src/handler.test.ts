@@ -40,6 +40,13 @@ describe("a server inside another program", () => {
     await expect(createMcpHandler(DEFINITION, without)).rejects.toThrow("DEPLOYMENT_URL is missing");
   });
 
+  it("names the settings that are no text", async () => {
+    const settings = { ...HOSTED, EGRESS_ALLOW_LOOPBACK: true, ALLOWED_ORIGINS: [], VENDOR_CLIENT_SECRET: null };
+    await expect(createMcpHandler(DEFINITION, settings as never)).rejects.toThrow(
+      /3 problems in its settings[^]*SECRET must be text[^]*LOOPBACK must be text[^]*ORIGINS must be text/,
+    );
+  });
+
   it("runs twice in one process, each with its own settings", async () => {
     const [one, other] = [await handlerOf(), await handlerOf({ DEPLOYMENT_URL: "https://other.example.com" })];
     const issuerOf = async ({ fetch }: McpHandler, at: string): Promise<unknown> =>

@@ -47,6 +47,7 @@ export async function createMcpHandler(
   { log: write = (line) => void process.stderr.write(line) }: McpHandlerOptions = {},
 ): Promise<McpHandler> {
   const log = createLog({ write });
+  requireTexts(settings);
   const loaded = loadSettings(settings, definition.tools);
   if (loaded.deploymentUrl === undefined) {
     const problem = "is missing: requests for any other host are refused";
@@ -69,6 +70,13 @@ export async function createMcpHandler(
       await server.close();
     },
   };
+}
+
+/** What an environment cannot hold, a program's own settings can. */
+function requireTexts(settings: Readonly<Record<string, unknown>>): void {
+  const others = Object.keys(settings).filter((name) => !["string", "undefined"].includes(typeof settings[name]));
+  const problems = others.map((path) => ({ path, problem: "must be text" }));
+  if (problems.length > 0) throw errorOf(problems, "its settings");
 }
 
 /** A request that an app made itself has its host in the URL alone. */

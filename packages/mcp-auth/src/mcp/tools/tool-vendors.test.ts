@@ -126,6 +126,17 @@ it.each<[string, Partial<ServerDefinition>, RegExp]>([
     /\n {2}tool a has the scope "read write", which is not one scope\n[^]*\n {2}tool b has the scope "", /,
   ],
   [
+    "tools that a compiler would refuse",
+    {
+      tools: [
+        testTool("a", { input: undefined as never, run: "later" as never }),
+        testTool("b", { input: z.string() as never, scopes: "read" as never }),
+        testTool("c", { vendors: { "my-vendor": { scopes: "read" as never } } }),
+      ],
+    },
+    /a needs an `input`[^]*a needs `run`[^]*b needs an `input`[^]*b has `scopes` that are no list[^]*c has `scopes` that/,
+  ],
+  [
     "a configure that throws",
     {
       configure: () => {

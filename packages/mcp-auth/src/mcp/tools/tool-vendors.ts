@@ -128,7 +128,20 @@ export function toolProblems(tools: readonly Tool[], known: KnownVendors): reado
   return tools.flatMap((tool) => problemsOf(tool, known).map((problem) => ({ path: `tool ${tool.name}`, problem })));
 }
 
+/** What a compiler says of a tool: neither `npm run dev` nor the build asks one. */
+function mistypedIn({ input, run, scopes, vendors }: Tool): string[] {
+  const schema = input as Tool["input"] | undefined;
+  const lists: readonly unknown[] = [scopes, ...Object.values(vendors ?? {}).map((needs) => needs.scopes)];
+  return [
+    ...(schema?.type === "object" ? [] : ["needs an `input`: z.object({ … })"]),
+    ...(typeof run === "function" ? [] : ["needs `run`: a function"]),
+    ...(lists.every((list) => list === undefined || Array.isArray(list)) ? [] : ["has `scopes` that are no list"]),
+  ];
+}
+
 function problemsOf(tool: Tool, known: KnownVendors): string[] {
+  const mistyped = mistypedIn(tool);
+  if (mistyped.length > 0) return mistyped;
   if (tool.vendors !== undefined && (tool.vendor !== undefined || tool.scopes !== undefined))
     return ["has `vendors`, so it cannot have `vendor` or `scopes` beside it"];
   const { signIn } = known;
