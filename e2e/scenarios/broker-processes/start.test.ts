@@ -118,7 +118,7 @@ describe("the sandbox", () => {
     // A warning may come after the line that says where it listens.
     await expect.poll(() => sandbox.stdout()).toContain("does not read broker.yaml, BASE_URL, STORE.");
     expect((await send(`${sandbox.url}/readyz`)).status).toBe(200);
-    expect(readdirSync(join(folder, "data", "sandbox"))).toContain("broker.sqlite");
+    expect(readdirSync(join(folder, "data", "sandbox"))).toContain(`broker-127.0.0.1-${port}.sqlite`);
     expect(clientIn(folder)["issuer"]).toBe(sandbox.url);
     await sandbox.stop();
     // Nothing is asked of the store while it is closed.

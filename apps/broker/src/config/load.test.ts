@@ -15,7 +15,7 @@ describe("where the configuration comes from", () => {
       sandbox: true,
       baseUrl: "http://127.0.0.1:8787",
       listen: { ...LISTEN, host: "127.0.0.1", port: 8787 },
-      store: { kind: "sqlite", path: join(folder, "data/sandbox/broker.sqlite") },
+      store: { kind: "sqlite", path: join(folder, "data/sandbox/broker-127.0.0.1-8787.sqlite") },
       keys: { kind: "store" },
       audit: { kind: "off" },
       owners: [],
@@ -56,7 +56,7 @@ describe("where the configuration comes from", () => {
       sandbox: true,
       baseUrl: "http://127.0.0.1:9001",
       listen: { host: "127.0.0.1", port: 9001 },
-      store: { kind: "sqlite", path: join(folder, "data/sandbox/broker.sqlite") },
+      store: { kind: "sqlite", path: join(folder, "data/sandbox/broker-127.0.0.1-9001.sqlite") },
     });
     expect(config.file).toBeUndefined();
     const warning = (what: string) => [

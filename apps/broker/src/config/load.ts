@@ -97,11 +97,17 @@ function withVariables(tree: Tree, { sandbox, ignored }: Source, env: Environmen
       : { listen: { ...listen, ...defined({ host: HOST, port: PORT }) } }),
   };
   if (!sandbox) return overridden;
-  return { ...overridden, base_url: sandboxUrl(HOST, PORT), store: SANDBOX_STORE, egress: { allow_loopback: true } };
+  const url = sandboxUrl(HOST, PORT);
+  return { ...overridden, base_url: url, store: sandboxStore(url), egress: { allow_loopback: true } };
 }
 
-/** Apart from `store: sqlite:./data/broker.sqlite`, whose keyset belongs to another base_url. */
-const SANDBOX_STORE = "sqlite:./data/sandbox/broker.sqlite";
+/**
+ * One for each address, because a keyset belongs to one base_url: who finds the port taken starts the
+ * sandbox at another.
+ */
+function sandboxStore(baseUrl: string): string {
+  return `sqlite:./data/sandbox/broker-${new URL(baseUrl).host.replaceAll(/[^\w.]/g, "-")}.sqlite`;
+}
 
 function sandboxUrl(host = DEFAULT_HOST, port = String(DEFAULT_PORT)): string {
   const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
