@@ -17,7 +17,6 @@ import {
   type RecordStore,
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
-import { LRUCache } from "lru-cache";
 import { type Authenticated, isRecordMac, isSameRecord, recordMac } from "../crypto/record-mac.ts";
 import { isAsExpected, keepUntilOf, patchedData, recordName, requireAdvance } from "./record-rules.ts";
 
@@ -54,11 +53,16 @@ export function oneMacKey(key: () => Promise<Buffer>): MacKeys {
   };
 }
 
+/** A MAC, and the name of its key. */
+interface Mac {
+  readonly kid: string;
+  readonly text: string;
+}
+
 /** A record, and the row that holds it: the same with the MAC in its data. */
-interface Verified {
+interface Verified extends Mac {
   readonly record: StoredRecord;
   readonly row: Authenticated;
-  readonly mac: string;
 }
 
 /** The store beneath, and the keys of the MACs. */
@@ -78,25 +82,28 @@ export function authenticatedRecords({
   keys,
   onRefused = () => undefined,
 }: AuthenticatedRecordsOptions): RecordStore {
-  const verified = new LRUCache<string, Verified>({ max: MOST_VERIFIED });
-  const remember = (record: StoredRecord, mac: string): Verified => {
-    const known = { record, row: { ...record, data: { ...record.data, [MAC]: mac } }, mac };
-    verified.set(recordName(record.key), known);
+  const verified = new Map<string, Verified>();
+  const remember = (known: Verified): Verified => {
+    const name = recordName(known.record.key);
+    // Always the last, so that the first of them is the oldest.
+    verified.delete(name);
+    verified.set(name, known);
+    if (verified.size > MOST_VERIFIED) verified.delete(verified.keys().next().value ?? "");
     return known;
   };
   /** @returns undefined for a row that is not ours */
   const open = async (row: StoredRecord | undefined): Promise<Verified | undefined> => {
     if (row === undefined) return undefined;
-    const { kid, text } = splitMac(row.data[MAC]);
-    const key = await keys.find(kid);
-    const name = recordName(row.key);
-    const known = verified.get(name);
+    const known = verified.get(recordName(row.key));
     // The same row is not verified twice, if its key is still accepted.
-    if (key !== undefined && known !== undefined && isSameRecord(row, known.row)) return known;
+    const isKnown = known !== undefined && isSameRecord(row, known.row);
+    const { kid, text } = isKnown ? known : splitMac(row.data[MAC]);
+    const key = await keys.find(kid);
+    if (isKnown && key !== undefined) return remember({ ...known, row });
     const { [MAC]: _, ...data } = row.data;
     const record = { ...row, data };
-    if (key !== undefined && isRecordMac(text, record, key)) return remember(record, joinMac(kid, text));
-    verified.delete(name);
+    if (key !== undefined && isRecordMac(text, record, key)) return remember({ record, row, kid, text });
+    verified.delete(recordName(row.key));
     onRefused(row.key.kind);
     return undefined;
   };
@@ -104,19 +111,21 @@ export function authenticatedRecords({
   const recall = async (name: RecordKey, from: From): Promise<Verified | undefined> => {
     const known = verified.get(recordName(name));
     if (known?.record.stage !== from.stage || !isAsExpected(known.record.data, from)) return undefined;
-    return (await keys.find(splitMac(known.mac).kid)) === undefined ? undefined : known;
+    return (await keys.find(known.kid)) === undefined ? undefined : known;
   };
-  const macOf = async (record: Authenticated): Promise<string> => {
+  const sign = async <Signed extends Authenticated>(record: Signed) => {
     const { kid, key } = await keys.active();
-    return joinMac(kid, recordMac(record, key));
+    const text = recordMac(record, key);
+    const mac = joinMac({ kid, text });
+    return { kid, text, mac, row: { ...record, data: { ...record.data, [MAC]: mac } } };
   };
   return {
     get: async (name, options) => (await open(await records.get(name, options)))?.record,
     create: async (record) => {
       requireNotReserved(Object.keys(record.data));
-      const mac = await macOf(record);
-      const created = await records.create({ ...record, data: { ...record.data, [MAC]: mac } });
-      if (created === "created") remember({ ...record, keepUntil: keepUntilOf(record) }, mac);
+      const signed = await sign(record);
+      const created = await records.create(signed.row);
+      if (created === "created") remember({ ...signed, record: { ...record, keepUntil: keepUntilOf(record) } });
       return created;
     },
     advance: async (name, from, patch) => {
@@ -125,17 +134,20 @@ export function authenticatedRecords({
       for (let tries = 0; tries < TRIES; tries += 1) {
         const opened = (tries === 0 ? await recall(name, from) : undefined) ?? (await open(await records.get(name)));
         if (opened === undefined || !isAsExpected(opened.record.data, from)) return { outcome: "absent" };
-        const { record, mac } = opened;
+        const { record } = opened;
         if (record.stage !== from.stage) return { outcome: "replayed", record };
         const next = patched(record, patch);
-        const newMac = await macOf(next);
-        const set = { ...patch.set, [MAC]: newMac };
-        const expect = { ...from.expect, [MAC]: mac };
+        const signed = await sign(next);
+        const set = { ...patch.set, [MAC]: signed.mac };
+        const expect = { ...from.expect, [MAC]: joinMac(opened) };
         const advanced = await records.advance(name, { ...from, expect }, { ...patch, set });
         if (advanced.outcome !== "moved") continue;
-        const { row, record: moved } = remember({ ...next, keepUntil: advanced.record.keepUntil }, newMac);
+        const row = advanced.record;
         // An attacker who writes the table may have changed the row but not its MAC since it was verified.
-        if (isSameRecord(advanced.record, row)) return { outcome: "moved", record: moved };
+        if (isSameRecord(row, signed.row)) {
+          const moved = { ...next, keepUntil: row.keepUntil };
+          return { outcome: "moved", record: remember({ ...signed, record: moved, row }).record };
+        }
         onRefused(name.kind);
       }
       throw new OAuthError("temporarily_unavailable", "The record is being changed", { detail: "it kept changing" });
@@ -153,7 +165,7 @@ function splitMac(mac: JsonValue | undefined): { readonly kid: string; readonly 
   return { kid: mac.slice(0, Math.max(dot, 0)), text: mac.slice(dot + 1) };
 }
 
-function joinMac(kid: string, text: string): string {
+function joinMac({ kid, text }: Mac): string {
   return kid === "" ? text : `${kid}.${text}`;
 }
 

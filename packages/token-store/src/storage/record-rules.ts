@@ -65,9 +65,7 @@ export function isAsExpected(data: JsonObject, from: From): boolean {
  * property deleted stays slow.
  */
 export function patchedData(data: JsonObject, { set, remove = [] }: Pick<Patch, "set" | "remove">): JsonObject {
-  const result: Record<string, JsonValue> = remove.length === 0 ? { ...data } : withoutFields(data, remove);
-  for (const [name, value] of Object.entries(set)) result[name] = value;
-  return result;
+  return remove.length === 0 ? { ...data, ...set } : { ...withoutFields(data, remove), ...set };
 }
 
 function withoutFields(data: JsonObject, names: readonly string[]): Record<string, JsonValue> {

@@ -82,15 +82,14 @@ export const TOKEN_STORE_DEFENCES: Defences = {
     "authenticated-records, hosted/table-writer: A get verifies the MAC of what it read":
       "=> (await [-open(await records.get(name, options))-]{+records.get(name, options).then((row) => row && { record: { ...row, data: (({ mac: _, ...data }) => data)(row.data) } })+})?.record",
     "A MAC counts again only for the row that it was verified in":
-      "known !== undefined [-&& isSameRecord(row, known.row)-])",
+      "known !== undefined [-&& isSameRecord(row, known.row)-];",
     "An advance verifies the MAC of what it read":
-      "?? (await [-open(await records.get(name))-]{+records.get(name).then((row) => row && { record: { ...row, data: (({ mac: _, ...data }) => data)(row.data) }, mac: row.data[MAC] as string })+});",
+      "?? (await [-open(await records.get(name))-]{+records.get(name).then((row) => row && { record: { ...row, data: (({ mac: _, ...data }) => data)(row.data) }, kid: '', text: row.data[MAC] as string })+});",
     "An advance of what was verified before needs a key that still counts":
-      "return [-(await keys.find(splitMac(known.mac).kid)) === undefined ? undefined : -]known;",
+      "return [-(await keys.find(known.kid)) === undefined ? undefined : -]known;",
     "An advance is one write on the condition of the MAC that was read":
-      'const expect = { ...from.expect, [-[MAC]: mac-]{+...(mac === "" ? { [MAC]: mac } : {})+} };',
-    "The advanced row is compared with what its MAC was made for":
-      "if (isSameRecord(advanced.record, [-row-]{+advanced.record+}))",
+      'const expect = { ...from.expect, [-[MAC]: joinMac(opened)-]{+...(opened.text === "" ? { [MAC]: joinMac(opened) } : {})+} };',
+    "The advanced row is compared with what its MAC was made for": "if (isSameRecord(row, [-signed.row-]{+row+}))",
     "Callers cannot name the field that holds the MAC": "if (names.includes([-MAC-]{+`${MAC}s`+})) throw",
   },
   "storage/sqlite/engine.ts": {

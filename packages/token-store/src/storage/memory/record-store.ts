@@ -1,17 +1,9 @@
 /**
  * A RecordStore in this process's memory: for tests and for a single process that may lose
- * everything when it stops. Same contract as storage/sqlite/record-store.ts. Data is copied in both
- * directions, so a caller that later changes an object cannot change a record.
+ * everything when it stops. Same contract as storage/sqlite/record-store.ts. Data is copied on its
+ * way in, and frozen: a caller that later changes an object cannot change a record.
  */
-import {
-  type Clock,
-  isJsonList,
-  type JsonObject,
-  type JsonValue,
-  type RecordKey,
-  type RecordStore,
-  type StoredRecord,
-} from "@oauth-broker/oauth-core";
+import type { Clock, JsonObject, JsonValue, RecordKey, RecordStore, StoredRecord } from "@oauth-broker/oauth-core";
 import {
   isAsExpected,
   keepUntilOf,
@@ -23,7 +15,7 @@ import {
 } from "../record-rules.ts";
 import { storeUnavailable } from "../../errors.ts";
 
-/** Its data is a copy of our own, of JSON values only. */
+/** Its data is a copy of our own, of JSON values only, frozen. */
 type Row = Omit<StoredRecord, "key">;
 
 const HOUSEKEEPING_EVERY_WRITES = 64;
@@ -86,7 +78,7 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
       // No await between the read above and the write below: that makes this one step.
       //= bar#CB-3
       if (row.stage !== from.stage) return { outcome: "replayed", record: toRecord(key, row) };
-      const data = patchedData(row.data, { ...patch, set: normalized(patch.set) });
+      const data = Object.freeze(patchedData(row.data, { ...patch, set: normalized(patch.set) }));
       const { stage, expiresAt = row.expiresAt } = patch;
       const moved = { stage, data, expiresAt, keepUntil: Math.max(row.keepUntil, expiresAt) };
       rows.set(id, moved);
@@ -105,38 +97,28 @@ export function memoryRecordStore({ now }: { readonly now: Clock }): RecordStore
   };
 }
 
-function toRecord(key: RecordKey, row: Row): StoredRecord {
-  const { stage, data, expiresAt, keepUntil } = row;
-  return { key: { kind: key.kind, id: key.id }, stage, data: copyObject(data), expiresAt, keepUntil };
+function toRecord({ kind, id }: RecordKey, row: Row): StoredRecord {
+  return { key: { kind, id }, ...row };
 }
 
-/** What an engine that stores text would return. Most fields are strings, and need no change. */
+/**
+ * What an engine that stores text would return, frozen. Most fields are texts, times and flags, and
+ * need no change.
+ */
 function normalized(object: JsonObject): JsonObject {
   const result: Record<string, JsonValue> = { ...object };
   for (const name of Object.keys(result)) {
     const value = result[name];
-    if (typeof value === "string") continue;
+    if (typeof value === "string" || typeof value === "boolean" || (Number.isSafeInteger(value) && value !== 0))
+      continue;
     // Undefined members violate the types, and engines that store text leave them out.
-    if (value === undefined) return JSON.parse(JSON.stringify(object)) as JsonObject;
-    result[name] = JSON.parse(toJson(value)) as JsonValue;
+    if (value === undefined) return frozen(JSON.parse(JSON.stringify(object)) as JsonObject);
+    result[name] = frozen(JSON.parse(toJson(value)) as JsonValue);
   }
-  return result;
+  return Object.freeze(result);
 }
 
-/** @param value from `normalized`, which makes this simple copy a complete one */
-function copy(value: JsonValue): JsonValue {
-  if (typeof value !== "object" || value === null) return value;
-  return isJsonList(value) ? value.map(copy) : copyObject(value);
-}
-
-/**
- * The spread makes every name a separate field, even `__proto__`; only then are fields assigned.
- */
-function copyObject(object: JsonObject): JsonObject {
-  const copied: Record<string, JsonValue> = { ...object };
-  for (const name of Object.keys(copied)) {
-    const value = copied[name];
-    if (typeof value === "object") copied[name] = copy(value);
-  }
-  return copied;
+function frozen<Value extends JsonValue>(value: Value): Value {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(frozen);
+  return Object.freeze(value);
 }

@@ -79,18 +79,19 @@ export function prepareStatements(db: DatabaseSync, durability: Durability) {
       if (old === undefined || old.stage !== from.stage || old.expiresAt <= now) return undefined;
       const { data } = toRecord(key, old);
       if (!isAsExpected(data, from)) return undefined;
+      const next = patchedData(data, patch);
       const row = {
         stage: patch.stage,
-        data: JSON.stringify(patchedData(data, patch)),
+        data: JSON.stringify(next),
         expiresAt: patch.expiresAt ?? old.expiresAt,
         keepUntil: Math.max(old.keepUntil, patch.expiresAt ?? 0),
       };
-      const next = [row.stage, row.data, row.expiresAt, row.keepUntil];
+      const values = [row.stage, row.data, row.expiresAt, row.keepUntil];
       //= bar#CB-3
-      const { changes } = swap.run(...next, key.kind, key.id, old.stage, old.data, old.expiresAt, old.keepUntil);
+      const { changes } = swap.run(...values, key.kind, key.id, old.stage, old.data, old.expiresAt, old.keepUntil);
       if (changes === 1) seen.set(name, row);
       else seen.delete(name);
-      return changes === 1 ? toRecord(key, row) : undefined;
+      return changes === 1 ? { ...row, key: { kind: key.kind, id: key.id }, data: next } : undefined;
     },
     /** @returns `expiresAt` of the deleted record, if there was one */
     remove: (key: RecordKey): number | undefined => {
