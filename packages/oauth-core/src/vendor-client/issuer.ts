@@ -31,16 +31,20 @@ export function requireIssuer(
     if (!vendor.issExpected) return;
     throw new OAuthError("invalid_request", "The response does not identify its issuer", { reason: "missing_issuer" });
   }
+  const { issuer, authorizationEndpoint } = vendor;
   const isTheirs =
-    vendor.issuer === undefined
-      ? isOfSameOrigin(iss, vendor.authorizationEndpoint)
-      : iss === vendor.issuer || isSpellingOf({ ...vendor, issuer: vendor.issuer }, iss);
+    issuer === undefined ? isOfSameOrigin(iss, authorizationEndpoint) : isIssuer({ ...vendor, issuer }, iss);
   if (!isTheirs) {
     throw new OAuthError("invalid_request", "The response is from another issuer", { reason: "issuer_mismatch" });
   }
 }
 
 type IssuerSpellings = Partial<Pick<ResolvedVendor, "issuerSpelling" | "issuerTemplate">>;
+
+/** Whether a text names the vendor's issuer, in one of its spellings. */
+export function isIssuer(vendor: IssuerSpellings & { readonly issuer: string }, iss: string): boolean {
+  return iss === vendor.issuer || isSpellingOf(vendor, iss);
+}
 
 /** The issuer without its scheme, or one of the tenants of a template. */
 function isSpellingOf(

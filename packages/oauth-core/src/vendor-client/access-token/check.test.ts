@@ -101,6 +101,18 @@ describe("by introspection", () => {
     });
   });
 
+  it("rfc7519#4.1.2 bar#UI-1 names no account by a subject of another issuer", async () => {
+    for (const iss of [`${lab.vendor.issuer}/another`, "", 7]) {
+      says({ iss });
+      const { active, account: named } = await check(introspection());
+      expect([active, named]).toEqual([true, undefined]);
+    }
+    for (const iss of [lab.vendor.issuer, null]) {
+      says({ iss });
+      expect((await check(introspection())).account).toEqual(ours());
+    }
+  });
+
   it("refused credentials are no dead token", async () => {
     lab.vendor.answers.set("/token-info", { status: 401, body: { error: "invalid_client" } });
     await expect(check(introspection())).rejects.toMatchObject({ code: "vendor_credentials_rejected" });

@@ -8,6 +8,7 @@ import type { ResolvedVendor, Vendor, VendorCredentials } from "../../registry/v
 import { knownScope, pointInTime } from "../token/response.ts";
 import { readObject, requireAnswer } from "../answer.ts";
 import type { CallDeps } from "../binding.ts";
+import { isIssuer } from "../issuer.ts";
 import {
   foldCode,
   invalidVendorResponse,
@@ -131,12 +132,20 @@ function isUsable({ nbf, token_type: type, cnf }: JsonObject, now: Clock): boole
   return isBearer && (cnf === undefined || cnf === null) && (from === undefined || from <= now());
 }
 
+/** A subject is a user of the issuer that the answer names: one endpoint may speak for several issuers. */
+//= rfc7519#4.1.2
+function isOfAnotherIssuer({ iss }: JsonObject, vendor: Introspectable): boolean {
+  const { issuer } = vendor;
+  if (issuer === undefined || iss === undefined || iss === null) return false;
+  return typeof iss !== "string" || !isIssuer({ ...vendor, issuer }, iss);
+}
+
 function information(answer: JsonObject, vendor: Introspectable, now: Clock): TokenInformation {
   const { client_id: clientId, exp, scope } = answer;
   const expiresAt = pointInTime(exp, "seconds");
   return {
     answer,
-    identity: introspectedIdentity(vendor),
+    identity: isOfAnotherIssuer(answer, vendor) ? undefined : introspectedIdentity(vendor),
     // Servers also introspect refresh tokens, and report a type only for access tokens.
     isOfUnknownType: typeof answer.token_type !== "string",
     clients: typeof clientId === "string" ? [clientId] : [],

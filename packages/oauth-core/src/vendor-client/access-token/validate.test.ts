@@ -92,6 +92,12 @@ describe.each(TELLING)("a token validated by %s", (_title, way) => {
   });
 });
 
+it("rfc7519#4.1.2 a subject of another issuer is no user: the account says who it is", async () => {
+  says({ iss: `${lab.vendor.issuer}/another` });
+  lab.vendor.answers.set("/me", { body: { sub: "by-userinfo" } });
+  expect(await validate(introspection())).toMatchObject({ user: "by-userinfo" });
+});
+
 describe("a vendor's own check", () => {
   it("is requested at our own URL, by Basic, with the token in the body", async () => {
     lab.vendor.answers.set(`/applications/${CLIENT_ID}/token`, { body: sound() });
