@@ -3,7 +3,8 @@
  * whom that call was not made: another client with an already spent refresh token, or an attacker
  * whose own refresh token stands where a user's belongs. Defence: the client is part of what makes
  * refreshes equal (singleFlightId), and the subject is compared for each caller
- * (requireSameSubject).
+ * (requireSameSubject). One who is left with a token of a user who has disconnected gets nothing of
+ * an answer that is kept (createSingleFlight's revoke).
  */
 import { type FakeVendorOptions, ownerOf, tokenOf } from "@oauth-broker/simulators";
 import * as singleFlightModule from "@oauth-broker/broker/src/grants/single-flight.ts";
@@ -51,6 +52,33 @@ describe("bar#RF-1 a refresh token of one client, spent, in the hands of another
     }));
     const { theirs, stolen } = await replay();
     expect(stolen.body["refresh_token"]).toBe(theirs.body["refresh_token"]);
+  });
+});
+
+describe("bar#RV-4 a user who disconnects within a minute of a refresh", () => {
+  async function disconnect() {
+    const { backend, victim } = await openScene({
+      vendor: { token: (request, honest) => (request.form.has("token") ? { status: 200 } : honest(request)) },
+      entries: { honest: { name: "Honest", issuer: HONEST, revocation_endpoint: `${HONEST}/token?revoke` } },
+    });
+    const { refresh_token, connection } = (await backend.connect(victim)).body;
+    const form = { grant_type: "refresh_token", connection, refresh_token };
+    const { access_token } = (await backend.post("/v1/token", form)).body;
+    expect((await backend.post("/v1/revoke", { connection, token: String(access_token) })).status).toBe(200);
+    return { access_token, again: await backend.post("/v1/token", form) };
+  }
+
+  it("is not connected again by the answer that was kept", async () => {
+    const { access_token, again } = await disconnect();
+    expect(again.body["access_token"]).not.toBe(access_token);
+  });
+
+  it("twin: if the revocation is not noted, the tokens that were revoked are handed out", async () => {
+    without(singleFlightModule, ({ createSingleFlight }) => ({
+      createSingleFlight: (options) => ({ ...createSingleFlight(options), revoke: async () => undefined }),
+    }));
+    const { access_token, again } = await disconnect();
+    expect(again.body["access_token"]).toBe(access_token);
   });
 });
 

@@ -20,7 +20,7 @@ const DRAWINGS: Readonly<Record<string, Drawing>> = {
   linking: { started: ["redeeming", "failed"], redeeming: ["spent", "failed"] },
   ticket: { open: ["approved", "denied", "ended"], approved: ["linked", "denied", "ended"] },
   // A failed one is taken over by a later caller.
-  refresh: { calling: ["settled", "released"], settled: ["calling"] },
+  refresh: { calling: ["settled", "released", "revoked"], settled: ["calling", "revoked"] },
   session: { live: ["live", "ended"] },
   client: { unused: ["used"] },
 };

@@ -2,7 +2,7 @@
 import type { VendorClient } from "@oauth-broker/oauth-core/client";
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { ISSUER, lose, rotatingTokens, testBroker, testVendor } from "../testing/test-broker.ts";
+import { besideTokens, ISSUER, lose, rotatingTokens, testBroker, testVendor, WAYS } from "../testing/test-broker.ts";
 import { openConnection, sealConnection } from "../grants/connection.ts";
 
 const REVOCABLE = testVendor({ revocationEndpoint: "https://acme.example/revoke" });
@@ -208,6 +208,24 @@ describe("revoke", () => {
     await post("/v1/revoke", { token: "at", token_type_hint: "refresh_token", connection });
     expect(Object.fromEntries(seen.at(-1)?.form ?? [])).toEqual({ token: "at", token_type_hint: "refresh_token" });
   });
+
+  it.each(["rt-1", "rt-2", "at-2"])(
+    "bar#RV-4 %s of a refresh: what the vendor answered is not replayed",
+    async (token) => {
+      const tokens = rotatingTokens();
+      const { refresh, post, connection, seen } = await connected({
+        vendor: WAYS,
+        vendorAnswers: async (input, init) => besideTokens(input) ?? tokens(input, init),
+      });
+      expect((await refresh({ connection })).body).toMatchObject({ access_token: "at-2", refresh_token: "rt-2" });
+      expect((await post("/v1/revoke", { token, connection })).body).toEqual({ revoked: "token" });
+      const { response, body } = await refresh({ connection });
+      expect([response.status, body["error"]]).toEqual([400, "invalid_grant"]);
+      // A vendor may no longer know the token before, so the one that it was spent for is revoked too.
+      const revoked = seen.filter(({ url }) => url === WAYS.revocationEndpoint).map(({ form }) => form.get("token"));
+      expect(revoked).toEqual(token === "rt-1" ? ["rt-1", "rt-2"] : [token]);
+    },
+  );
 
   it("bar#RV-2 reports a token that the vendor does not know as already revoked", async () => {
     const config = { vendors: new Map([["acme", REVOCABLE]]) };

@@ -11,7 +11,7 @@ import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";
 import type { Connection } from "../grants/connection.ts";
 import { type GrantContext, readGrantContext } from "../grants/grant-context.ts";
-import { type SingleFlight, singleFlightId } from "../grants/single-flight.ts";
+import { type EqualRefreshes, type SingleFlight, singleFlightId } from "../grants/single-flight.ts";
 import { readSealedGrant } from "../grants/sealed-refresh-token.ts";
 import { answerAgain, type TokenAnswer } from "../grants/token-answer.ts";
 import type { PresentedToken } from "../grants/token-binding.ts";
@@ -40,10 +40,8 @@ export async function refresh(
   requireTokenHost(connection.hosts, vendor.refreshEndpoint ?? vendor.tokenEndpoint);
   // 3. one vendor call for all equal requests
   const expected = firstSubject(connection);
-  const id = requestId(refreshToken, scope, client, context);
   const request = { refreshToken, ...defined({ scope, expected, callbackData: connection.callbackData }) };
-  const clientSecret = credentials.source === "byoc" ? credentials.clientSecret?.reveal() : undefined;
-  const equal = { id, clientId: client.clientId, refreshToken, clientSecret };
+  const equal = equalRefreshes(refreshToken, scope, client, context);
   const tokens = await singleFlight.run(equal, () => vendorClient.refreshTokens(vendor, credentials, request));
   // 4. again for each caller: the one that made the call may have named only the vendor
   requireSameSubject(tokens.idToken, expected);
@@ -65,17 +63,25 @@ function unreadable(): OAuthError {
  * same vendor client (with the same secret, which is not part of the id), for the same scope in any
  * order.
  */
-function requestId(
+export function equalRefreshes(
   refreshToken: string,
   scope: readonly string[] = [],
-  client: ClientConfig,
-  { vendor, credentials }: GrantContext,
-): string {
+  { clientId }: ClientConfig,
+  { vendor, credentials, vendorClient }: GrantContext,
+): EqualRefreshes {
   const { id, tokenEndpoint, refreshEndpoint = "" } = vendor;
-  //= rfc6749#3.3
-  const scopeId = scope.toSorted().join(" ");
-  const parts = [client.clientId, id, tokenEndpoint, refreshEndpoint, credentials.clientId, scopeId, refreshToken];
-  return singleFlightId(parts);
+  const idOf = (scopeId: string, token: string): string =>
+    singleFlightId([clientId, id, tokenEndpoint, refreshEndpoint, credentials.clientId, scopeId, token]);
+  return {
+    //= rfc6749#3.3
+    id: idOf(scope.toSorted().join(" "), refreshToken),
+    hasScope: scope.length > 0,
+    revocationId: (token) => idOf("", token),
+    clientId,
+    refreshToken,
+    clientSecret: credentials.source === "byoc" ? credentials.clientSecret?.reveal() : undefined,
+    discard: (tokens) => vendorClient.revokeGrant(vendor, credentials, tokens).catch(() => undefined),
+  };
 }
 
 function firstSubject({ iss, sub }: Connection): { issuer: string; subject: string } | undefined {

@@ -8,8 +8,10 @@ import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";
+import { equalRefreshes } from "./refresh.ts";
 import { readGrantContext } from "../grants/grant-context.ts";
 import { readSealedGrant } from "../grants/sealed-refresh-token.ts";
+import type { SingleFlight } from "../grants/single-flight.ts";
 import type { PresentedToken } from "../grants/token-binding.ts";
 
 /**
@@ -20,7 +22,7 @@ import type { PresentedToken } from "../grants/token-binding.ts";
 export async function revoke(
   parameters: Parameters,
   client: ClientConfig,
-  deps: Deps,
+  deps: Deps & { readonly singleFlight: SingleFlight },
   trace: Trace,
 ): Promise<{ revoked: "token" | "grant" | "already" }> {
   const presented = parameters.require("token");
@@ -38,6 +40,8 @@ export async function revoke(
       ? { token: presented, ...defined({ tokenTypeHint: readHint(parameters.get("token_type_hint")) }) }
       : { token: grant.refreshToken, tokenTypeHint: "refresh_token" },
   );
+  // Before it is answered: no refresh hands out what has just been revoked.
+  await deps.singleFlight.revoke(equalRefreshes(grant?.refreshToken ?? presented, [], client, context));
   await deps.audit.record("revoked", { ...trace, reason: revoked });
   return { revoked };
 }

@@ -10,6 +10,7 @@ const SECRET = "the refresh token all of them present";
 let now: ReturnType<typeof fixedClock>;
 let records: ReturnType<typeof memoryRecordStore>;
 let calls: number;
+let discarded: (string | undefined)[];
 /** Two of them on one store act as two processes towards the record. */
 const flight = (store: Partial<RecordStore> = {}): SingleFlight =>
   createSingleFlight({ records: { ...records, ...store }, now, timer: systemTimer });
@@ -21,6 +22,9 @@ const refreshOf = (id = "id", more: Partial<EqualRefreshes> = {}): EqualRefreshe
   clientId: "platform",
   refreshToken: SECRET,
   clientSecret: undefined,
+  hasScope: id === "id of a scope",
+  revocationId: (token) => (token === SECRET ? "id" : `id of ${token}`),
+  discard: async ({ refreshToken }) => void discarded.push(refreshToken),
   ...more,
 });
 
@@ -28,6 +32,7 @@ beforeEach(() => {
   now = fixedClock(NOW);
   records = memoryRecordStore({ now });
   calls = 0;
+  discarded = [];
 });
 
 it("bar#RF-1 makes one call for 200 equal requests over two processes", async () => {
@@ -179,6 +184,45 @@ it("bar#RF-1 a holder that lost its lease returns its own answer and keeps the o
   quick.resolve(answer(7));
   expect((await heir).accessToken).toBe("access-7");
   expect((await flight().run(refreshOf(), call)).accessToken).toBe("access-7");
+});
+
+describe("bar#RV-4 a token that is revoked", () => {
+  const gone = { code: "invalid_grant" };
+  const rotated = { ...answer(7), refreshToken: "next" };
+  const revoke = (refreshToken = SECRET) => flight().revoke(refreshOf("id", { refreshToken }));
+
+  it.each(["id", "id of a scope"])("during a refresh (%s): its answer is revoked, and no caller's", async (id) => {
+    const slow = Promise.withResolvers<VendorTokens>();
+    const both = [flight(), flight()].map((one) => one.run(refreshOf(id), () => slow.promise));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    await revoke();
+    slow.resolve(rotated);
+    expect(await Promise.allSettled(both)).toMatchObject([{ reason: gone }, { reason: gone }]);
+    expect(discarded).toEqual(["next"]);
+    await expect(flight().run(refreshOf(id), call)).rejects.toMatchObject(gone);
+    expect(calls).toBe(0);
+  });
+
+  it("ends each that was spent for the next one in the last minute", async () => {
+    const next = refreshOf("id of next", { refreshToken: "next" });
+    await flight().run(refreshOf(), async () => rotated);
+    await flight().run(next, async () => ({ ...answer(8), refreshToken: "last" }));
+    await revoke();
+    expect(discarded).toEqual(["next", "last"]);
+    for (const one of [refreshOf(), next, refreshOf("id of last", { refreshToken: "last" })]) {
+      await expect(flight().run(one, call)).rejects.toMatchObject(gone);
+    }
+  });
+
+  it("by its access token, where the refresh token stays: the vendor is asked again", async () => {
+    await revoke((await flight().run(refreshOf(), call)).accessToken);
+    for (const one of [flight(), flight()]) expect((await one.run(refreshOf(), call)).accessToken).toBe("access-2");
+  });
+
+  it("is not said to be while a row that is not ours stands in its place", async () => {
+    const { revoke: write } = flight({ create: async () => "exists", get: async () => undefined });
+    await expect(write(refreshOf())).rejects.toMatchObject({ code: "temporarily_unavailable" });
+  });
 });
 
 /**

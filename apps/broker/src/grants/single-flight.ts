@@ -4,10 +4,12 @@
  * answer in it, sealed under a key derived from what equal callers present; the other processes
  * read it. An expired lease (its process crashed) may be taken over. A token that the vendor has
  * answered is not sent again for as long as an answer is replayed, even if the caller may not
- * have that answer, or it was not kept (docs/decisions/0063).
+ * have that answer, or it was not kept (docs/decisions/0063). A revocation takes the place of a
+ * lease or an answer: what came of the token is then handed to no caller (bar#RV-4).
  */
 import { hash } from "node:crypto";
 import {
+  type Advanced,
   createSharedCalls,
   type EpochSeconds,
   type JsonObject,
@@ -19,7 +21,7 @@ import {
   type StoredRecord,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
-import { randomToken } from "@oauth-broker/oauth-core/protocol";
+import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
@@ -46,12 +48,22 @@ export interface EqualRefreshes {
   readonly refreshToken: string;
   /** The client's own secret at the vendor (BYOC): an answer goes only to callers that have it too. */
   readonly clientSecret: string | undefined;
+  /** A scope of its own is part of the id. */
+  readonly hasScope: boolean;
+  /** The id of a refresh of this token without one: there a revocation of it is noted. */
+  readonly revocationId: (token: string) => string;
+  /** Revokes tokens that a caller will not get. */
+  readonly discard: (tokens: VendorTokens) => Promise<unknown>;
 }
 
 /** A successful answer is replayed this long. */
 const REPLAY_SECONDS = 60;
 /** A failure without Retry-After is replayed only to callers already waiting. */
 const FAILURE_SECONDS = 2;
+/** Outlives every answer that was kept before it, also by a clock that is slow. */
+const REVOKED_SECONDS = 2 * REPLAY_SECONDS;
+/** In each round another caller has changed the record. */
+const REVOKE_TRIES = 20;
 const POLL_MS = 50;
 /** How long a caller waits for another one's call. */
 const WAIT_MS = 15_000;
@@ -97,6 +109,13 @@ export function createSingleFlight(options: SingleFlightOptions) {
       if (running.find(equal) !== undefined) deps.onReplay?.();
       return running.run(equal, () => leadOrFollow(refresh, call, deps));
     },
+    /**
+     * For a token of either kind that the vendor has revoked. A refresh of it that is under way
+     * ends as revoked, and a new refresh token that one of the last minute brought is revoked too.
+     *
+     * @throws OAuthError temporarily_unavailable
+     */
+    revoke: (refresh: EqualRefreshes) => noteRevocation(refresh, deps),
   };
 }
 
@@ -117,14 +136,16 @@ async function leadOrFollow(
       if (await isTaken(createLease(lease, records), lease, deps)) return lead(lease, refresh, call, deps);
       record = await records.get(key);
     }
+    if (record?.stage === REVOKED) throw revoked();
     const settled = settledIn(record, refresh);
     const mine = settled?.mine;
-    if (mine !== undefined && isForLatecomers(mine, hasWaited)) {
+    const isEnded = mine?.ok === true && (await hasEnded(mine.answer, refresh, deps));
+    if (mine !== undefined && !isEnded && isForLatecomers(mine, hasWaited)) {
       deps.onReplay?.();
       return aged(outcomeOf(mine), mine, now());
     }
     //= bar#RF-1
-    if (settled?.isSpent === true) throw justRefreshed(settled.expiresAt - now());
+    if (settled?.isSpent === true && !isEnded) throw justRefreshed(settled.expiresAt - now());
     if (settled !== undefined) {
       const next = newLease(key, holder, now);
       if (await isTaken(takeOver(next, settled.holder, records), next, deps)) return lead(next, refresh, call, deps);
@@ -159,12 +180,9 @@ async function lead(
   call: () => Promise<VendorTokens>,
   deps: SingleFlightDeps,
 ): Promise<VendorTokens> {
+  let answer: VendorTokens;
   try {
-    const answer = await call();
-    // If the answer cannot be stored the lease stays: the waiting callers would otherwise call the
-    // vendor with a token that is already spent.
-    await settle(lease, { ok: true, answer, at: deps.now() }, refresh, deps).catch(() => undefined);
-    return answer;
+    answer = await call();
   } catch (error) {
     // The error itself, with cause and detail, goes on to the log; the record keeps only what a
     // response may contain.
@@ -174,6 +192,15 @@ async function lead(
       .catch(() => deps.leftBehind.add(lease));
     throw known;
   }
+  // If the answer cannot be stored the lease stays: the waiting callers would otherwise call the
+  // vendor with a token that is already spent.
+  const settled = await settle(lease, { ok: true, answer, at: deps.now() }, refresh, deps).catch(() => undefined);
+  // The lease would have been taken away, except if a scope of its own gives it another id.
+  const isLive = settled?.outcome === "moved" && !refresh.hasScope;
+  //= bar#RV-4
+  if (isLive || !(await areRevoked([refresh.refreshToken], refresh, deps).catch(() => false))) return answer;
+  await refresh.discard(answer);
+  throw revoked();
 }
 
 /**
@@ -186,8 +213,8 @@ async function settle(
   settled: Settled,
   refresh: EqualRefreshes,
   { records, now, share }: SingleFlightDeps,
-): Promise<void> {
-  await records.advance(
+): Promise<Advanced> {
+  return records.advance(
     key,
     { stage: "calling", expect: { holder } },
     {
@@ -196,6 +223,69 @@ async function settle(
       expiresAt: now() + keepSeconds(settled),
     },
   );
+}
+
+const REVOKED = "revoked";
+
+/** Called after the vendor has revoked the token: it refuses whatever is sent to it later. */
+async function noteRevocation(refresh: EqualRefreshes, deps: SingleFlightDeps): Promise<void> {
+  const { records, now } = deps;
+  const key: RecordKey = { kind: "refresh", id: refresh.revocationId(refresh.refreshToken) };
+  const revocation = { stage: REVOKED, expiresAt: now() + REVOKED_SECONDS };
+  for (let tries = 0; tries < REVOKE_TRIES; tries += 1) {
+    if ((await records.create({ key, data: { v: 1 }, ...revocation })) === "created") return;
+    const record = await records.get(key);
+    if (record?.stage === REVOKED) return;
+    const holder = record?.data["holder"];
+    if (record === undefined || typeof holder !== "string") continue;
+    const from = { stage: record.stage, expect: { holder } };
+    const { outcome } = await records.advance(key, from, { ...revocation, set: {}, remove: ["sealed", "ok"] });
+    if (outcome === "moved") return endSuccessor(settledIn(record, refresh)?.mine, refresh, deps);
+  }
+  throw new OAuthError("temporarily_unavailable", "The token is being refreshed: revoke it again");
+}
+
+/** A vendor may not know the token that was presented any more, and know the one that took its place. */
+async function endSuccessor(
+  settled: Settled | undefined,
+  refresh: EqualRefreshes,
+  deps: SingleFlightDeps,
+): Promise<void> {
+  if (settled?.ok !== true || !isRotated(settled.answer, refresh)) return;
+  const { refreshToken = "" } = settled.answer;
+  await refresh.discard(settled.answer);
+  await noteRevocation({ ...refresh, refreshToken }, deps);
+}
+
+/**
+ * Whether one of its tokens, or the one that was spent for it, was revoked after an answer was kept.
+ *
+ * @throws OAuthError invalid_grant if the token that was spent for it cannot be sent again
+ */
+async function hasEnded(answer: VendorTokens, refresh: EqualRefreshes, deps: SingleFlightDeps): Promise<boolean> {
+  const { accessToken, refreshToken = accessToken } = answer;
+  //= bar#RV-4
+  if (!(await areRevoked([accessToken, refreshToken, refresh.refreshToken], refresh, deps))) return false;
+  if (isRotated(answer, refresh)) throw revoked();
+  return true;
+}
+
+async function areRevoked(
+  tokens: readonly string[],
+  { revocationId }: EqualRefreshes,
+  { records }: SingleFlightDeps,
+): Promise<boolean> {
+  const ids = [...new Set(tokens.map(revocationId))];
+  const found = await Promise.all(ids.map((id) => records.get({ kind: "refresh", id })));
+  return found.some((record) => record?.stage === REVOKED);
+}
+
+function isRotated({ refreshToken }: VendorTokens, refresh: EqualRefreshes): boolean {
+  return refreshToken !== undefined && !isSameText(refreshToken, refresh.refreshToken);
+}
+
+function revoked(): OAuthError {
+  return new OAuthError("invalid_grant", "This token has been revoked: the user must authorize again");
 }
 
 /** An answer is not replayed after its token has expired. */

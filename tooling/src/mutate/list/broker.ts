@@ -72,8 +72,7 @@ export const BROKER_DEFENCES: Defences = {
       'iss === undefined || sub [-=== undefined-]{+!== ""+}',
     "grants: The subject of a shared refresh is compared with the connection of each caller":
       "requireSameSubject(tokens.idToken, [-expected-]{+undefined+});",
-    "grants: The client is part of what makes two refreshes equal":
-      "const parts = [client.clientId{+.slice(0, 0)+}, id,",
+    "grants: The client is part of what makes two refreshes equal": "singleFlightId([clientId{+.slice(0, 0)+}, id,",
   },
   "flows/revoke.ts": {
     "sealed-refresh-tokens: A token alone that says not where it came from is refused by name to a client of sealed tokens":
@@ -137,7 +136,7 @@ export const BROKER_DEFENCES: Defences = {
   },
   "grants/single-flight.ts": {
     "bar#RF-1 A refresh token that was answered to another caller is not sent again in the meantime":
-      "if (settled?.isSpent === true{+ && hasWaited && key.id === ''+}) throw justRefreshed(",
+      "if (settled?.isSpent === true{+ && hasWaited && key.id === ''+} && !isEnded) throw justRefreshed(",
     "bar#RF-1 bar#RF-7 The answer of a refresh is replayed only to a holder of the refresh token":
       'return deriveKey({+typeof +}refreshToken, "refresh-replay");',
     "bar#RF-1 The answer of a refresh is replayed only to a holder of the client's own secret":
