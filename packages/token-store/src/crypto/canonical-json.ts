@@ -4,18 +4,22 @@
  */
 import { isJsonList, type JsonValue } from "@oauth-broker/oauth-core";
 
+/** No quotation mark, backslash, control character or surrogate. */
+const NOTHING_TO_ESCAPE = /^[\x20\x21\x23-\x5b\x5d-\ud7ff\ue000-\uffff]*$/;
+
 /**
  * Written by hand: an engine has numeric names of an object in another order.
  *
  * @throws RangeError for a value nested deeper than the stack
  */
 export function canonicalJson(value: JsonValue): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (typeof value === "string") return quoted(value);
+  if (typeof value !== "object" || value === null) return String(value);
   if (isJsonList(value)) return `[${value.map(canonicalJson).join(",")}]`;
   let members = "";
   for (const name of Object.keys(value).toSorted()) {
     const member = value[name];
-    if (member !== undefined) members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+    if (member !== undefined) members += `${members === "" ? "" : ","}${quoted(name)}:${canonicalJson(member)}`;
   }
   return `{${members}}`;
 }
@@ -32,4 +36,9 @@ export function isSameJson(a: JsonValue | undefined, b: JsonValue | undefined): 
   const names = Object.keys(a);
   const isSame = (name: string): boolean => Object.hasOwn(b, name) && isSameJson(a[name], b[name]);
   return names.length === Object.keys(b).length && names.every(isSame);
+}
+
+/** A record has some forty texts, and few of them hold what JSON escapes. */
+function quoted(text: string): string {
+  return NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
 }
