@@ -35,7 +35,7 @@ export function readVendor(read: Reader, rules: VendorRules): VendorSettings | u
   const vendor = withOwnSecret(found, credentials, read);
   const scopes = given === undefined ? vendor.defaultScopes : scopesIn(given, vendor, read);
   const settings = { vendor, credentials, scopes, apiHosts: [...new Set([...vendor.apiHosts, ...hosts])] };
-  warnOfSetup(read, found);
+  warnOfSetup(read, found, rules);
   if (rules.mode === "pre-registered" && !isRefused(read, "VENDOR_CLIENT_ID", "VENDOR_CLIENT_SECRET")) {
     checkTokenValidation(read, settings);
   }
@@ -102,7 +102,13 @@ function withOwnSecret({ vendor }: VendorEntry, credentials: VendorCredentials |
   return credentials.clientSecret === undefined ? { ...named, tokenEndpointAuthMethod: "none" } : withSecret(named);
 }
 
-function warnOfSetup(read: Reader, { entry }: VendorEntry): void {
+function warnOfSetup(read: Reader, { entry }: VendorEntry, { mode }: Pick<VendorRules, "mode">): void {
+  const hasSecrets = entry !== undefined && entry.vendor.tokenEndpointAuthMethod !== "none";
+  if (mode === "hosted" && hasSecrets && read.value("VENDOR_CLIENT_SECRET") === undefined) {
+    read.warn(
+      "VENDOR_CLIENT_SECRET is not set: if your client at VENDOR has a secret, no user can authorize without it",
+    );
+  }
   if (entry?.setup === "vendor_approval") {
     read.warn("VENDOR approves each organization first: until then no user can authorize");
   }

@@ -71,9 +71,11 @@ describe("several vendors", () => {
     expect(warnings({ VENDOR_SLACK_SCOPE: "a" })).toEqual([
       "VENDOR_SLACK_SCOPE is set, and not known here: did you mean VENDOR_SLACK_SCOPES?",
     ]);
-    expect(
-      warnings({ VENDORS: "main,slack,google-workspace", VENDOR_GOOGLE_WORKSPACE_CLIENT_ID: "our-google-id" }),
-    ).toEqual(["google-workspace of VENDORS approves each organization first: until then no user can authorize"]);
+    const google = { VENDORS: "main,slack,google-workspace", VENDOR_GOOGLE_WORKSPACE_CLIENT_ID: "our-google-id" };
+    expect(warnings(google)).toEqual([
+      "VENDOR_GOOGLE_WORKSPACE_CLIENT_SECRET is not set: if your client at google-workspace of VENDORS has a secret, no user can authorize without it",
+      "google-workspace of VENDORS approves each organization first: until then no user can authorize",
+    ]);
   });
 
   it("and their variables are not used with VENDOR alone", () => {

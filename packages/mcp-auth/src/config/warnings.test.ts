@@ -98,6 +98,11 @@ describe("a warning reports", () => {
       "TRUSTED_PROXIES holds a network of every address",
     ],
     [
+      "a secret that a vendor's clients have, and this one has not",
+      { ...HOSTED, ...NO_URLS, VENDOR: "github", VENDOR_CLIENT_SECRET: "" },
+      "VENDOR_CLIENT_SECRET is not set: if your client at VENDOR has a secret",
+    ],
+    [
       "an approval that must come first",
       { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "google-workspace" },
       "VENDOR approves each organization first",
