@@ -101,7 +101,7 @@ export function needsOwnerPage(
   registrations: Registrations,
 ): boolean {
   const held = registrations.get(foldClientId(credentials.clientId)) ?? [];
-  const others = held.filter(({ owners }) => [...owners.keys()].some((other) => other !== owner));
+  const others = held.filter(({ owners }) => owners.size > (owners.has(owner) ? 1 : 0));
   if (others.length === 0) return false;
   const origins = [...originsOf(vendor), ...(entry === undefined ? [] : originsOf(entry.vendor))];
   return others.some(

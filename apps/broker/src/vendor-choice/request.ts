@@ -52,11 +52,9 @@ export function readVendorRequest(parameters: Parameters): VendorRequest {
 
 /** Copies the fields that are kept and drops everything else in the object. */
 export function targetFields(target: VendorTarget): Omit<VendorTarget, "vendor"> {
-  const { placeholders, issuer, authorizationEndpoint, tokenEndpoint } = target;
-  return {
-    ...(placeholders === undefined || Object.keys(placeholders).length === 0 ? {} : { placeholders }),
-    ...defined({ issuer, authorizationEndpoint, tokenEndpoint }),
-  };
+  const { placeholders = {}, issuer, authorizationEndpoint, tokenEndpoint } = target;
+  const named = Object.keys(placeholders).length === 0 ? undefined : placeholders;
+  return defined({ placeholders: named, issuer, authorizationEndpoint, tokenEndpoint });
 }
 
 /**

@@ -215,7 +215,8 @@ export function decodeBody({ body: data, headers }: Answer, maxBodyBytes: number
 
 //= rfc9110#8.4
 function codingsOf(header: string | string[] | undefined): string[] {
-  return String(header ?? "")
+  if (header === undefined) return [];
+  return String(header)
     .split(",")
     .map((name) => name.trim().toLowerCase())
     .filter((name) => !NO_CODINGS.has(name));

@@ -52,9 +52,9 @@ export function randomToken(byteLength: number): string {
     randomFillSync(pool);
     used = 0;
   }
-  const bytes = pool.subarray(used, used + byteLength);
-  used += byteLength;
-  const token = bytes.toString("base64url");
-  bytes.fill(0);
+  const end = used + byteLength;
+  const token = pool.toString("base64url", used, end);
+  pool.fill(0, used, end);
+  used = end;
   return token;
 }

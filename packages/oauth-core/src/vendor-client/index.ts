@@ -108,11 +108,8 @@ export function createVendorClient(
 
 /** Any Fetch: an error of another, which does not say whether the request was sent, counts as sent. */
 function vendorFetch(fetch: VendorClientDeps["fetch"]): VendorClientDeps["fetch"] {
-  return async (input, init) => {
-    try {
-      return await fetch(input, init);
-    } catch (error) {
+  return (input, init) =>
+    fetch(input, init).catch((error: unknown) => {
       throw isEgressError(error) ? error : egressError("broken", true, error instanceof Error ? error.name : "unknown");
-    }
-  };
+    });
 }

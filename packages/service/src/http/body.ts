@@ -28,9 +28,8 @@ export function readQuery(c: Context): Parameters {
  *
  * @throws OAuthError as `readForm`, but for no parameter
  */
-export async function readFormText(c: Context, limit: BodyLimit): Promise<string> {
-  requireContentType(c, "application/x-www-form-urlencoded");
-  return readBody(c, limit);
+export function readFormText(c: Context, limit: BodyLimit): Promise<string> {
+  return readBody(c, "application/x-www-form-urlencoded", limit);
 }
 
 /** The query of the URL as it was sent, without `?`; the caller parses it. */
@@ -40,9 +39,8 @@ export function queryText({ req: { url } }: Context): string {
 }
 
 /** @returns the text; the caller parses it */
-export async function readJsonText(c: Context, limit: BodyLimit): Promise<string> {
-  requireContentType(c, "application/json");
-  return readBody(c, limit);
+export function readJsonText(c: Context, limit: BodyLimit): Promise<string> {
+  return readBody(c, "application/json", limit);
 }
 
 function requireContentType(c: Context, expected: string): void {
@@ -64,7 +62,8 @@ export function requireNoCoding(c: Context): void {
   throw new OAuthError("invalid_request", "The body must be sent without a Content-Encoding", { status: 415 });
 }
 
-async function readBody(c: Context, { bodyBytes }: BodyLimit): Promise<string> {
+async function readBody(c: Context, type: string, { bodyBytes }: BodyLimit): Promise<string> {
+  requireContentType(c, type);
   requireNoCoding(c);
   //= bar#HT-1
   if (Number(c.req.header("content-length") ?? 0) > bodyBytes) throw tooLarge(bodyBytes);

@@ -16,9 +16,8 @@ const OTHER_SPELLING = /\\|%5c|%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae]
  */
 export function isPlainTarget(target: string): boolean {
   if (!target.startsWith("/")) return false;
-  const end = target.search(/[?#]/);
-  const path = end < 0 ? target : target.slice(0, end);
-  if (!/[.\\%]/.test(path)) return true;
+  if (!/^[^?#.\\%]*[.\\%]/.test(target)) return true;
+  const [path = ""] = target.split(/[?#]/, 1);
   //= bar#HT-7
   if (OTHER_SPELLING.test(path)) return false;
   return !path.split(SEPARATOR).some((segment) => segment === "." || segment === "..");

@@ -69,14 +69,11 @@ export function watchedVendorClient(client: VendorClient, watch: VendorCallWatch
   };
   return {
     ...client,
-    resolve: async (vendor) => {
-      try {
-        return await client.resolve(vendor);
-      } catch (error) {
+    resolve: (vendor) =>
+      client.resolve(vendor).catch((error: unknown) => {
         report({ vendor: vendor.id, operation: "discover", ...failed(error) }, watch);
         throw error;
-      }
-    },
+      }),
     redeemCode: (vendor, ...rest) => watched(vendor, "redeem", () => client.redeemCode(vendor, ...rest)),
     refreshTokens: (vendor, ...rest) => watched(vendor, "refresh", () => client.refreshTokens(vendor, ...rest)),
     revokeToken: (vendor, ...rest) => watched(vendor, "revoke", () => client.revokeToken(vendor, ...rest)),

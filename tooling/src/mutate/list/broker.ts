@@ -225,7 +225,7 @@ export const BROKER_DEFENCES: Defences = {
     "byoc: A client id of ours that a client brings as its own shows the owner page":
       'if (others.length === 0{+ || credentials.source === "byoc"+}) return false;',
     "byoc: The owner of the asking client counts among the owners, even if it may not use the entry of the id":
-      '[-.some((other) => other !== owner)-]{+.length > 1 && owner !== ""+}',
+      'owners.size > ([-owners.has(owner) ? 1 : 0-]{+owner === "" ? 0 : 1+})',
     "byoc: A client id of ours that a client brings is ours at every vendor":
       '[-credentials.source === "byoc" || -]isAt(one',
     "byoc: Credentials of ours are one registration at a second host, unless their secret is another":
