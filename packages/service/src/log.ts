@@ -3,9 +3,9 @@
  * plain value, is dropped: nothing needs redaction because nothing else gets in.
  */
 import { basename, dirname } from "node:path";
-import { pino } from "pino";
 import { systemClock } from "@oauth-broker/oauth-core";
 import { requestContext } from "./request-context.ts";
+import { bufferedStdout, type LogDestination } from "./stdout.ts";
 
 /**
  * Every field a line may have, and its type. A new field is a decision about what leaves the
@@ -81,13 +81,6 @@ export interface Log {
   flush(): void;
 }
 
-/** Where lines go: `process.stdout`, or a fake. */
-export interface LogDestination {
-  write(line: string): void;
-  flush?(): void;
-  flushSync?(): void;
-}
-
 const LONGEST = 256;
 /** By the name in code: the type, and the name as the line has it (`,"flow_id":`). */
 const MEMBERS: ReadonlyMap<string, { readonly type: string; readonly start: string }> = new Map(
@@ -128,28 +121,6 @@ export function createLog(
         // Not open yet, or closed: no place is left to report it.
       }
     },
-  };
-}
-
-/**
- * Lines gather for at most 100 ms or 16 kB, so that a request does not pay for a system call.
- * pino flushes at exit, waits for a reader that is slow, and goes on without one that is gone. A
- * process has one: two would write into each other's lines.
- */
-export function bufferedStdout(): LogDestination {
-  const stdout: { write(line: string | Buffer): boolean; flush(): void; flushSync(): void } = pino.destination({
-    dest: 1,
-    sync: false,
-    contentMode: "buffer",
-    minLength: 16_000,
-    maxLength: 16 * 1024 * 1024,
-    periodicFlush: 100,
-  });
-  return {
-    // As text, all that has gathered would be measured again with each line.
-    write: (line) => void stdout.write(Buffer.from(line)),
-    flush: () => stdout.flush(),
-    flushSync: () => stdout.flushSync(),
   };
 }
 
