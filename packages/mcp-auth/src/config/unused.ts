@@ -5,7 +5,7 @@
 import { type Environment, type Problem, valueOf, variableMeant } from "@oauth-broker/service/configuration";
 import { nearest } from "@oauth-broker/oauth-core";
 import type { PlatformCallback, ServerCallback, Settings } from "../settings.ts";
-import { prefixedNames } from "./reader.ts";
+import { prefixedNames, splitPrefixed } from "./reader.ts";
 import type { Use } from "./variables/rows.ts";
 import { VARIABLES } from "./variables.ts";
 
@@ -44,6 +44,8 @@ export function unknownVariables(environment: Environment, vendors: readonly str
   return setIn(environment)
     .filter((name) => !known.includes(name) && (OURS.test(name) || variableMeant(name, NAMES) !== undefined))
     .map((name) => {
+      if (vendors.length === 0 && splitPrefixed(name) !== undefined)
+        return { path: name, problem: "is of one vendor among several, and VENDORS is not set" };
       const near = lacksWord(name, known) ?? nearest(name, known);
       const hint = near === undefined ? "" : `: did you mean ${near}?`;
       return { path: name, problem: `is set, and not known here${hint}` };

@@ -45,6 +45,11 @@ describe("a warning reports", () => {
       "VENDOR_SECRET is set, and not known here: did you mean VENDOR_CLIENT_SECRET?",
     ],
     [
+      "a vendor among several without their list",
+      { ...PRE_REGISTERED, VENDOR_SLACK_CLIENT_ID: "a" },
+      "VENDOR_SLACK_CLIENT_ID is of one vendor among several, and VENDORS is not set",
+    ],
+    [
       "a misspelt first word",
       { ...PRE_REGISTERED, LIMIT_REFUSED_TOKENS_PER_MINUTE: "5" },
       "LIMIT_REFUSED_TOKENS_PER_MINUTE is set, and not known here: did you mean LIMITS_REFUSED_TOKENS_PER_MINUTE?",
