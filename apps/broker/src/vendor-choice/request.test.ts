@@ -10,11 +10,17 @@ const REFUSED = expect.objectContaining({ code: "invalid_request" });
 
 describe("credentials of the client's own", () => {
   it.each(["vendor_client_id", "vendor_client_secret"])("have the edges of an operator's: %s", (name) => {
-    for (const value of [" a", "a\u00a0", '"a"', "\uFEFFa"]) {
+    for (const value of [" a", "a\u00a0", '"a"', "a \n"]) {
       expect(() => readOwnCredentials(parametersOf({ vendor_client_id: "mine", [name]: value }))).toThrow(
         `${name} must not begin or end with white space or a quotation mark`,
       );
     }
+  });
+
+  it("lose the marks of a file, as an operator's do", () => {
+    const sent = parametersOf({ vendor_client_id: "\uFEFFmine\n", vendor_client_secret: "\uFEFFsecret\r\n\n" });
+    const { clientId, clientSecret } = readOwnCredentials(sent) ?? {};
+    expect([clientId, clientSecret?.reveal()]).toEqual(["mine", "secret"]);
   });
 
   it.each(["a\tb", "\u001bb", "a\u007f", "\u0085", "a\u0001"])("have no control character: %j", (value) => {

@@ -60,13 +60,14 @@ describe("parseParameters", () => {
     expect(() => parseParameters(encoded)).toThrow(REFUSED);
   });
 
-  it("says which parameter is repeated only where the name is the protocol's", () => {
-    expect(() => parseParameters("state=1&state=2")).toThrow(
-      expect.objectContaining({ description: "state is given more than once" }),
-    );
-    expect(() => parseParameters("canary=1&canary=2")).toThrow(
-      expect.objectContaining({ description: "A parameter is given more than once", detail: undefined }),
-    );
+  it.each([
+    ["state=1&state=2", "state is given more than once"],
+    ["canary=1&canary=2", "A parameter is given more than once"],
+    ["vendor_client_secret=a%0Ab", "vendor_client_secret has a line break or a NUL"],
+    ["canary=%0A", "A parameter has a line break or a NUL"],
+    ["canary%0A=", "A parameter has a line break or a NUL"],
+  ])("says which parameter is wrong only where the name is the protocol's: %s", (encoded, description) => {
+    expect(() => parseParameters(encoded)).toThrow(expect.objectContaining({ description, detail: undefined }));
   });
 
   it.each(

@@ -48,7 +48,7 @@ export function parseParameters(encoded: string): Parameters {
     if (values.has(name)) throw repeated(name);
     if (values.size === MAX_MEMBERS) throw new OAuthError("invalid_request", "too many parameters");
     const value = equals < 0 ? "" : pair.slice(equals + 1);
-    values.set(name, PROSE.has(name) ? decodeText(value) : decode(value));
+    values.set(name, PROSE.has(name) ? decodeText(value) : decode(value, name));
   }
   return view(values);
 }
@@ -73,7 +73,11 @@ function nonEmpty(value: string | undefined): string | undefined {
   return value === "" ? undefined : value;
 }
 
-function decode(text: string): string {
+/** Sent from a file as often as typed: `curl --data-urlencode vendor_client_secret@FILE`. */
+const CREDENTIALS: ReadonlySet<string> = new Set(["vendor_client_id", "vendor_client_secret"]);
+
+/** @param name of the value; a name has none */
+function decode(text: string, name?: string): string {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
   let decoded: string;
@@ -82,8 +86,11 @@ function decode(text: string): string {
   } catch {
     throw malformed();
   }
+  if (name !== undefined && CREDENTIALS.has(name)) decoded = decoded.replace(/^\uFEFF|[\r\n]+$/g, "");
   //= bar#HT-4
-  if (LINE_OR_NUL.test(decoded)) throw new OAuthError("invalid_request", "A parameter has a line break or a NUL");
+  if (LINE_OR_NUL.test(decoded)) {
+    throw new OAuthError("invalid_request", `${shownName(name)} has a line break or a NUL`);
+  }
   return decoded;
 }
 
@@ -109,10 +116,12 @@ function malformed(): OAuthError {
 }
 
 function repeated(name: string): OAuthError {
-  // Any other name is the caller's text.
-  const isKnown = RESERVED_AUTHORIZATION_PARAMETERS.has(name) || OTHER_PARAMETERS.has(name);
-  const which = isKnown ? name : "A parameter";
-  return new OAuthError("invalid_request", `${which} is given more than once`);
+  return new OAuthError("invalid_request", `${shownName(name)} is given more than once`);
+}
+
+/** Any other name is the caller's text. */
+function shownName(name = ""): string {
+  return RESERVED_AUTHORIZATION_PARAMETERS.has(name) || OTHER_PARAMETERS.has(name) ? name : "A parameter";
 }
 
 /**
