@@ -20,7 +20,8 @@ beforeEach(async () => {
   server = await listenForTest(app);
 });
 
-const head = (path: string): string => `POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`;
+const head = (path: string, connection = "keep-alive"): string =>
+  `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: ${connection}\r\ntransfer-encoding: chunked\r\n\r\n`;
 
 /** @returns a connection that has been answered 413 */
 async function refused(): Promise<RawConnection> {
@@ -43,8 +44,8 @@ describe("bar#HT-1 a body that comes after its answer", () => {
     expect(ours.bytesRead).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it("rfc9112#9.6 leaves a moment to read the response, also beyond the megabyte", async () => {
-    const { socket, whole } = openRaw(server.port, head("/refused"));
+  it.each(["keep-alive", "close"])("rfc9112#9.6 leaves a moment to read the response: %s", async (connection) => {
+    const { socket, whole } = openRaw(server.port, head("/refused", connection));
     socket.pause();
     await expect.poll(() => asked.length).toBe(1);
     const { socket: ours } = asked[0] ?? expect.fail("nothing was asked");

@@ -16,8 +16,15 @@ const READ_RESPONSE_MS = 500;
 //= bar#HT-1
 export function endUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
-  response.on("finish", () => {
+  // Ahead of Node's own listener.
+  response.prependListener("finish", () => {
     if (request.complete) return;
+    const destroyLater = () => setTimeout(() => socket.destroy(), READ_RESPONSE_MS);
+    // Node closes a connection that is not kept at once; many proxies ask for such connections.
+    socket.destroySoon = () => {
+      socket.end();
+      destroyLater();
+    };
     const restore = ignoreBody(request);
     const from = socket.bytesRead;
     let lastMoment: NodeJS.Timeout | undefined;
@@ -25,7 +32,7 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
       if (socket.bytesRead - from <= MOST_LATE_BYTES) return;
       clearInterval(timer);
       //= rfc9112#9.6
-      if (stopReading(socket)) lastMoment = setTimeout(() => socket.destroy(), READ_RESPONSE_MS);
+      if (stopReading(socket)) lastMoment = destroyLater();
       else socket.destroy();
     }, CHECK_MS);
     const end = (): void => {
