@@ -39,13 +39,18 @@ export function createBearers(deps: BearerDeps) {
     { tokens, revision }: OpenConnection,
   ): Promise<Bearer> => {
     if (tokens.refreshToken === undefined) return reauthorize(connector, userId, "expired", revision);
-    const refreshed = await (await clientOfConnector(connector, deps)).refresh(tokens);
+    const client = await clientOfConnector(connector, deps);
+    const refreshed = await client.refresh(tokens);
     switch (refreshed.outcome) {
       case "ok": {
-        await connections.save(connector, userId, refreshed.tokens, { replacing: revision });
+        const isSaved = await connections.save(connector, userId, refreshed.tokens, { replacing: revision });
         // The refreshed tokens, or those of an authorization completed in the meantime.
         const kept = await connections.open(connector, userId);
-        return kept === undefined ? notConnected() : bearerOf(kept);
+        if (kept !== undefined) return bearerOf(kept);
+        // The user has disconnected. Not beside other tokens: their grant may be the same.
+        //= bar#RV-4
+        if (!isSaved) await client.revoke(refreshed.tokens).catch(() => undefined);
+        return notConnected();
       }
       case "retry_later": {
         const { retryAfterSeconds, reason } = refreshed;

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Connector } from "../connectors/connector.ts";
 import { FIRST, openVendorConnect, type VendorConnect } from "../testing/vendor-connect.ts";
 import type { Bearer } from "./bearer.ts";
+import { disconnect } from "./disconnect.ts";
 
 const userId = FIRST.user.id;
 let platform: VendorConnect;
@@ -27,6 +28,8 @@ interface Held {
   readonly refreshed: Promise<Bearer>;
   /** Lets the vendor's answer through. */
   deliver(): void;
+  /** The paths of the vendor that were asked. */
+  readonly asked: readonly string[];
 }
 
 /**
@@ -37,7 +40,9 @@ interface Held {
 async function refreshUnderWay(refused: Bearer, says?: Response): Promise<Held> {
   const answered = Promise.withResolvers<void>();
   const delivered = Promise.withResolvers<void>();
+  const asked: string[] = [];
   const fetch: Fetch = async (url, init) => {
+    asked.push(new URL(url).pathname);
     const answer = await platform.fetch(url, init);
     if (init?.method !== "POST") return answer;
     answered.resolve();
@@ -46,7 +51,7 @@ async function refreshUnderWay(refused: Bearer, says?: Response): Promise<Held> 
   };
   const refreshed = platform.bearers(fetch).bearerFor(connector, userId, refused);
   await answered.promise;
-  return { refreshed, deliver: delivered.resolve };
+  return { refreshed, deliver: delivered.resolve, asked };
 }
 
 const bearer = (refused?: Bearer): Promise<Bearer> => platform.bearers().bearerFor(connector, userId, refused);
@@ -99,12 +104,23 @@ describe("a refresh under way", () => {
     expect(await status()).toMatchObject({ state: "connected" });
   });
 
-  it("does not bring back what the user disconnected", async () => {
-    const { refreshed, deliver } = await refreshUnderWay(await bearer());
+  it("bar#RV-4 does not bring back what the user disconnected, and what came of it is revoked", async () => {
+    const { refreshed, deliver, asked } = await refreshUnderWay(await bearer());
     await platform.connections.forget(connector, userId);
     deliver();
     await expect(refreshed).rejects.toMatchObject({ extras: { reason: "not_connected" } });
     expect(await status()).toEqual({ state: "none" });
+    expect(asked.at(-1)).toBe("/token/revocation");
+  });
+
+  it("bar#RV-1 a disconnect is done here before the vendor is asked", async () => {
+    const states: string[] = [];
+    const fetch: Fetch = async (url, init) => {
+      states.push((await status()).state);
+      return platform.fetch(url, init);
+    };
+    expect(await disconnect(connector, userId, { ...platform, fetch })).toEqual({ tokens: "revoked" });
+    expect(new Set(states)).toEqual(new Set(["none"]));
   });
 });
 

@@ -92,6 +92,22 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
   const noteDead = ({ id }: Connector, user: string, reason: string, grant: string): void =>
     events?.note({ type: "link.dead", user, vendor: id, reason, grant });
 
+  const openKept = async (
+    kept: KeptConnection | undefined,
+    connector: Connector,
+    userId: string,
+  ): Promise<OpenConnection | undefined> => {
+    if (kept?.state !== "connected") return undefined;
+    const { tokens, tokensRevision } = kept.data;
+    if (tokens === undefined || tokensRevision === undefined) return undefined;
+    if (isOfOthers(kept, connector)) {
+      noteDead(connector, userId, "credentials_changed", tokensRevision);
+      return undefined;
+    }
+    const opened = await openSecret(keys, tokens, placeOf(connector, userId));
+    return { tokens: JSON.parse(opened.reveal()) as Tokens, revision: tokensRevision };
+  };
+
   return {
     status: async (connector: Connector, userId: string): Promise<ConnectionStatus> => {
       const kept = await find(idOf(connector, userId));
@@ -103,40 +119,32 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
     },
 
     /** @returns undefined when no connection may be used */
-    open: async (connector: Connector, userId: string): Promise<OpenConnection | undefined> => {
-      const kept = await find(idOf(connector, userId));
-      if (kept?.state !== "connected") return undefined;
-      const { tokens, tokensRevision } = kept.data;
-      if (tokens === undefined || tokensRevision === undefined) return undefined;
-      if (isOfOthers(kept, connector)) {
-        noteDead(connector, userId, "credentials_changed", tokensRevision);
-        return undefined;
-      }
-      const opened = await openSecret(keys, tokens, placeOf(connector, userId));
-      return { tokens: JSON.parse(opened.reveal()) as Tokens, revision: tokensRevision };
-    },
+    open: async (connector: Connector, userId: string) =>
+      openKept(await find(idOf(connector, userId)), connector, userId),
 
     /**
      * @param of.replacing for a refresh: the revision of the tokens it began with. If a new
      *   authorization or a disconnect replaced them in the meantime, the refreshed tokens belong to an
      *   abandoned grant and are dropped. Other changes of the connection are kept
+     * @returns false for tokens that are dropped
      */
     save: async (
       connector: Connector,
       userId: string,
       tokens: Tokens,
       { replacing, flow }: { readonly replacing?: string; readonly flow?: LastFlow | undefined } = {},
-    ): Promise<void> => {
+    ): Promise<boolean> => {
       const sealed = await sealSecret(keys, new Secret(JSON.stringify(tokens)), placeOf(connector, userId));
       const granted = { tokens: sealed, tokensRevision: randomToken(16), recipient: recipientOfConnector(connector) };
       const scope = tokens.scope === undefined ? {} : { scope: tokens.scope };
-      await change(idOf(connector, userId), (kept) => {
+      const saved = await change(idOf(connector, userId), (kept) => {
         if (replacing === undefined)
           return connected({ v: 1, ...granted, ...scope, connectedAt: now(), ...defined({ flow }) });
         if (kept?.data.tokensRevision !== replacing) return undefined;
         return connected({ ...kept.data, ...granted, ...scope });
       });
       if (replacing === undefined) events?.note({ type: "link.restored", user: userId, vendor: connector.id });
+      return saved !== undefined;
     },
 
     /**
@@ -179,8 +187,16 @@ export function createConnections({ records, keys, now, events }: ConnectionsDep
       );
     },
 
-    forget: async (connector: Connector, userId: string): Promise<void> =>
-      records.delete({ kind: "connection", id: idOf(connector, userId) }),
+    /** @returns what could be used until then: the tokens of a refresh that ended just now, too */
+    forget: async (connector: Connector, userId: string): Promise<OpenConnection | undefined> => {
+      const id = idOf(connector, userId);
+      const ended = await change(id, async (kept) => {
+        if (kept === undefined) return undefined;
+        return { state: "none" as const, data: { v: 1 as const }, open: await openKept(kept, connector, userId) };
+      });
+      await records.delete({ kind: "connection", id });
+      return ended?.open;
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Disconnects a user: revokes the tokens at their issuer, best effort, and deletes them here
- * in any case.
+ * Disconnects a user: deletes the tokens here, then revokes them at their issuer, best effort. What
+ * a refresh brings that is under way is stored nowhere, and revoked too (bearer.ts).
  */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -19,9 +19,9 @@ const BY_HAND = "The grant may still exist at the vendor. Open your account sett
 
 export async function disconnect(connector: Connector, userId: string, deps: ConnectDeps): Promise<Disconnected> {
   const { state } = await deps.connections.status(connector, userId);
-  const open = await deps.connections.open(connector, userId);
+  //= bar#RV-1
+  const open = await deps.connections.forget(connector, userId);
   const outcome = open === undefined ? undefined : await revoke(connector, open, deps);
-  await deps.connections.forget(connector, userId);
   // Tokens that may not be used any more cannot be revoked with the present credentials either.
   return outcome ?? (state === "none" ? { tokens: "none" } : { tokens: "left", help: BY_HAND });
 }
