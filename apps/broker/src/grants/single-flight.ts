@@ -105,7 +105,7 @@ export function createSingleFlight(options: SingleFlightOptions) {
      */
     run(refresh: EqualRefreshes, call: () => Promise<VendorTokens>): Promise<VendorTokens> {
       const { id, clientSecret } = refresh;
-      const equal = singleFlightId(clientSecret === undefined ? [id] : [id, clientSecret]);
+      const equal = clientSecret === undefined ? id : singleFlightId([id, clientSecret]);
       if (running.find(equal) !== undefined) deps.onReplay?.();
       return running.run(equal, () => leadOrFollow(refresh, call, deps));
     },

@@ -73,7 +73,7 @@ export function createKeyset({
   let lastReadAt = 0;
   let latestRead: Promise<unknown> | undefined;
   let kidAtLastLoad: string | undefined;
-  const derived = new Map<string, Buffer>();
+  const derived = new Map<string, Map<KeyPurpose, Buffer>>();
 
   const loaded = (): KeysetDocument => holding().document;
   const holding = (): Held => {
@@ -124,11 +124,9 @@ export function createKeyset({
   };
 
   const keyOf = (purpose: KeyPurpose, { kid, secret }: Generation): Buffer => {
-    const name = `${purpose}/${kid}`;
-    const known = derived.get(name);
-    if (known !== undefined) return known;
-    const key = deriveKey(Buffer.from(secret, "base64url"), `oauth-broker/${purpose}`);
-    derived.set(name, key);
+    const ofKid = derived.get(kid) ?? new Map<KeyPurpose, Buffer>();
+    const key = ofKid.get(purpose) ?? deriveKey(Buffer.from(secret, "base64url"), `oauth-broker/${purpose}`);
+    derived.set(kid, ofKid.set(purpose, key));
     return key;
   };
 

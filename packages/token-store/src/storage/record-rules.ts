@@ -15,6 +15,8 @@ import {
 import { unknownFormat } from "../errors.ts";
 
 const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+/** Those that were checked: the program has some fifty, and each write names a dozen of them. */
+const FIELD_NAMES = new Set<string>();
 
 /**
  * Checks a name. It comes from code, but an engine may make a path of it, in which a name such as
@@ -23,7 +25,9 @@ const FIELD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
  * @throws TypeError
  */
 function requireFieldName(name: string): void {
+  if (FIELD_NAMES.has(name)) return;
   if (!FIELD_NAME.test(name)) throw new TypeError("a record field is named by a letter, then letters, digits or _");
+  FIELD_NAMES.add(name);
 }
 
 /**

@@ -142,7 +142,7 @@ export const BROKER_DEFENCES: Defences = {
     "bar#RF-1 The answer of a refresh is replayed only to a holder of the client's own secret":
       "return deriveKey(`${refreshToken.length}:${refreshToken}${{+typeof +}clientSecret}`",
     "bar#RF-1 Callers with different secrets of their own do not share a call in one process":
-      "clientSecret === undefined ? [id] : [id[-, clientSecret-]]",
+      "clientSecret === undefined ? id : singleFlightId([id[-, clientSecret-]])",
     "bar#RF-1 The id of a single flight includes the lengths of its parts, so that different parts give different ids":
       'parts.[-map((part) => `${Buffer.byteLength(part)}:${part}`).-]join("")',
   },
