@@ -36,6 +36,9 @@ export async function startServerProcess(
   const child = spawn(process.execPath, [keeper.file, "keep", command], {
     cwd: folder,
     env: { ...environment },
+    // What kills the group of the deploy leaves the keeper, which then ends the server.
+    detached: true,
+    windowsHide: true,
     stdio: ["pipe", "pipe", "pipe"],
   });
   child.stderr.pipe(log, { end: false });
