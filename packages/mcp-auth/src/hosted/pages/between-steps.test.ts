@@ -41,6 +41,18 @@ describe("a link whose user signs out while the vendor redeems the code", () => 
   });
 });
 
+it.each(["server_error", ""])(
+  "a sign-in that its vendor ends with the error %j is not called our fault",
+  async (error) => {
+    const visitor = fixture.visitor();
+    const back = await visitor.atVendor(await visitor.beginSignIn());
+    back.searchParams.delete("code");
+    back.searchParams.set("error", error);
+    const answer = await visitor.get(back);
+    expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining("vendor_response_invalid")]);
+  },
+);
+
 describe("a question", () => {
   it("bar#LK-9 is not asked over another version than the page showed", async () => {
     const [first, second] = [await fixture.signedIn(), await fixture.signedIn()];

@@ -3,7 +3,7 @@
  * any of the vendors. Both end at the callback, in the browser in which they began. The record says
  * purpose, vendor and path; a redirect that differs in one of them is refused.
  */
-import { OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
+import { defined, OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import {
   type BrokeredCode,
   type CallbackRequest,
@@ -141,7 +141,7 @@ export async function answerCallback(
       // Best effort: the ticket expires, and the user sees the first error.
       await deps.tickets.settle(flow.ticketId, outcome).catch(() => undefined);
     }
-    if (flow?.purpose !== "link" || isRefused) throw error;
+    if (flow?.purpose !== "link" || isRefused) throw ofVendor(error);
     trace.failure = error;
     const headers = trace.flowId === undefined ? {} : clearBindingCookie(deps.settings.deploymentUrl, trace.flowId);
     return redirectAnswer(connectionsUrl({ error: errorNameOf(error) }), headers);
@@ -159,6 +159,14 @@ export function withCookies(answer: Answer, cookies: readonly string[]): Answer 
   const headers = new Headers(answer.headers);
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   return new Response(answer.body, { status: answer.status, headers });
+}
+
+/** A client reads `server_error` for a vendor's error too; on a page it would be said to be ours. */
+function ofVendor(error: OAuthError): OAuthError {
+  const { vendorError, reason } = error.extras;
+  if (error.code !== "server_error" || (vendorError ?? reason) === undefined) return error;
+  const said = defined({ vendorError, reason });
+  return new OAuthError("vendor_response_invalid", error.description, { cause: error, ...said });
 }
 
 /** What a vendor's file says of a user whose organization has to act first. */
