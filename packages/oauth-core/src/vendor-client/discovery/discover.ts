@@ -48,7 +48,8 @@ export function createDiscovery(deps: VendorClientDeps): Discovery {
   return {
     metadata: documents.get,
     resolve: async (vendor) => {
-      const from = await metadataFor(vendor);
+      const reading = metadataFor(vendor);
+      const from = reading && (await reading);
       const known = resolved.get(vendor);
       if (known !== undefined && known.from === from) return known.vendor;
       const made = resolveWith(vendor, from ?? { advertisesIss: false }, modes);
