@@ -150,15 +150,18 @@ function sameTarget(
  * one beside a page that the client named.
  */
 function withoutPage(target: VendorTarget): VendorTarget {
-  if (target.vendor === CUSTOM_VENDOR) return target;
+  if (target.vendor === CUSTOM_VENDOR || target.authorizationEndpoint === undefined) return target;
   const { authorizationEndpoint: _page, ...rest } = target;
   return rest;
 }
 
 /** As `sameTarget`. An endpoint that the connection does not name is the vendor's own. */
 function requireSameEndpoints(connection: Connection, { vendor }: VendorChoice, parameters: Parameters): void {
-  const { issuer, authorizationEndpoint, tokenEndpoint } = { ...vendor, ...targetFields(connection) };
-  const known = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };
+  const known = {
+    issuer: connection.issuer ?? vendor.issuer,
+    authorization_endpoint: connection.authorizationEndpoint ?? vendor.authorizationEndpoint,
+    token_endpoint: connection.tokenEndpoint ?? vendor.tokenEndpoint,
+  };
   for (const [name, value] of Object.entries(known)) {
     if (parameters.has(name) && parameters.get(name) !== value) {
       throw new OAuthError("unauthorized_client", `${name} is not the one of the connection`);
