@@ -72,6 +72,7 @@ describe("a dead grant at a refresh", () => {
     ["beside Retry-After", { error: "invalid_grant" }, { status: 400, headers: WAITING }],
     ["as invalid_token beside Retry-After", { error: "invalid_token" }, { status: 401, headers: WAITING }],
     ["in a 5xx beside Retry-After", { error: "invalid_grant" }, { status: 503, headers: WAITING }],
+    ["in a 200 beside Retry-After", { error: "invalid_grant" }, { status: 200, headers: WAITING }],
     ["in words of other vendors, in a 5xx", { error: "token_expired" }, { status: 500 }],
     ["in a page of the vendor's", "<html>invalid_grant</html>", { status: 500, type: "text/html" }],
   ])("bar#RF-9 is not believed %s", async (_title, body, answer) => {

@@ -5,7 +5,7 @@
  */
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { isJsonList } from "../../mechanics/exact-json.ts";
-import type { OAuthError } from "../../protocol/errors.ts";
+import type { OAuthError, OAuthErrorCode } from "../../protocol/errors.ts";
 import { isJsonObject } from "../../protocol/strict-json.ts";
 import type { ResolvedVendor } from "../../registry/vendor.ts";
 import { type Body, isHtml, isOutage, parseBody } from "../answer.ts";
@@ -49,16 +49,22 @@ export function refusalOf({ response, body, members, vendor, call }: Answered, n
   // request may succeed later.
   //= bar#RF-9
   const isSure = code !== undefined && !isToWait && meaningAtAnyStatus(code, call, said) !== undefined;
-  const isUnclear = meaning === undefined || (call.isRefresh === true && meaning.code === "invalid_grant");
   const isLater =
     isOutage(response) ||
-    (headers.has("retry-after") && isUnclear) ||
+    isToRepeat(headers, meaning?.code, call) ||
     (isPassing(status, body) && meaning === undefined);
   if (isLater && !isSure) return vendorUnavailable(response, call, now);
   if (code !== undefined) return vendorRefusal(code, call, said);
   return status === 401
     ? vendorRefusedClient(call)
     : invalidVendorResponse(`${call.what}: status ${status} without an error code`);
+}
+
+/** A word that the same request may succeed later, beside none that is clearer. */
+//= bar#RF-9
+function isToRepeat(headers: Headers, meaning: OAuthErrorCode | undefined, { isRefresh }: VendorCall): boolean {
+  const isUnclear = meaning === undefined || (isRefresh === true && meaning === "invalid_grant");
+  return headers.has("retry-after") && isUnclear;
 }
 
 /**
@@ -78,7 +84,10 @@ export function errorInSuccess(
   const { own, further } = candidates(members, vendor);
   // A success may have a member of that name that says so: `error: { code: "ok" }`.
   const code = own ?? firstKnown(further, call, said) ?? (showsToken ? undefined : further[0]);
-  return code === undefined ? undefined : vendorRefusal(code, call, said);
+  if (code === undefined) return undefined;
+  return isToRepeat(response.headers, meaningOf(code, call, said)?.code, call)
+    ? vendorUnavailable(response, call, now)
+    : vendorRefusal(code, call, said);
 }
 
 /**
