@@ -34,6 +34,8 @@ export async function runService<Running extends { stop(): Promise<void> }>(
       process.exit(code);
     });
   };
+  // On a full disk, or without a reader: what Node.js and tools print is not worth the process.
+  process.stderr.on("error", () => undefined);
   // Before the start, so that a signal that arrives with our first log line is handled too.
   onStopSignal((signal) => stop(0, { signal }));
   const running = await start().catch((error: unknown) => {

@@ -44,18 +44,19 @@ it.each([
   await expect.poll(() => (stdout.flush(), written())).toBe(kept);
 });
 
-it("ends a process whose stdout cannot be written", () => {
-  const file = fileURLToPath(import.meta.url);
-  const module = JSON.stringify(new URL("stdout.ts", import.meta.url).href);
-  const script = `const { bufferedStdout } = await import(${module});
-    const stdout = bufferedStdout();
-    stdout.write("line\\n");
-    stdout.flushSync();
-    stdout.flush();
+it("lets a service go on, and end, whose stdout and stderr cannot be written", () => {
+  const module = (name: string): string => JSON.stringify(import.meta.resolve(name));
+  const script = `const { createLog } = await import(${module("./log.ts")});
+    const { runService } = await import(${module("./run-service.ts")});
+    const log = createLog();
+    await runService(async () => ({ stop: async () => undefined }), log);
+    log.info("listening");
+    log.flush();
+    process.stderr.write("a warning");
     setTimeout(() => process.exit(7), 50);`;
-  const stdio = ["ignore", openSync(file, "r"), "inherit"] as const;
+  const unwritable = openSync(fileURLToPath(import.meta.url), "r");
   const { status } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
-    stdio: [...stdio],
+    stdio: ["ignore", unwritable, unwritable],
     timeout: 20_000,
   });
   expect(status).toBe(7);

@@ -6,15 +6,18 @@
 import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
+import { TERMINAL } from "@oauth-broker/oauth-core/command-line";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import type { Config } from "../config.ts";
 import { keyFileOf } from "../config/store-and-keys.ts";
 import { createKeyset, type Keyset } from "../keys/keyset.ts";
 import { openStores, type Stores } from "../stores.ts";
 
+const { print, say } = TERMINAL;
+
 /** @returns the exit code: 0 only if the broker would become ready */
 export async function check(config: Config): Promise<number> {
-  for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`);
+  for (const warning of config.warnings) say(`warning: ${warning}`);
   const lines = [
     `configuration  ${config.file ?? "none: the sandbox"}`,
     `base_url       ${config.baseUrl}`,
@@ -25,13 +28,13 @@ export async function check(config: Config): Promise<number> {
     `clients        ${config.clients.map(({ clientId }) => clientId).join(", ") || "none"}`,
     `vendors        ${usableVendors(config)}`,
   ];
-  process.stdout.write(`${lines.join("\n")}\n`);
+  print(lines.join("\n"));
   const obstacle = await findObstacle(config);
   if (obstacle === undefined) {
-    process.stdout.write("ok\n");
+    print("ok");
     return 0;
   }
-  process.stderr.write(`A broker with this configuration starts and does not become ready: ${obstacle}\n`);
+  say(`A broker with this configuration starts and does not become ready: ${obstacle}`);
   return 1;
 }
 

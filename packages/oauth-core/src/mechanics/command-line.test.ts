@@ -1,3 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { openSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type Given, noSuchCommand, readCommand } from "./command-line.ts";
 
@@ -76,4 +81,24 @@ describe("readCommand", () => {
 it("noSuchCommand names the one that was probably meant", () => {
   expect(noSuchCommand("srve", ["serve", "check"])).toBe("there is no command 'srve': did you mean serve?");
   expect(noSuchCommand("x".repeat(50), ["serve"])).toBe(`there is no command '${"x".repeat(40)}'`);
+});
+
+it.each([
+  [
+    "that cannot be written is a failure",
+    openSync(fileURLToPath(import.meta.url), "r"),
+    1,
+    /^\S+: bad file descriptor, write\n$/,
+  ],
+  ["whose reader is gone is none", "pipe" as const, 0, /^$/],
+])("a stdout %s, without a stack", async (_, stdout, exitCode, said) => {
+  const script = `const { TERMINAL } = await import(${JSON.stringify(import.meta.resolve("./command-line.ts"))});
+    for await (const _ of process.stdin);
+    TERMINAL.print("a result");
+    process.exitCode = 0;`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["pipe", stdout, "pipe"] });
+  child.stdout?.destroy();
+  child.stdin?.end();
+  const stderr = child.stderr === null ? "" : text(child.stderr);
+  expect([...(await once(child, "close")), await stderr]).toEqual([exitCode, null, expect.stringMatching(said)]);
 });

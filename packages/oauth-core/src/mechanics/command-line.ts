@@ -93,9 +93,21 @@ export type Output = Readonly<Record<"print" | "say", (text: string) => void>>;
 
 /** Results on stdout, the rest on stderr, a line each. */
 export const TERMINAL: Output = {
-  print: (text) => void process.stdout.write(`${text}\n`),
-  say: (text) => void process.stderr.write(`${text}\n`),
+  print: (text) => writeLine(process.stdout, text, reportUnwritten),
+  say: (text) => writeLine(process.stderr, text, () => undefined),
 };
+
+function writeLine(stream: NodeJS.WriteStream, text: string, fail: (error: NodeJS.ErrnoException) => void): void {
+  if (stream.listenerCount("error") === 0) stream.on("error", fail);
+  stream.write(`${text}\n`);
+}
+
+/** A reader that is gone has read enough. Results that cannot be written are a failure. */
+function reportUnwritten({ code, message }: NodeJS.ErrnoException): void {
+  if (code === "EPIPE") return;
+  TERMINAL.say(message);
+  process.once("exit", () => void (process.exitCode = 1));
+}
 
 /** Prints the answer. @returns the exit code */
 export function answerUsage({ stream, text, exitCode }: UsageAnswer, { print, say }: Output = TERMINAL): number {
