@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,31 +11,44 @@ const KEEPER = { file: join(import.meta.dirname, "..", "..", "main.ts") };
 const LINES = 400;
 const TALKS = `console.log('{"url":"x"}'); for (let n = 1; n <= ${LINES}; n += 1) console.log("x".repeat(1024));`;
 
+const commandOf = (code: string) => ({
+  command: `node -e '${code.replaceAll("'", `'"'"'`)}'`,
+  folder: temporaryFolder(),
+  environment: { PATH: process.env["PATH"] ?? "" },
+  logFile: join(temporaryFolder(), "server.log"),
+});
+
+/** Arguments of Node for a deploy as a process of its own. */
+function deployOf(command: object, then: string): string[] {
+  const script = `const { startServerProcess } = await import(${JSON.stringify(import.meta.resolve("./process.ts"))});
+    const server = await startServerProcess(${JSON.stringify(command)}, { keeper: ${JSON.stringify(KEEPER)} });
+    ${then}`;
+  return ["--input-type=module", "-e", script];
+}
+
 it("a server's output is kept, however much it writes after it listens", async () => {
-  const folder = temporaryFolder();
-  const logFile = join(folder, "server.log");
-  const command = `node -e '${TALKS.replaceAll("'", `'"'"'`)}'`;
-  const environment = { PATH: process.env["PATH"] ?? "" };
-  const server = await startServerProcess({ command, folder, environment, logFile }, { keeper: KEEPER });
+  const command = commandOf(TALKS);
+  const server = await startServerProcess(command, { keeper: KEEPER });
   expect(await server.ended).toBe(0);
-  expect(readFileSync(logFile, "utf8").split("\n")).toHaveLength(LINES + 2);
+  expect(readFileSync(command.logFile, "utf8").split("\n")).toHaveLength(LINES + 2);
+});
+
+it("a server goes on where its output does not fit on the disk", () => {
+  const deploy = deployOf(commandOf(TALKS), "process.exit(await server.ended)");
+  const full = ["-c", 'ulimit -f 64; exec "$0" "$@"', process.execPath, ...deploy];
+  expect(spawnSync("sh", full, { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
 });
 
 it("a server ends with its deploy, even if the whole group of that is killed", async () => {
-  const folder = temporaryFolder();
-  const logFile = join(folder, "server.log");
-  const serves = `console.log(JSON.stringify({ url: "x", pid: process.pid })); setInterval(() => undefined, 1000)`;
-  const environment = { PATH: process.env["PATH"] ?? "" };
-  const server = JSON.stringify({ command: `node -e '${serves}'`, folder, environment, logFile });
-  const script = `const { startServerProcess } = await import(${JSON.stringify(import.meta.resolve("./process.ts"))});
-    await startServerProcess(${server}, { keeper: ${JSON.stringify(KEEPER)} });
-    console.log("started");`;
-  const deploy = spawn(process.execPath, ["--input-type=module", "-e", script], {
+  const command = commandOf(
+    `console.log(JSON.stringify({ url: "x", pid: process.pid })); setInterval(() => undefined, 1000)`,
+  );
+  const deploy = spawn(process.execPath, deployOf(command, `console.log("started")`), {
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(deploy.stdout, "data");
-  const { pid } = JSON.parse(readFileSync(logFile, "utf8")) as { readonly pid: number };
+  const { pid } = JSON.parse(readFileSync(command.logFile, "utf8")) as { readonly pid: number };
   expect(isRunning(pid)).toBe(true);
   process.kill(-(deploy.pid ?? expect.fail("it has no pid")), "SIGKILL");
   await expect.poll(() => isRunning(pid)).toBe(false);

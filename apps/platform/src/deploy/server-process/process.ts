@@ -43,9 +43,11 @@ export async function startServerProcess(
   });
   child.stderr.pipe(log, { end: false });
   child.stdout.pipe(log, { end: false });
+  // Where the disk is full the rest is lost. The pipes read on, or the server would wait for them.
+  log.on("error", () => [child.stdout, child.stderr].forEach((output) => output.resume()));
   const ended = once(child, "close").then(async ([code]) => {
     log.end();
-    await once(log, "close");
+    if (!log.closed) await once(log, "close");
     return (code as number | null) ?? 1;
   });
   const failure = await firstUrl(child, ended);
