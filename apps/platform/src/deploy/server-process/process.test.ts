@@ -48,6 +48,7 @@ it("a server ends with its deploy, even if the whole group of that is killed", a
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(deploy.stdout, "data");
+  await expect.poll(() => readFileSync(command.logFile, "utf8")).toMatch(/\n$/);
   const { pid } = JSON.parse(readFileSync(command.logFile, "utf8")) as { readonly pid: number };
   expect(isRunning(pid)).toBe(true);
   process.kill(-(deploy.pid ?? expect.fail("it has no pid")), "SIGKILL");
