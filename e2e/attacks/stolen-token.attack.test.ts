@@ -98,13 +98,13 @@ it("bar#RF-7 twin: without requireItsToken the attacker holds the victim's new t
 
 describe("bar#RF-7 rfc6749#10.4 a sealed refresh token of another client", () => {
   const attack = async ({ foe, stolen, sent }: Harness): Promise<[Answer, Answer, number]> => [
-    await foe.post("/v1/revoke", { token: stolen.refresh_token }),
     await foe.post("/v1/token", { grant_type: "refresh_token", refresh_token: stolen.refresh_token }),
+    await foe.post("/v1/revoke", { token: stolen.refresh_token }),
     sent(),
   ];
 
   it("is refused by itself, at both doors, and nothing is sent", async () => {
-    const [revoked, refreshed, sent] = await attack(await setUp("sealed"));
+    const [refreshed, revoked, sent] = await attack(await setUp("sealed"));
     expect([revoked.status, revoked.body["error"]]).toEqual([400, "invalid_grant"]);
     expect([refreshed.status, refreshed.body["error"], sent]).toEqual([400, "invalid_grant", 0]);
   });
@@ -114,7 +114,7 @@ describe("bar#RF-7 rfc6749#10.4 a sealed refresh token of another client", () =>
     without(sealedRefreshTokenModule, ({ readSealedGrant }) => ({
       readSealedGrant: (token, _clientId, ...rest) => readSealedGrant(token, "platform", ...rest),
     }));
-    const [, refreshed] = await attack(harness);
+    const [refreshed] = await attack(harness);
     expect(ownerOf(refreshed.body["access_token"])).toBe("victim");
   });
 });
