@@ -35,7 +35,7 @@ interface Taken {
  */
 export async function runEveryOrder(
   scenario: Scenario,
-  { weaken, most = 20_000 }: { readonly weaken?: Weaken; readonly most?: number } = {},
+  { weaken, most = 30_000 }: { readonly weaken?: Weaken; readonly most?: number } = {},
 ) {
   let orders = 0;
   let way: readonly number[] | undefined = [];

@@ -52,23 +52,24 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       if (answers[1]?.status === undefined) world.promises.broke("the process that did not crash has no answer");
     };
   }),
-  "refresh-and-revoke": amongBrokers(async (world) => {
+  "refresh-and-revoke": refreshesAndRevoke([FIRST]),
+  "two-refreshes-and-revoke": refreshesAndRevoke([FIRST, SECOND]),
+};
+
+function refreshesAndRevoke(processes: readonly number[]): Scenario {
+  return amongBrokers(async (world) => {
     const { account, kept } = await connected(world);
     const { refreshToken: token, connection } = kept;
     return async () => {
+      const form = { token, connection };
       await Promise.all([
-        refresh(account, kept, FIRST),
-        world.send(account.asker, {
-          path: "/v1/revoke",
-          form: { token, connection },
-          client: account.client,
-          process: SECOND,
-        }),
+        ...processes.map((process) => refresh(account, kept, process)),
+        world.send(account.asker, { path: "/v1/revoke", form, client: account.client, process: SECOND }),
       ]);
       if (isOk(await refresh(account, kept, SECOND))) world.promises.broke("a refresh after a revocation has tokens");
     };
-  }),
-};
+  });
+}
 
 /** @param prepare returns the race */
 function amongBrokers(prepare: (world: World) => ReturnType<Stage["prepare"]>): Scenario {
