@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
-import { linkOnce, writeWhole } from "./write-whole.ts";
+import { writeWhole } from "./write-whole.ts";
 
 it("is on the disk before it has its name, and its name is once it returns", async () => {
   const folder = temporaryFolder();
@@ -18,16 +17,4 @@ it("is on the disk before it has its name, and its name is once it returns", asy
   });
   expect([...syncs, sync.mock.calls.length]).toEqual([1, 2]);
   sync.mockRestore();
-});
-
-it.each([
-  ["replaces a file", rename, undefined, "new"],
-  ["leaves a file that another process made", linkOnce, false, "old"],
-] as const)("%s", async (_name, place, placed, kept) => {
-  const folder = temporaryFolder();
-  const file = join(folder, "keys");
-  writeFileSync(file, "old");
-  expect(await writeWhole<unknown>(file, "new", place)).toBe(placed);
-  expect(readFileSync(file, "utf8")).toBe(kept);
-  expect(readdirSync(folder)).toEqual(["keys"]);
 });
