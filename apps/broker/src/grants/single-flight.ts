@@ -48,7 +48,7 @@ export interface EqualRefreshes {
   readonly refreshToken: string;
   /** The client's own secret at the vendor (BYOC): an answer goes only to callers that have it too. */
   readonly clientSecret: string | undefined;
-  /** A scope of its own is part of the id. */
+  /** A scope that is named is part of the id. */
   readonly hasScope: boolean;
   /** The id of a refresh of this token without one: there a revocation of it is noted. */
   readonly revocationId: (token: string) => string;
@@ -195,7 +195,7 @@ async function lead(
   // If the answer cannot be stored the lease stays: the waiting callers would otherwise call the
   // vendor with a token that is already spent.
   const settled = await settle(lease, { ok: true, answer, at: deps.now() }, refresh, deps).catch(() => undefined);
-  // The lease would have been taken away, except if a scope of its own gives it another id.
+  // The lease would have been taken away, except if a scope gives it another id.
   const isLive = settled?.outcome === "moved" && !refresh.hasScope;
   //= bar#RV-4
   if (isLive || !(await areRevoked([refresh.refreshToken], refresh, deps).catch(() => false))) return answer;
@@ -227,7 +227,7 @@ async function settle(
 
 const REVOKED = "revoked";
 
-/** Called after the vendor has revoked the token: it refuses whatever is sent to it later. */
+/** Called after the vendor has revoked the token, and so refuses every later refresh of it. */
 async function noteRevocation(refresh: EqualRefreshes, deps: SingleFlightDeps): Promise<void> {
   const { records, now } = deps;
   const key: RecordKey = { kind: "refresh", id: refresh.revocationId(refresh.refreshToken) };

@@ -1,6 +1,6 @@
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
 
-/** For the operator: the keyset in the store opens no more then, and new keys do not replace one that is there. */
+/** For the operator: the keyset in the store cannot be opened then, and `keys new` does not replace it. */
 export const IF_KEY_FILE_IS_LOST =
   "If it is lost, delete the file of the store and start the broker; main.js keys new then goes on, and ends every connection";
 

@@ -1,6 +1,6 @@
 /**
- * Disconnects a user: deletes the tokens here, then revokes them at their issuer, best effort. What
- * a refresh brings that is under way is stored nowhere, and revoked too (bearer.ts).
+ * Disconnects a user: deletes the tokens here, then revokes them at their issuer, best effort. New
+ * tokens of a refresh that is under way are revoked too, and not stored (bearer.ts).
  */
 import { BrokerClientError } from "@oauth-broker/broker-client";
 import { OAuthError } from "@oauth-broker/oauth-core";

@@ -40,7 +40,7 @@ export function createReader(environment: Environment): PrefixedReader {
   });
 }
 
-/** Whether one of them cannot be used: what that causes is no problem of its own. */
+/** Whether one of them cannot be used. Then it is the only problem, and what follows from it is not reported. */
 export function isRefused({ problems }: Pick<Reader, "problems">, ...names: readonly VariableName[]): boolean {
   return problems.some(({ path }) => names.some((name) => name === path));
 }

@@ -33,7 +33,7 @@ export function readVendors(read: PrefixedReader, environment: Environment, rule
   }
   refuseUnprefixed(read);
   const ids = readIds(read);
-  // Of a list that cannot be read, nothing is known to be missing.
+  // A list that cannot be read shows nothing to be missing.
   if (ids.length < splitList(read.value("VENDORS")).length) return undefined;
   refuseUnlisted(read, environment, ids);
   const signIn = readSignIn(read, ids);

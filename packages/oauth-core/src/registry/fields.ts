@@ -99,7 +99,7 @@ export const URL_VARIABLE_FIELDS: readonly UrlVariableField[] = ROWS.flatMap(([n
   row.is === "url" && row.variable !== undefined ? [name as UrlVariableField] : [],
 );
 
-/** Kinds of an endpoint that vendors may have of their own, each instead of the standard's. */
+/** Endpoints that a vendor may have in its own kind instead of the standard one. */
 export const OWN_KINDS = ["account", "tokenCheck"] as const;
 
 /** The vendor's own kind of an endpoint, if it has one. */

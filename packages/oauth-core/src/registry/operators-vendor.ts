@@ -24,8 +24,8 @@ export interface OperatorsVendor {
  * The endpoints of an MCP server are compared with its live metadata, unless an operator names the
  * issuer or an endpoint of flows. Any other endpoint that an operator names is compared with nothing.
  *
- * Where the entry has its own kind of an endpoint, its account or its check of tokens, an address for
- * the standard's kind is the address of its own: the rest of that kind stays.
+ * If the entry has its own kind of an endpoint (its account, its check of tokens), the operator's
+ * address for the standard kind moves that one, and the rest of it stays.
  *
  * An operator who names another token endpoint refreshes there. The entry's further endpoints then
  * stay only below the registrable domain of the new host: elsewhere they are the replaced host's,

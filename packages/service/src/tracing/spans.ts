@@ -30,7 +30,7 @@ export function startRequestSpan(name: string | undefined, traceparent: string |
 
 const NO_SPAN = { traceId: "0".repeat(32), spanId: "0".repeat(16), traceFlags: 0 };
 
-/** Whether it stands for none: no provider is registered, or nothing was asked for. */
+/** Whether nothing is recorded: no provider is registered, or nothing was asked for. */
 function isNone(span: Span): boolean {
   return span.spanContext().traceId === NO_SPAN.traceId;
 }

@@ -132,7 +132,7 @@ function isUsable({ nbf, token_type: type, cnf }: JsonObject, now: Clock): boole
   return isBearer && (cnf === undefined || cnf === null) && (from === undefined || from <= now());
 }
 
-/** A subject is a user of the issuer that the answer names: one endpoint may speak for several issuers. */
+/** A subject is a user of the issuer that the answer names: one endpoint may answer for several issuers. */
 //= rfc7519#4.1.2
 function isOfAnotherIssuer({ iss }: JsonObject, vendor: Introspectable): boolean {
   const { issuer } = vendor;

@@ -92,8 +92,8 @@ export async function startVendorHost<Client extends SimulatedClient = Simulated
      *
      * @param endpoints what an operator writes under `vendors.<id>` in broker.yaml to point the entry here: `issuer`,
      *   `authorization_endpoint`, `token_endpoint` and, if the vendor has them, `refresh_endpoint`,
-     *   `revocation_endpoint`, `registration_endpoint`, `jwks_uri`, and where it says whose token is good:
-     *   `userinfo_endpoint`, `introspection_endpoint`
+     *   `revocation_endpoint`, `registration_endpoint`, `jwks_uri`, `userinfo_endpoint`,
+     *   `introspection_endpoint`
      * @param errors those `refuseNext` can cause, by where
      */
     simulator: (
