@@ -9,7 +9,7 @@ import {
   type UsageAnswer,
   wholeNumber,
 } from "@oauth-broker/oauth-core/command-line";
-import { DEFAULT_MAX_CONNECTIONS } from "@oauth-broker/service/configuration";
+import { CONNECTIONS } from "@oauth-broker/service/configuration";
 import { DEFAULT_DATA, DEFAULT_PORT, DEFAULT_URL } from "./config.ts";
 import type { Connector } from "./connectors/connector.ts";
 import { isVariableName } from "./deploy/service-file/allowed-variables.ts";
@@ -60,7 +60,7 @@ Environment
                          vendors is below it: /oauth/callback, of a hosted server /oauth/connectors/NAME/callback
   EGRESS_ALLOW_CIDRS     private networks that vendors' endpoints may be in
   PORT                   with serve: where it listens behind a proxy, default the port in PLATFORM_URL, else ${DEFAULT_PORT}
-  MAX_CONNECTIONS        with serve: connections at a time, default ${DEFAULT_MAX_CONNECTIONS}; any more are closed at once
+  MAX_CONNECTIONS        with serve: connections at a time, default ${CONNECTIONS.usual}; any more are closed at once
   BROKER_URL, BROKER_CLIENT_ID, BROKER_CLIENT_SECRET
                          with serve: the broker and this platform's client there, for connectors that go through it
   EVENTS_URL, EVENTS_SECRET

@@ -6,10 +6,9 @@ import {
   checkOrigin,
   configError,
   createEnvironmentReader,
-  DEFAULT_MAX_CONNECTIONS,
+  CONNECTIONS,
   type Environment,
   type EnvironmentReader,
-  MOST_MAX_CONNECTIONS,
   variableMeant,
 } from "@oauth-broker/service/configuration";
 import { EVENT_VARIABLES, type EventSettings, readEvents } from "@oauth-broker/service/events";
@@ -41,8 +40,8 @@ const VARIABLES = {
   EGRESS_ALLOW_CIDRS: { type: "networks in CIDR notation, separated by commas", example: "10.20.0.0/16" },
   PORT: { type: "port, 1 to 65535", example: String(DEFAULT_PORT) },
   MAX_CONNECTIONS: {
-    type: `whole number, 1 to ${MOST_MAX_CONNECTIONS}`,
-    example: String(DEFAULT_MAX_CONNECTIONS),
+    type: `whole number, 1 to ${CONNECTIONS.most}`,
+    example: String(CONNECTIONS.usual),
   },
   BROKER_URL: { type: ORIGIN, example: "https://broker.example.com" },
   BROKER_CLIENT_ID: { type: "client_id at the broker", example: "platform" },
@@ -106,8 +105,7 @@ export function loadServeConfig(environment: Environment, { platformUrl, allowCi
     const meant = `PLATFORM_URL=http://127.0.0.1:${port}`;
     read.refuse("PORT", `is not the port of ${DEFAULT_URL}, which is the platform's URL: set ${meant} in its place`);
   }
-  const maxConnections =
-    read.integer("MAX_CONNECTIONS", { least: 1, most: MOST_MAX_CONNECTIONS }) ?? DEFAULT_MAX_CONNECTIONS;
+  const maxConnections = read.integer("MAX_CONNECTIONS", CONNECTIONS) ?? CONNECTIONS.usual;
   const broker = readBroker(read);
   const events = readEvents(read, { allowLoopback: true, allowCidrs });
   requireNone(read);

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
-import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_CONNECTIONS } from "./configuration/values.ts";
+import { CONNECTIONS, IDLE_SECONDS } from "./configuration/values.ts";
 import { endChoppedBody } from "./listener/chopped-bodies.ts";
 import { type FreshConnections, shareConnections, trackFreshConnections } from "./listener/connections.ts";
 import { refuse, refuseLate, refuseTarget, refuseUnreadable } from "./listener/refusals.ts";
@@ -39,7 +39,7 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
   /** Until the whole request has arrived. */
   requestMs: 15_000,
   /** Between two requests of a connection. */
-  idleMs: DEFAULT_IDLE_SECONDS * 1000,
+  idleMs: IDLE_SECONDS.usual * 1000,
   /** Between two checks of these limits: a connection may exceed them by as much. */
   checkMs: 2_000,
   /** How long a response may wait for a client that reads nothing of it. */
@@ -63,13 +63,13 @@ export interface ListenOptions {
   readonly port: number;
   /**
    * More are closed at once, and those of one address beyond a quarter of them. Default
-   * `DEFAULT_MAX_CONNECTIONS`.
+   * `CONNECTIONS.usual`.
    */
   readonly maxConnections?: number;
   /** A proxy may take all of them. Default: none is known. */
   readonly isTrustedProxy?: (address: string) => boolean;
   /**
-   * How long a connection may be idle between two requests. Default `DEFAULT_IDLE_SECONDS`. Behind
+   * How long a connection may be idle between two requests. Default `IDLE_SECONDS.usual`. Behind
    * a load balancer it must be longer than the balancer keeps idle connections: else a request
    * meets the end of its connection, and is lost.
    */
@@ -85,9 +85,9 @@ export async function listen(
   {
     host,
     port,
-    maxConnections = DEFAULT_MAX_CONNECTIONS,
+    maxConnections = CONNECTIONS.usual,
     isTrustedProxy = () => false,
-    idleSeconds = DEFAULT_IDLE_SECONDS,
+    idleSeconds = IDLE_SECONDS.usual,
   }: ListenOptions,
   timeouts: Partial<HttpTimeouts> = {},
 ): Promise<Listening> {

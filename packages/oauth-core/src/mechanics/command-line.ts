@@ -88,6 +88,8 @@ function parse(args: readonly string[], options: ParseArgsOptionsConfig) {
   }
 }
 
+const ENDED_BY_SIGPIPE = 128 + 13;
+
 /** Where a command prints: its results, and what it says to its user. */
 export type Output = Readonly<Record<"print" | "say", (text: string) => void>>;
 
@@ -102,9 +104,12 @@ function writeLine(stream: NodeJS.WriteStream, text: string, fail: (error: NodeJ
   stream.write(`${text}\n`);
 }
 
-/** A reader that is gone has read enough. Results that cannot be written are a failure. */
+/**
+ * A reader that is gone has read enough: a command that still works ends as by SIGPIPE. Results that
+ * cannot be written are a failure.
+ */
 function reportUnwritten({ code, message }: NodeJS.ErrnoException): void {
-  if (code === "EPIPE") return;
+  if (code === "EPIPE") process.exit(process.exitCode ?? ENDED_BY_SIGPIPE);
   TERMINAL.say(message);
   process.once("exit", () => void (process.exitCode = 1));
 }

@@ -94,17 +94,13 @@ export function checkAllowedOrigin(entry: string): string | undefined {
     : "must be an origin such as https://app.example.com, in lower case, without path, slash at its end or default port; or *";
 }
 
-/** Concurrent connections of one process: the default, and the maximum a configuration may set. */
-export const DEFAULT_MAX_CONNECTIONS = 2_000;
-/** The most connections of one process that a configuration may permit. */
-export const MOST_MAX_CONNECTIONS = 1_000_000;
+/** Concurrent connections of one process that a configuration may permit, and the default. */
+export const CONNECTIONS = { least: 1, most: 1_000_000, usual: 2_000 } as const;
 /**
- * How long a connection may be idle between two requests, in seconds: the default. Load balancers
- * keep idle connections for 60 s, and use one that ends just then.
+ * How long a connection may be idle between two requests, in seconds. Load balancers keep idle
+ * connections for 60 s, and use one that ends just then.
  */
-export const DEFAULT_IDLE_SECONDS = 65;
-/** The longest idle time of a connection that a configuration may permit, in seconds. */
-export const MOST_IDLE_SECONDS = 600;
+export const IDLE_SECONDS = { least: 1, most: 600, usual: 65 } as const;
 
 /**
  * The `customTags` of the package yaml for a file of variables: a number in it is the text that was

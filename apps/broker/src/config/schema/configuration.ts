@@ -9,10 +9,8 @@ import {
   checkName,
   checkOrigin,
   checkVendorId,
-  DEFAULT_IDLE_SECONDS,
-  DEFAULT_MAX_CONNECTIONS,
-  MOST_IDLE_SECONDS,
-  MOST_MAX_CONNECTIONS,
+  CONNECTIONS,
+  IDLE_SECONDS,
 } from "@oauth-broker/service/configuration";
 import { z } from "zod";
 import { parseAudit } from "../audit.ts";
@@ -140,17 +138,15 @@ function buildConfigurationSchema(rules: UrlRules) {
       max_connections: integer({
         description:
           "Connections of one process at a time; more are closed at once, and those of one address beyond a quarter of them.",
-        example: String(DEFAULT_MAX_CONNECTIONS),
-        least: 1,
-        most: MOST_MAX_CONNECTIONS,
-      }).prefault(DEFAULT_MAX_CONNECTIONS),
+        example: String(CONNECTIONS.usual),
+        ...CONNECTIONS,
+      }).prefault(CONNECTIONS.usual),
       idle_seconds: integer({
         description:
           "How long a connection may be idle between two requests. Behind a load balancer: longer than the balancer keeps idle connections, else a request meets the end of its connection.",
         example: "65",
-        least: 1,
-        most: MOST_IDLE_SECONDS,
-      }).prefault(DEFAULT_IDLE_SECONDS),
+        ...IDLE_SECONDS,
+      }).prefault(IDLE_SECONDS.usual),
       trusted_proxies: networks(
         "Proxies in front of the broker: each may take all connections, instead of the quarter that one address has.",
         "Addresses of a proxy.",

@@ -3,13 +3,7 @@
  * for the readers, the messages that refuse a value, the warnings about unused variables,
  * docs/configuration.md and service.schema.json. A default that is a value stands here alone.
  */
-import {
-  DEFAULT_IDLE_SECONDS,
-  DEFAULT_MAX_CONNECTIONS,
-  MOST_IDLE_SECONDS,
-  MOST_MAX_CONNECTIONS,
-  TRACING_VARIABLES,
-} from "@oauth-broker/service/configuration";
+import { CONNECTIONS, IDLE_SECONDS, TRACING_VARIABLES } from "@oauth-broker/service/configuration";
 import { EVENT_VARIABLES } from "@oauth-broker/service/events";
 import { VENDOR_FIELD_VARIABLES } from "./vendor-fields.ts";
 
@@ -309,18 +303,18 @@ export const ROWS = {
     default: "none: no metrics",
   },
   MAX_CONNECTIONS: {
-    ...wholeNumber(1, MOST_MAX_CONNECTIONS),
+    ...wholeNumber(1, CONNECTIONS.most),
     description:
       "Connections at a time; more are closed at once, and those of one address beyond a quarter of them. A stream that a client keeps open is one.",
     example: "2000",
-    default: DEFAULT_MAX_CONNECTIONS,
+    default: CONNECTIONS.usual,
   },
   IDLE_SECONDS: {
-    ...wholeNumber(1, MOST_IDLE_SECONDS),
+    ...wholeNumber(1, IDLE_SECONDS.most),
     description:
       "How long a connection may be idle between two requests. Behind a load balancer: longer than the balancer keeps idle connections.",
     example: "65",
-    default: DEFAULT_IDLE_SECONDS,
+    default: IDLE_SECONDS.usual,
   },
   LIMITS_REQUESTS_PER_MINUTE: {
     ...wholeNumber(0, MOST_PER_MINUTE),
