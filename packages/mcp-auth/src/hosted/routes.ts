@@ -38,7 +38,7 @@ import { createFlows } from "./server-callback/policy.ts";
 import { redeemOwnCode } from "./server-callback/redeem-own-code.ts";
 import { markUsed, registerClient, type RegistrationRules } from "./clients/registration.ts";
 import { createUnusedClients } from "./clients/unused-clients.ts";
-import { answerToken, revoke, type TokenDeps, type TokenRequest } from "./token/token.ts";
+import { answerToken, revoke, type TokenDeps, type TokenRequest } from "./token-endpoint/token-endpoint.ts";
 
 const LIMIT = { bodyBytes: 65_536 };
 const REGISTRATION_LIMIT = { bodyBytes: 8_192 };

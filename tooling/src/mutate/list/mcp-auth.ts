@@ -322,7 +322,7 @@ export const MCP_AUTH_DEFENCES: Defences = {
     "linking-sessions: With several vendors a session ends a fixed time after its sign-in":
       ".isLive && now() < [-endsAt-]{+Infinity+}",
   },
-  "hosted/sessions/refresh.ts": {
+  "hosted/sessions/refresh-session.ts": {
     "bar#AS-14 Of several refreshes with one token exactly one writes":
       '{ stage: "live", expect: {[- refreshHash: session.refreshHash -]} },',
     "bar#TS-19 A session is refreshed only while the index of its user lists it":

@@ -115,7 +115,7 @@ export const TOKEN_STORE_DEFENCES: Defences = {
   "tokens/row-records.ts": {
     "fence: A commit is fenced by version, status and lease owner":
       'const names = ["[-version", "status", "lease_owner-]{+status+}',
-    "token-records, hosted/token/revoke: A link that begins while an ended one is deleted stays":
+    "token-records, hosted/token-endpoint/revoke: A link that begins while an ended one is deleted stays":
       'await rows.delete(row.key, [-expectAsRead(row.attributes, ["version", "status"])-]{+{}+});',
     "links: A link is stored over the version the user was shown":
       "= over === undefined || over [-===-]{+<=+} linkVersionOf(",

@@ -1,5 +1,5 @@
 /**
- * The twins of authorization/request.test.ts and token/redeem-code.test.ts: with one defence off,
+ * The twins of authorization/request.test.ts and token-endpoint/redeem-code.test.ts: with one defence off,
  * the attack succeeds.
  */
 import * as server from "@oauth-broker/oauth-core/server";

@@ -1,5 +1,5 @@
 /**
- * What attackers and malicious clients try at the pages. Codes at /token: token/redeem-code.test.ts.
+ * What attackers and malicious clients try at the pages. Codes at /token: token-endpoint/redeem-code.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RequestParameters, SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";

@@ -23,7 +23,7 @@ import {
   standingOf,
   type StoredSession,
 } from "./record.ts";
-import { type RefreshRequest, refreshSession } from "./refresh.ts";
+import { type RefreshRequest, refreshSession } from "./refresh-session.ts";
 import { createUserSessions, type UserSessionsDeps } from "./user-sessions.ts";
 
 /** One client acting for one user. Its lifetime does not depend on the link to the vendor. */
