@@ -6,13 +6,14 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolder, Secret } from "@oauth-broker/oauth-core";
 import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/server";
 import type { EmbeddedPlatform, NewConnector } from "@oauth-broker/platform";
 import type { Log } from "@oauth-broker/service";
 import type { SandboxVendor, VendorOffer } from "@oauth-broker/simulators";
+import { writeWhole } from "@oauth-broker/token-store";
 import {
   buildVendors,
   type ClientConfig,
@@ -236,7 +237,5 @@ async function writeEnvironmentFile(
 
 async function writeSecretFile(path: string, text: string): Promise<void> {
   makeFolder(dirname(path));
-  await writeFile(path, text, { mode: 0o600 });
-  // The mode above is for a new file only.
-  await chmod(path, 0o600);
+  await writeWhole(path, text, rename);
 }

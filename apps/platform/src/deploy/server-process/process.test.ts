@@ -18,7 +18,7 @@ const commandOf = (code: string) => ({
   logFile: join(temporaryFolder(), "server.log"),
 });
 
-/** Arguments of Node for a deploy as a process of its own. */
+/** @returns arguments with which Node.js runs a deploy in another process */
 function deployOf(command: object, then: string): string[] {
   const script = `const { startServerProcess } = await import(${JSON.stringify(import.meta.resolve("./process.ts"))});
     const server = await startServerProcess(${JSON.stringify(command)}, { keeper: ${JSON.stringify(KEEPER)} });
