@@ -66,22 +66,24 @@ export function cpuMicroseconds(pid: number): number {
   );
 }
 
-/**
- * Nanoseconds on a processor, per thread. Threads that have ended are not included; Node keeps its
- * own until the end.
- */
+/** Nanoseconds of each thread that was ever seen: what one had used does not vanish with it. */
+const NANOSECONDS = new Map<string, number>();
+
+/** Nanoseconds on a processor, per thread. */
 function fromSchedstat(pid: number): number {
-  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) => ofThread(`/proc/${pid}/task/${thread}`));
-  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1000;
+  const process = `/proc/${pid}/task/`;
+  for (const thread of readdirSync(process)) NANOSECONDS.set(process + thread, ofThread(process + thread));
+  const ofProcess = [...NANOSECONDS].filter(([thread]) => thread.startsWith(process));
+  return ofProcess.reduce((sum, [, one]) => sum + one, 0) / 1000;
 }
 
-/** 0 if it has ended since it was listed. */
+/** What it had used before if it has ended since it was listed. */
 function ofThread(folder: string): number {
   try {
     return Number(readFileSync(`${folder}/schedstat`, "latin1").split(" ", 1)[0]);
   } catch (error) {
     if (existsSync(folder)) throw error;
-    return 0;
+    return NANOSECONDS.get(folder) ?? 0;
   }
 }
 
