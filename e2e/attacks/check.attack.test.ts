@@ -6,7 +6,7 @@
  * connection pinned when it was issued, and the connection opens for its own client alone.
  */
 import { ownerOf } from "@oauth-broker/simulators";
-import { keptOf } from "@oauth-broker/oauth-core/client";
+import { keptOf } from "@oauth-broker/oauth-core/vendor-client";
 import * as grantContextModule from "@oauth-broker/broker/src/grants/grant-context.ts";
 import * as connectionModule from "@oauth-broker/broker/src/grants/connection.ts";
 import { describe, expect, it } from "vitest";

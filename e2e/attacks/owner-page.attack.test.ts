@@ -8,7 +8,7 @@
 import { ownerOf } from "@oauth-broker/simulators";
 import * as registrationsModule from "../../apps/broker/src/vendor-choice/registrations.ts";
 import * as policyModule from "../../apps/broker/src/flows/policy.ts";
-import * as serverModule from "@oauth-broker/oauth-core/server";
+import * as serverModule from "@oauth-broker/oauth-core/authorization-server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { clientsOf } from "./support/fixture.ts";

@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@oauth-broker/oauth-core";
-import { memberAt } from "@oauth-broker/oauth-core/client";
+import { memberAt } from "@oauth-broker/oauth-core/vendor-client";
 import { REGISTRY, type RegistryEntry, type Vendor } from "@oauth-broker/oauth-core/registry";
 import { MISFITS, readWitnesses } from "@oauth-broker/oauth-core/testing";
 import {

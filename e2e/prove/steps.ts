@@ -2,7 +2,7 @@
  * The journey: what a platform does at a vendor, step by step, and what has to come of it according
  * to the frozen facts. errors.ts has the table of errors.
  */
-import { expandVendor, keptOf, withClientId } from "@oauth-broker/oauth-core/client";
+import { expandVendor, keptOf, withClientId } from "@oauth-broker/oauth-core/vendor-client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import {
   accountUser,

@@ -3,10 +3,10 @@
  * created and connected here, once.
  */
 import { type Clock, defined, type Fetch, systemClock, systemTimer, type Timer } from "@oauth-broker/oauth-core";
-import { createSigningKeys, createVendorClient, type VendorClientDeps } from "@oauth-broker/oauth-core/client";
+import { createSigningKeys, createVendorClient, type VendorClientDeps } from "@oauth-broker/oauth-core/vendor-client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { createStateCodec } from "@oauth-broker/oauth-core/protocol";
-import { createResponseEncryption, endSurplusCookies } from "@oauth-broker/oauth-core/server";
+import { createResponseEncryption, endSurplusCookies } from "@oauth-broker/oauth-core/authorization-server";
 import { createEgress, type Egress, onBehalfOf } from "@oauth-broker/oauth-core/egress";
 import { Hono } from "hono";
 import { isLoopbackName } from "@oauth-broker/service/configuration";

@@ -6,7 +6,7 @@ import type { Secret } from "@oauth-broker/oauth-core";
 import type { TracingSettings } from "@oauth-broker/service/configuration";
 import type { EgressOptions } from "@oauth-broker/oauth-core/egress";
 import type { RegistryEntry, VendorCredentials } from "@oauth-broker/oauth-core/registry";
-import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/server";
+import type { Client, EncryptedResponse } from "@oauth-broker/oauth-core/authorization-server";
 import type { ListenOptions } from "@oauth-broker/service";
 
 /** The whole configuration, read and checked. */

@@ -3,9 +3,9 @@
  * `Pick`.
  */
 import type { Clock, RecordStore, Timer } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { StateCodec } from "@oauth-broker/oauth-core/protocol";
-import type { AssertionDeps, ClientRegistry } from "@oauth-broker/oauth-core/server";
+import type { AssertionDeps, ClientRegistry } from "@oauth-broker/oauth-core/authorization-server";
 import type { Audit } from "./audit/audit.ts";
 import type { ClientConfig, VendorConfig } from "./config.ts";
 import type { Keyset } from "./keys/keyset.ts";

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolder, Secret } from "@oauth-broker/oauth-core";
-import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/server";
+import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import type { EmbeddedPlatform, NewConnector } from "@oauth-broker/platform";
 import type { Log } from "@oauth-broker/service";
 import type { SandboxVendor, VendorOffer } from "@oauth-broker/simulators";

@@ -4,7 +4,7 @@
  */
 import { type Clock, defined, type Fetch, systemClock, systemTimer } from "@oauth-broker/oauth-core";
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
-import { isOwnHost } from "@oauth-broker/oauth-core/server";
+import { isOwnHost } from "@oauth-broker/oauth-core/authorization-server";
 import { ENGLISH_ERRORS, errorPageWith, type ErrorTexts, foreignHostDetail, mount } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
 import { createLinkEvents, startLinkEvents } from "@oauth-broker/service/events";

@@ -4,7 +4,7 @@ import * as engine from "@oauth-broker/oauth-core/brokered-code";
 import { redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { deriveCodeChallenge, parseParameters } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
-import { createBindingCookie, createFlowId, verifyRedirectUri } from "@oauth-broker/oauth-core/server";
+import { createBindingCookie, createFlowId, verifyRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";

@@ -4,7 +4,7 @@
  * the functions that share it race, each in another process.
  */
 import { type Fetch, OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { Row, TokenKey, TokenSet } from "@oauth-broker/token-store";
 import { readSealedGrant, sealRefreshToken } from "@oauth-broker/broker/src/grants/sealed-refresh-token.ts";
 import { createKeyset, type Keyset, PUBLISH_SECONDS } from "@oauth-broker/broker/src/keys/keyset.ts";

@@ -5,7 +5,7 @@
 import { PassThrough } from "node:stream";
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Answer } from "@oauth-broker/oauth-core/http";
-import { verifyRedirectUri } from "@oauth-broker/oauth-core/server";
+import { verifyRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import { errorPageWith } from "@oauth-broker/service/http";
 import { ownerPage } from "../../../apps/broker/src/pages/owner-page.ts";
 import { homePage } from "../../../apps/broker/src/pages/home-page.ts";

@@ -3,11 +3,11 @@
  * are connected here, once; the only file that knows both modes.
  */
 import { type Clock, defined, OAuthError, systemTimer, type Timer } from "@oauth-broker/oauth-core";
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress, type Egress, type EgressOptions } from "@oauth-broker/oauth-core/egress";
 import { jsonAnswer } from "@oauth-broker/oauth-core/http";
-import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
+import { endSurplusCookies } from "@oauth-broker/oauth-core/authorization-server";
 import { apiRoute, errorPageWith, type HttpLayer, mount, type Route } from "@oauth-broker/service/http";
 import type { Log } from "@oauth-broker/service";
 import { html } from "@oauth-broker/service/page";

@@ -2,7 +2,7 @@
  * The twins of app.test.ts and of the bearer checks' tests: with one defence of `/mcp` off, the attack
  * succeeds.
  */
-import * as server from "@oauth-broker/oauth-core/server";
+import * as server from "@oauth-broker/oauth-core/authorization-server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import * as service from "@oauth-broker/service/http";
 import { describe, expect, it } from "vitest";

@@ -12,7 +12,7 @@ import {
   type TestCertificate,
 } from "../../oauth-core/src/testing/network/certificates.ts";
 import { type LoopbackServer, startLoopbackServer } from "../../oauth-core/src/testing/network/loopback-server.ts";
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { defineVendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { createLog, outboundErrorOf } from "./log.ts";
 import { mounted } from "./testing/mounted.ts";

@@ -4,7 +4,7 @@ import { parseSource, PRODUCT, readEntries, readTexts } from "../sources.ts";
 
 const ENTRIES = new Map([
   ["@oauth-broker/oauth-core", "packages/oauth-core/src/index.ts"],
-  ["@oauth-broker/oauth-core/client", "packages/oauth-core/src/vendor-client/index.ts"],
+  ["@oauth-broker/oauth-core/vendor-client", "packages/oauth-core/src/vendor-client/index.ts"],
   ["@oauth-broker/oauth-core/http", "packages/oauth-core/src/http/answers.ts"],
   ["@oauth-broker/oauth-core/testing", "packages/oauth-core/src/testing/index.ts"],
   ["@oauth-broker/service", "packages/service/src/index.ts"],
@@ -32,10 +32,10 @@ describe("arrows", () => {
     [`${CORE}/ports.ts`, `import type { x } from "./protocol/b.ts";`],
     [`${CORE}/index.ts`, `export { x } from "./http/b.ts";`],
     [`${CORE}/protocol/a.ts`, `const x = import("../vendor-client/b.ts");`],
-    ["packages/token-store/src/a.ts", `import { createVendorClient } from "@oauth-broker/oauth-core/client";`],
-    ["packages/token-store/src/a.ts", `import * as client from "@oauth-broker/oauth-core/client";`],
-    ["packages/token-store/src/a.ts", `import { type A, b } from "@oauth-broker/oauth-core/client";`],
-    ["packages/token-store/src/a.ts", `import { type A, type B } from "@oauth-broker/oauth-core/client";`],
+    ["packages/token-store/src/a.ts", `import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";`],
+    ["packages/token-store/src/a.ts", `import * as client from "@oauth-broker/oauth-core/vendor-client";`],
+    ["packages/token-store/src/a.ts", `import { type A, b } from "@oauth-broker/oauth-core/vendor-client";`],
+    ["packages/token-store/src/a.ts", `import { type A, type B } from "@oauth-broker/oauth-core/vendor-client";`],
     ["packages/token-store/src/a.ts", `import { x } from "@oauth-broker/oauth-core/http";`],
     ["packages/oauth-core/src/protocol/a.ts", `import { x } from "@oauth-broker/token-store";`],
     [`${CORE}/brokered-code/a.ts`, `import type { Trace } from "@oauth-broker/service/http";`],

@@ -4,7 +4,7 @@
  * other users of the machine could read.
  */
 import { type JsonObject, parseJsonStrict, Secret } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { TokenEndpointAuthMethod, Vendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { Environment } from "./environment.ts";
 import { explain, refusal, WRONG } from "./refusal.ts";

@@ -2,7 +2,7 @@
  * A vendor of the registry as a tool calls it: its templates filled by the broker's own rules, and
  * its endpoints replaced by the user's options. Used by probe.ts and try.ts.
  */
-import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
+import { expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/vendor-client";
 import { placeholderNames, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
 import { FIELDS, REGISTRY, type RegistryEntry, type Vendor, wireName } from "@oauth-broker/oauth-core/registry";
 import { atEndpoints } from "@oauth-broker/simulators/fixtures";

@@ -6,7 +6,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { OAuthError, systemClock } from "@oauth-broker/oauth-core";
 import { TERMINAL } from "@oauth-broker/oauth-core/command-line";
-import { isFlowId } from "@oauth-broker/oauth-core/server";
+import { isFlowId } from "@oauth-broker/oauth-core/authorization-server";
 import { check, keysetToRead } from "./check.ts";
 import type { Command } from "./command-line.ts";
 import { verifyAudit } from "../audit/verify.ts";

@@ -16,7 +16,7 @@ import {
   isFormToken,
   setBindingCookie,
   verifyRedirectUri,
-} from "@oauth-broker/oauth-core/server";
+} from "@oauth-broker/oauth-core/authorization-server";
 import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";

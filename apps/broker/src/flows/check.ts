@@ -4,7 +4,7 @@
  * absent.
  */
 import { defined, type JsonObject } from "@oauth-broker/oauth-core";
-import type { AccessTokenCheck, CheckedAccount } from "@oauth-broker/oauth-core/client";
+import type { AccessTokenCheck, CheckedAccount } from "@oauth-broker/oauth-core/vendor-client";
 import { formatScope, type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { Trace } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";

@@ -4,7 +4,7 @@
  * value with its source.
  */
 import { defined } from "@oauth-broker/oauth-core";
-import { authorizationParameterName, requireMetDemands } from "@oauth-broker/oauth-core/client";
+import { authorizationParameterName, requireMetDemands } from "@oauth-broker/oauth-core/vendor-client";
 import { type Parameters, requireS256Challenge } from "@oauth-broker/oauth-core/protocol";
 import {
   addressOf,
@@ -19,7 +19,7 @@ import {
   type VendorCredentials,
   wireName,
 } from "@oauth-broker/oauth-core/registry";
-import { requireAllowedParameters, verifyRedirectUri } from "@oauth-broker/oauth-core/server";
+import { requireAllowedParameters, verifyRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import { isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";

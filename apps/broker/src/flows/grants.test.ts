@@ -1,5 +1,5 @@
 /** Refresh, revoke and explain: the origin of a token decides where it is sent. */
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { besideTokens, ISSUER, lose, rotatingTokens, testBroker, testVendor, WAYS } from "../testing/test-broker.ts";

@@ -3,9 +3,9 @@
  * involved yet. After it: the browser sends the request_uri to authorize.ts.
  */
 import { defined } from "@oauth-broker/oauth-core";
-import { requireMetDemands } from "@oauth-broker/oauth-core/client";
+import { requireMetDemands } from "@oauth-broker/oauth-core/vendor-client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import { createFlowId, readPushedRequest } from "@oauth-broker/oauth-core/server";
+import { createFlowId, readPushedRequest } from "@oauth-broker/oauth-core/authorization-server";
 import type { Trace } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 import { chooseVendor } from "../vendor-choice/choose.ts";

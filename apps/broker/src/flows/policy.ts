@@ -5,7 +5,7 @@
  */
 import { OAuthError, parseExactJson, toOAuthError } from "@oauth-broker/oauth-core";
 import { isSameText, type StateClaims, type StateCodec } from "@oauth-broker/oauth-core/protocol";
-import { verifyRedirectUri } from "@oauth-broker/oauth-core/server";
+import { verifyRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import {
   type BrokeredCode,
   createBrokeredCode,

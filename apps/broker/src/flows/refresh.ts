@@ -4,7 +4,7 @@
  * refresh token that was presented.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
-import { requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core/client";
+import { requireSameSubject, requireTokenHost } from "@oauth-broker/oauth-core/vendor-client";
 import { type Parameters, parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";

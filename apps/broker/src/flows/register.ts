@@ -4,7 +4,7 @@
  * it: routes/register.ts. After it: the caller uses the credentials (BYOC).
  */
 import { defined, type JsonObject, OAuthError, parseJsonObject, Secret } from "@oauth-broker/oauth-core";
-import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/client";
+import { noRegistration, type RegistrationAnswer } from "@oauth-broker/oauth-core/vendor-client";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";
 import type { Deps } from "../deps.ts";

@@ -3,7 +3,7 @@
  * revoked.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
-import { requireTokenHost } from "@oauth-broker/oauth-core/client";
+import { requireTokenHost } from "@oauth-broker/oauth-core/vendor-client";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import type { ClientConfig } from "../config.ts";
 import type { Trace } from "@oauth-broker/service/http";

@@ -5,7 +5,7 @@
  * (docs/decisions/0063).
  */
 import { createExpiringMap, type ExpiringMap, OAuthError } from "@oauth-broker/oauth-core";
-import { keptOf } from "@oauth-broker/oauth-core/client";
+import { keptOf } from "@oauth-broker/oauth-core/vendor-client";
 import { open, seal } from "@oauth-broker/token-store";
 import type { Deps } from "../deps.ts";
 import type { Account } from "./account.ts";

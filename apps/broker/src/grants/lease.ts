@@ -4,7 +4,7 @@
  * single-flight.ts.
  */
 import type { Clock, RecordKey, RecordStore } from "@oauth-broker/oauth-core";
-import { VENDOR_OPERATION_SECONDS } from "@oauth-broker/oauth-core/client";
+import { VENDOR_OPERATION_SECONDS } from "@oauth-broker/oauth-core/vendor-client";
 import type { Deps } from "../deps.ts";
 
 /** How long the store may take to grant a lease. */

@@ -2,7 +2,7 @@
  * Gives every error page a link back, from the client of the flow to a link that the operator
  * configured. Only configured URLs are linked, never anything from the request.
  */
-import type { ClientRegistry } from "@oauth-broker/oauth-core/server";
+import type { ClientRegistry } from "@oauth-broker/oauth-core/authorization-server";
 import type { WayBack } from "@oauth-broker/service/http";
 import type { ClientConfig } from "../config.ts";
 

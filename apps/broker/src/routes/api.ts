@@ -4,7 +4,11 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { type Parameters, parseParameters } from "@oauth-broker/oauth-core/protocol";
-import { authenticateClient, flowIdOfForm, type ResponseEncryption } from "@oauth-broker/oauth-core/server";
+import {
+  authenticateClient,
+  flowIdOfForm,
+  type ResponseEncryption,
+} from "@oauth-broker/oauth-core/authorization-server";
 import { apiRoute, type BodyLimit, readFormText, type Route, type Trace } from "@oauth-broker/service/http";
 import { jsonAnswer, jwtAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";

@@ -4,7 +4,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { oncePerObject, searchVendors } from "@oauth-broker/oauth-core/registry";
-import { authenticateByHeader, authorizationServerMetadata } from "@oauth-broker/oauth-core/server";
+import { authenticateByHeader, authorizationServerMetadata } from "@oauth-broker/oauth-core/authorization-server";
 import { type Answer, jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
 import { apiRoute, faviconRoute, pageRoute, readQuery, type Route, type Trace } from "@oauth-broker/service/http";
 import type { Context } from "hono";

@@ -2,7 +2,7 @@
  * POST /register: takes JSON and returns a vendor's own answer. Unlike the endpoints of api.ts its
  * body is not a form, so client authentication is in the Authorization header alone.
  */
-import { authenticateByHeader } from "@oauth-broker/oauth-core/server";
+import { authenticateByHeader } from "@oauth-broker/oauth-core/authorization-server";
 import { apiRoute, type BodyLimit, readJsonText, type Route } from "@oauth-broker/service/http";
 import { foreignAnswer } from "@oauth-broker/oauth-core/http";
 import type { Context } from "hono";

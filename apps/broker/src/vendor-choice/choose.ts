@@ -4,7 +4,7 @@
  * caller may use the vendor and the broker's credentials there. A client id that the broker holds
  * and that a caller sends to its own vendor is refused after discovery; no credential is sent.
  */
-import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/client";
+import { flowContextHash, withClientId } from "@oauth-broker/oauth-core/vendor-client";
 import type { VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import type { ClientConfig, VendorConfig } from "../config.ts";
 import type { ConfiguredCredentials } from "../config-types.ts";

@@ -11,7 +11,7 @@ import {
   requireFit,
   templatesOf,
   withDefaults,
-} from "@oauth-broker/oauth-core/client";
+} from "@oauth-broker/oauth-core/vendor-client";
 import {
   expandTemplate,
   fillsRegistrableDomain,

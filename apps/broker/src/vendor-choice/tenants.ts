@@ -4,7 +4,7 @@
  * there.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { withDefaults } from "@oauth-broker/oauth-core/client";
+import { withDefaults } from "@oauth-broker/oauth-core/vendor-client";
 import type { PlaceholderSpecs } from "@oauth-broker/oauth-core/protocol";
 import type { ConfiguredCredentials, VendorConfig } from "../config-types.ts";
 import type { VendorTarget } from "./request.ts";

@@ -4,7 +4,7 @@
  * discovery.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import {
   oncePerObject,

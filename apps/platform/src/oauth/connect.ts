@@ -7,7 +7,7 @@ import { computeScopeUnion } from "@modelcontextprotocol/client";
 import { BrokerClientError, type StartRequest } from "@oauth-broker/broker-client";
 import { defined, type EpochSeconds, type JsonObject, OAuthError, Secret } from "@oauth-broker/oauth-core";
 import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import type { Connector } from "../connectors/connector.ts";
 import { openSecret, sealSecret } from "../connectors/connector-secrets.ts";
 import type { ConnectorStore } from "../connectors/store-on-records.ts";

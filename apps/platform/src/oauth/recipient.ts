@@ -2,7 +2,7 @@
  * A hash over everything that tokens belong to: the client, the flow and the server. When any of
  * them changes, the tokens must not be used any more.
  */
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import type { Connector } from "../connectors/connector.ts";
 import { secretRecipient } from "../connectors/settings.ts";
 

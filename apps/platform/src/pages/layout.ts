@@ -1,5 +1,5 @@
 /** The layout of every page: navigation, the signed-in user, and the tokens that protect forms. */
-import { type BindingCookie, formToken } from "@oauth-broker/oauth-core/server";
+import { type BindingCookie, formToken } from "@oauth-broker/oauth-core/authorization-server";
 import { html, type Markup, page } from "@oauth-broker/service/page";
 import type { SignedIn } from "../users/session.ts";
 

@@ -1,7 +1,7 @@
 /**
  * The first page, on which the visitor chooses a user. It is not an identity system, and says so.
  */
-import type { BindingCookie } from "@oauth-broker/oauth-core/server";
+import type { BindingCookie } from "@oauth-broker/oauth-core/authorization-server";
 import { html } from "@oauth-broker/service/page";
 import type { User } from "../users/users.ts";
 import { form, platformPage } from "./layout.ts";

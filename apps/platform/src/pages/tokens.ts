@@ -1,7 +1,7 @@
 /** A user's tokens at a vendor without a server, masked, and what can be done with them. */
 import type { Tokens } from "@oauth-broker/broker-client";
 import type { EpochSeconds } from "@oauth-broker/oauth-core";
-import { idTokenSubject } from "@oauth-broker/oauth-core/client";
+import { idTokenSubject } from "@oauth-broker/oauth-core/vendor-client";
 import { hidden, html, type Markup } from "@oauth-broker/service/page";
 import type { Connector } from "../connectors/connector.ts";
 import type { RevocableToken } from "../oauth/client-of-connector.ts";

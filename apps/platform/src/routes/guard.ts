@@ -2,7 +2,7 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
-import { isFormToken } from "@oauth-broker/oauth-core/server";
+import { isFormToken } from "@oauth-broker/oauth-core/authorization-server";
 import { pageRoute, readForm, requireOwnPage, type Route } from "@oauth-broker/service/http";
 import type { Context } from "hono";
 import type { Connector } from "../connectors/connector.ts";

@@ -2,7 +2,7 @@
  * Twin of routes.test.ts: if forms were not bound to the browser they were shown to, another site
  * could post them for the user.
  */
-import * as server from "@oauth-broker/oauth-core/server";
+import * as server from "@oauth-broker/oauth-core/authorization-server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
 import { openTestPlatform } from "../testing/test-visitor.ts";

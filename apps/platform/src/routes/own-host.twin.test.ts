@@ -2,7 +2,7 @@
  * Twin of routes.test.ts: if any Host were accepted, a site whose name resolves to loopback could
  * sign in as the administrator.
  */
-import * as server from "@oauth-broker/oauth-core/server";
+import * as server from "@oauth-broker/oauth-core/authorization-server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
 import { firstPage, openTestPlatform } from "../testing/test-visitor.ts";

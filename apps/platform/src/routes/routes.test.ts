@@ -1,4 +1,4 @@
-import { formToken } from "@oauth-broker/oauth-core/server";
+import { formToken } from "@oauth-broker/oauth-core/authorization-server";
 import { listen } from "@oauth-broker/service";
 import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@oauth-broker/oauth-core";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { SettingsChange } from "../connectors/connector.ts";

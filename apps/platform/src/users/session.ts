@@ -2,7 +2,12 @@
  * The session of a browser: a random cookie, whose hash is stored. Another user in the same browser
  * gets another cookie, so that a flow that one user started cannot be finished for the other.
  */
-import { type BindingCookie, createBindingCookie, formatCookie, readCookie } from "@oauth-broker/oauth-core/server";
+import {
+  type BindingCookie,
+  createBindingCookie,
+  formatCookie,
+  readCookie,
+} from "@oauth-broker/oauth-core/authorization-server";
 import type { SealedStore } from "../connectors/connector-secrets.ts";
 import { findUser, type User } from "./users.ts";
 

@@ -9,7 +9,7 @@ import {
   flowContextHash,
   requireTokenHost,
   requireMetDemands,
-} from "@oauth-broker/oauth-core/client";
+} from "@oauth-broker/oauth-core/vendor-client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, Vendor } from "@oauth-broker/oauth-core/registry";
 import { createEgress, type EgressOptions, requireEgressUrl } from "@oauth-broker/oauth-core/egress";

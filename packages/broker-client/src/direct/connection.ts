@@ -4,7 +4,7 @@
  * store, as the tokens do.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { keptOf } from "@oauth-broker/oauth-core/client";
+import { keptOf } from "@oauth-broker/oauth-core/vendor-client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 
 export interface DirectConnection {

@@ -3,7 +3,7 @@
  * vendor, and is a success.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { relayedError } from "@oauth-broker/oauth-core/client";
+import { relayedError } from "@oauth-broker/oauth-core/vendor-client";
 import { parseParameters } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { readVendorAnswer, type VendorAnswer } from "@oauth-broker/oauth-core/brokered-code";

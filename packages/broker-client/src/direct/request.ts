@@ -1,6 +1,6 @@
 /** A user starts: the content of their session, and the matching URL at the vendor. */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { createCodeVerifier, formatScope, parseScope, randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { challengeFor, isIdTokenDue } from "@oauth-broker/oauth-core/brokered-code";

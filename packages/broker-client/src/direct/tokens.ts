@@ -1,6 +1,6 @@
 /** What oauth-core has from the vendor, as this package's Tokens and Checked. */
 import { defined } from "@oauth-broker/oauth-core";
-import type { AccessTokenCheck } from "@oauth-broker/oauth-core/client";
+import type { AccessTokenCheck } from "@oauth-broker/oauth-core/vendor-client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { parseMembers } from "../json.ts";

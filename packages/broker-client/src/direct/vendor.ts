@@ -3,7 +3,13 @@
  * entry, with this deployment as its client.
  */
 import { defined, errorText, OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { expandVendor, requireFit, templatesOf, withClientId, withDefaults } from "@oauth-broker/oauth-core/client";
+import {
+  expandVendor,
+  requireFit,
+  templatesOf,
+  withClientId,
+  withDefaults,
+} from "@oauth-broker/oauth-core/vendor-client";
 import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
 import {

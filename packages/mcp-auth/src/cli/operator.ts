@@ -1,6 +1,6 @@
 /** Opens what the operator's commands work on: the same settings, table and keys as the server. */
 import { defined, systemClock, systemTimer } from "@oauth-broker/oauth-core";
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { createLog } from "@oauth-broker/service";
 import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-store";

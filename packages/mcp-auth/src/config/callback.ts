@@ -1,5 +1,5 @@
 /** Hosted mode: whose callback the vendor redirects users to, and which clients are accepted. */
-import { checkRedirectUri } from "@oauth-broker/oauth-core/server";
+import { checkRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import type { CommonSettings, PlatformCallback, ServerCallback } from "../settings.ts";
 import { ANY_HOST } from "../hosted/clients/metadata-document.ts";
 import { parseStaticClients } from "./clients.ts";

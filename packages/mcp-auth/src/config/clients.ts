@@ -1,6 +1,6 @@
 /** OAUTH_CLIENTS: the MCP clients an operator lists in advance. */
 import { nearest, parseJsonStrict } from "@oauth-broker/oauth-core";
-import { checkRedirectUri } from "@oauth-broker/oauth-core/server";
+import { checkRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import { checkClientId, checkName } from "@oauth-broker/service/configuration";
 import type { StaticClient } from "../settings.ts";
 

@@ -4,7 +4,13 @@
  * rules. Called by vendor.ts.
  */
 import { defined, nearest, OAuthError } from "@oauth-broker/oauth-core";
-import { canIdentify, expandVendor, requireFit, templatesOf, withDefaults } from "@oauth-broker/oauth-core/client";
+import {
+  canIdentify,
+  expandVendor,
+  requireFit,
+  templatesOf,
+  withDefaults,
+} from "@oauth-broker/oauth-core/vendor-client";
 import {
   parseStringMap,
   placeholderNames,

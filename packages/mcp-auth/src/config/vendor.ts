@@ -3,7 +3,7 @@
  * vendor.
  */
 import { defined, Secret } from "@oauth-broker/oauth-core";
-import { canIdentify, canValidateAccessToken, hasIdTokens, withClientId } from "@oauth-broker/oauth-core/client";
+import { canIdentify, canValidateAccessToken, hasIdTokens, withClientId } from "@oauth-broker/oauth-core/vendor-client";
 import { parseScope } from "@oauth-broker/oauth-core/protocol";
 import {
   type ResolvedVendor,

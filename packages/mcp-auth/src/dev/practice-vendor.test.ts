@@ -1,4 +1,4 @@
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";

@@ -3,7 +3,7 @@
  * no platform sends one. So one is fetched from the practice vendor, at which a simulated
  * user approves: the platform's part, once.
  */
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { systemClock, systemTimer } from "@oauth-broker/oauth-core";

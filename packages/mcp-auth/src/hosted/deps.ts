@@ -3,7 +3,7 @@
  * with `Pick`.
  */
 import type { Clock, Fetch, RecordStore } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { Log } from "@oauth-broker/service";
 import type { LinkEvents } from "@oauth-broker/service/events";
 import type { TokenStore } from "@oauth-broker/token-store";

@@ -18,7 +18,7 @@ import {
   type Trace,
 } from "@oauth-broker/service/http";
 import { onBehalfOf } from "@oauth-broker/oauth-core/egress";
-import { flowIdOfForm } from "@oauth-broker/oauth-core/server";
+import { flowIdOfForm } from "@oauth-broker/oauth-core/authorization-server";
 import type { Context } from "hono";
 import { type CallerAddress, createCallerAddress } from "../caller-address.ts";
 import type { PlatformCallback, ServerCallback } from "../settings.ts";

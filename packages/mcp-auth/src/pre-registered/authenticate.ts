@@ -5,9 +5,13 @@
  * token is stored nowhere. mcp/admission/refused-tokens.ts limits the unknown tokens that get this far.
  */
 import { type Clock, createExpiringMap, type EpochSeconds, Secret } from "@oauth-broker/oauth-core";
-import { type AccessTokenValidation, canValidateAccessToken, type VendorClient } from "@oauth-broker/oauth-core/client";
+import {
+  type AccessTokenValidation,
+  canValidateAccessToken,
+  type VendorClient,
+} from "@oauth-broker/oauth-core/vendor-client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import type { Caller, Authenticate, VendorToken } from "../mode.ts";
 import type { VendorSettings } from "../settings.ts";
 

@@ -13,11 +13,11 @@ import {
   systemClock,
   systemTimer,
 } from "@oauth-broker/oauth-core";
-import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient, type VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { defineVendor, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
+import { endSurplusCookies } from "@oauth-broker/oauth-core/authorization-server";
 import { createLog } from "@oauth-broker/service";
 import { mount } from "@oauth-broker/service/http";
 import { expectRefusalShape, fixedClock, readAnswer } from "@oauth-broker/oauth-core/testing";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { jsonAnswer, pageAnswer } from "@oauth-broker/oauth-core/http";
-import { endSurplusCookies } from "@oauth-broker/oauth-core/server";
+import { endSurplusCookies } from "@oauth-broker/oauth-core/authorization-server";
 import { mounted } from "../testing/mounted.ts";
 import type { RequestMetrics, Route } from "./http-layer.ts";
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { Hono } from "hono";
 import { expect, it } from "vitest";
 import { weaken } from "@oauth-broker/oauth-core/testing";
-import { endSurplusCookies, setBindingCookie } from "@oauth-broker/oauth-core/server";
+import { endSurplusCookies, setBindingCookie } from "@oauth-broker/oauth-core/authorization-server";
 import type { HttpLayer, Route } from "../http/http-layer.ts";
 import { mounted } from "../testing/mounted.ts";
 import { listenForTest, openRaw } from "../testing/raw-connection.ts";

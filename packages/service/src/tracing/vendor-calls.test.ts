@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { inContext } from "../request-context.ts";
 import { OAuthError } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { createLog } from "../log.ts";
 import { type VendorCallMetrics, watchedVendorClient } from "./vendor-calls.ts";

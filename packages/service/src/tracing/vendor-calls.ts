@@ -10,7 +10,7 @@ import {
   asksAccount,
   type RegistrationAnswer,
   type VendorClient,
-} from "@oauth-broker/oauth-core/client";
+} from "@oauth-broker/oauth-core/vendor-client";
 import { type Log, outboundErrorOf } from "../log.ts";
 import { endSpan, startVendorSpan } from "./spans.ts";
 

@@ -3,7 +3,7 @@
  * to the recording. Used by vendors/fixtures.test.ts.
  */
 import { Secret, systemTimer } from "@oauth-broker/oauth-core";
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { REGISTRY, type Vendor, type VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { machineClock } from "../clock.ts";
 import { driveConsent } from "../drive-consent.ts";

@@ -4,7 +4,12 @@
  * of another app.
  */
 import { Secret, systemTimer } from "@oauth-broker/oauth-core";
-import { canIdentify, canValidateAccessToken, keptOf, createVendorClient } from "@oauth-broker/oauth-core/client";
+import {
+  canIdentify,
+  canValidateAccessToken,
+  keptOf,
+  createVendorClient,
+} from "@oauth-broker/oauth-core/vendor-client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import {
   defineVendor,

@@ -11,7 +11,7 @@ import {
   parseJsonStrict,
   systemTimer,
 } from "@oauth-broker/oauth-core";
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { defineVendor, type ResolvedVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 
 export interface Discovered {

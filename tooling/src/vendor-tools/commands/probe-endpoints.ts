@@ -10,7 +10,7 @@ import {
   Secret,
   systemTimer,
 } from "@oauth-broker/oauth-core";
-import { createVendorClient, usableKeys, type VendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient, usableKeys, type VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { createCodeVerifier, deriveCodeChallenge, randomToken } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorCredentials } from "@oauth-broker/oauth-core/registry";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";

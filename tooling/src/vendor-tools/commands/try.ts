@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { defined, OAuthError, systemTimer } from "@oauth-broker/oauth-core";
-import { createVendorClient } from "@oauth-broker/oauth-core/client";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import {
   allowedFor,

@@ -4,13 +4,13 @@
  * the client has one way to authenticate.
  */
 import { defined } from "@oauth-broker/oauth-core";
-import { usableKeys } from "@oauth-broker/oauth-core/client";
+import { usableKeys } from "@oauth-broker/oauth-core/vendor-client";
 import {
   type EncryptedResponse,
   findEncryptionKey,
   RESPONSE_ENCRYPTION_ALGS,
   type ResponseEncryptionAlg,
-} from "@oauth-broker/oauth-core/server";
+} from "@oauth-broker/oauth-core/authorization-server";
 import { checkPublicKeys, readKeySet } from "../schema/public-keys.ts";
 import { type ClientKeys, DEFAULT_ENC, type ParsedClient } from "../schema/client.ts";
 import type { ClientConfig } from "../../config-types.ts";

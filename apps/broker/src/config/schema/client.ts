@@ -2,13 +2,13 @@
  * One entry of `clients`: a backend, how it authenticates, and its redirect URIs.
  */
 import { createHash } from "node:crypto";
-import type { usableKeys } from "@oauth-broker/oauth-core/client";
+import type { usableKeys } from "@oauth-broker/oauth-core/vendor-client";
 import {
   type EncryptedResponse,
   checkRedirectUri,
   RESPONSE_ENCRYPTION_ALGS,
   RESPONSE_ENCRYPTION_ENCS,
-} from "@oauth-broker/oauth-core/server";
+} from "@oauth-broker/oauth-core/authorization-server";
 import { matching } from "@oauth-broker/oauth-core";
 import { checkClientId, checkName } from "@oauth-broker/service/configuration";
 import type { z } from "zod";

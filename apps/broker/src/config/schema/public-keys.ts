@@ -4,7 +4,7 @@
  * set has the keys its client needs.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
-import { usableKeys } from "@oauth-broker/oauth-core/client";
+import { usableKeys } from "@oauth-broker/oauth-core/vendor-client";
 import { SECRET_MEMBERS } from "@oauth-broker/oauth-core/protocol";
 
 /** @param value a key set, or the same as JSON text, which file:PATH yields */

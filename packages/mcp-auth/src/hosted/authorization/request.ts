@@ -5,7 +5,7 @@
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { namedScopes, type Parameters, parseScope, requireS256Challenge } from "@oauth-broker/oauth-core/protocol";
-import type { VerifiedRedirect } from "@oauth-broker/oauth-core/server";
+import type { VerifiedRedirect } from "@oauth-broker/oauth-core/authorization-server";
 import type { Trace } from "@oauth-broker/service/http";
 import type { HostedSettings, LinkPolicy } from "../../settings.ts";
 import type { HostedClient } from "../clients/client.ts";

@@ -5,7 +5,7 @@
  * in the answer to its registration what it got. `null` is absent.
  */
 import { type JsonObject, type JsonValue, OAuthError, parseJsonObject } from "@oauth-broker/oauth-core";
-import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/server";
+import { requireRegistrableRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import type { ServerClient } from "./client.ts";
 
 /** Stored, and answered to the client, if it states none. Pages say it in their language. */

@@ -2,7 +2,7 @@
  * The scopes of sessions. With `VENDOR` they are the vendor's own. With `VENDORS` each names its
  * vendor, `<id>:<vendor scope>`: an id has no colon, so the first ends it.
  */
-import { hasIdTokens } from "@oauth-broker/oauth-core/client";
+import { hasIdTokens } from "@oauth-broker/oauth-core/vendor-client";
 import { OFFLINE_ACCESS } from "../../resource/scopes.ts";
 import type { LinkPolicy, VendorSettings } from "../../settings.ts";
 

@@ -3,7 +3,7 @@
  * how the link ends. Independent of sessions: many clients may act for one user, over one link.
  */
 import { defined, type JsonObject, type JsonValue, OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { idTokenSubject, parseIdToken, type VendorClient } from "@oauth-broker/oauth-core/client";
+import { idTokenSubject, parseIdToken, type VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { formatScope } from "@oauth-broker/oauth-core/protocol";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import type { Refresh, RefreshOptions, StoredTokens, TokenKey, TokenSet } from "@oauth-broker/token-store";

@@ -4,7 +4,7 @@
  */
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import type { Trace } from "@oauth-broker/service/http";
 import { readDecision } from "../authorization/request.ts";
 import type { ServerClient } from "../clients/client.ts";

@@ -11,7 +11,7 @@ import {
   isFormToken,
   readBindingCookie,
   setBindingCookie,
-} from "@oauth-broker/oauth-core/server";
+} from "@oauth-broker/oauth-core/authorization-server";
 import type { Trace } from "@oauth-broker/service/http";
 import { PATHS } from "../../resource/paths.ts";
 import { atVendor, endLinkOver, isUsable, linkKey, linkScope } from "../links/link.ts";

@@ -14,10 +14,10 @@ import {
   HANDLE_STATE,
   type Redeemed,
 } from "@oauth-broker/oauth-core/brokered-code";
-import { hasIdTokens } from "@oauth-broker/oauth-core/client";
+import { hasIdTokens } from "@oauth-broker/oauth-core/vendor-client";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import type { Parameters } from "@oauth-broker/oauth-core/protocol";
-import { clearBindingCookie, createBindingCookie, createFlowId } from "@oauth-broker/oauth-core/server";
+import { clearBindingCookie, createBindingCookie, createFlowId } from "@oauth-broker/oauth-core/authorization-server";
 import type { Trace } from "@oauth-broker/service/http";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import type { VendorSettings } from "../../settings.ts";

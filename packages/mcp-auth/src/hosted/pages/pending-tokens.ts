@@ -12,7 +12,7 @@ import {
   type StoredRecord,
 } from "@oauth-broker/oauth-core";
 import { isSameText, randomToken } from "@oauth-broker/oauth-core/protocol";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import { deriveKey, open, seal, type TokenSet } from "@oauth-broker/token-store";
 import { changeRecord } from "@oauth-broker/service";
 import type { TicketsDeps } from "../tickets/tickets.ts";

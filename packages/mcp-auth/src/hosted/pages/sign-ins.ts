@@ -11,7 +11,7 @@ import {
   formatCookie,
   hashOf,
   readCookie,
-} from "@oauth-broker/oauth-core/server";
+} from "@oauth-broker/oauth-core/authorization-server";
 import { deriveKey, open, seal } from "@oauth-broker/token-store";
 import { changeRecord } from "@oauth-broker/service";
 import { isOfPresentSignIn, type OfSignIn } from "../sessions/sign-in-generation.ts";

@@ -4,7 +4,7 @@
  * link.
  */
 import { defined, OAuthError } from "@oauth-broker/oauth-core";
-import { canIdentify } from "@oauth-broker/oauth-core/client";
+import { canIdentify } from "@oauth-broker/oauth-core/vendor-client";
 import type { ResolvedVendor, VendorTokens } from "@oauth-broker/oauth-core/registry";
 import { errorFields } from "@oauth-broker/service";
 import type { StoredTokens, TokenSet } from "@oauth-broker/token-store";

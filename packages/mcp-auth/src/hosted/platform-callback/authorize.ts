@@ -6,10 +6,10 @@
  */
 import { defined, type OAuthError, toOAuthError } from "@oauth-broker/oauth-core";
 import { errorMembers, type Parameters } from "@oauth-broker/oauth-core/protocol";
-import { redirectUrl, type VerifiedRedirect, verifyRedirectUri } from "@oauth-broker/oauth-core/server";
+import { redirectUrl, type VerifiedRedirect, verifyRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import { type Answer, redirectAnswer } from "@oauth-broker/oauth-core/http";
 import { challengeFor } from "@oauth-broker/oauth-core/brokered-code";
-import { requireMetDemands } from "@oauth-broker/oauth-core/client";
+import { requireMetDemands } from "@oauth-broker/oauth-core/vendor-client";
 import type { Trace } from "@oauth-broker/service/http";
 import { readAuthorizationRequest, requireClientRedirect } from "../authorization/request.ts";
 import type { FindClient } from "../clients/client.ts";

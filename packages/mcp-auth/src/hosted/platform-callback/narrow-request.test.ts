@@ -1,5 +1,5 @@
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSilentVendorFixture, type SilentVendorFixture } from "../../testing/vendors/silent-vendor.ts";
 

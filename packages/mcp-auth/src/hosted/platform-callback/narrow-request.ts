@@ -6,7 +6,7 @@
  */
 import type { RecordKey } from "@oauth-broker/oauth-core";
 import { isSubset, parseScope } from "@oauth-broker/oauth-core/protocol";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import type { HostedDeps } from "../deps.ts";
 
 /** A user may take time at the vendor: to log in, or to wait for an administrator's approval. */

@@ -2,7 +2,7 @@
  * The twins of authorization/request.test.ts and token-endpoint/redeem-code.test.ts: with one defence off,
  * the attack succeeds.
  */
-import * as server from "@oauth-broker/oauth-core/server";
+import * as server from "@oauth-broker/oauth-core/authorization-server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { openHostedFixture, openOpenIdFixture, startStubVendor, UNASKED_VENDOR } from "../../testing/hosted-fixture.ts";

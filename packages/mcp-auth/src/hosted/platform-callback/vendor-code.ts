@@ -5,7 +5,7 @@
  * neither take the claim from its owner nor end the owner's session (bar AS-4).
  */
 import { OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import type { HostedDeps } from "../deps.ts";
 
 /** No vendor accepts a code older than this. */

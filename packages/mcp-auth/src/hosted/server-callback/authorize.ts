@@ -14,7 +14,7 @@ import {
   readBindingCookie,
   setBindingCookie,
   verifyNativeRedirectUri,
-} from "@oauth-broker/oauth-core/server";
+} from "@oauth-broker/oauth-core/authorization-server";
 import { type Answer, type ClientReturn, errorRedirect } from "@oauth-broker/oauth-core/http";
 import type { Trace } from "@oauth-broker/service/http";
 import {

@@ -4,7 +4,7 @@
  * Everything about the client is unverified, shown as truncated text; no script, nothing loaded.
  * Shown and answered in authorize.ts.
  */
-import type { VerifiedRedirect } from "@oauth-broker/oauth-core/server";
+import type { VerifiedRedirect } from "@oauth-broker/oauth-core/authorization-server";
 import type { Answer } from "@oauth-broker/oauth-core/http";
 import { fact, hidden, html, type Markup } from "@oauth-broker/service/page";
 import { shownText } from "../../presentation/shown-text.ts";

@@ -3,7 +3,7 @@
  * it has one vendor, and the vendor's tokens stay here: the client gets our tokens.
  */
 import { defined, OAuthError, parseExactJson, type StoredRecord } from "@oauth-broker/oauth-core";
-import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/server";
+import { verifyNativeRedirectUri } from "@oauth-broker/oauth-core/authorization-server";
 import {
   type BrokeredCode,
   createBrokeredCode,

@@ -1,7 +1,7 @@
 /** The twins of this folder's attack tests: with one defence off, the attack succeeds. */
 import type { RecordStore } from "@oauth-broker/oauth-core";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import * as server from "@oauth-broker/oauth-core/server";
+import * as server from "@oauth-broker/oauth-core/authorization-server";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import * as addresses from "../../../../oauth-core/src/egress/address-ranges.ts";

@@ -11,7 +11,7 @@
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { hmac } from "@oauth-broker/oauth-core";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 
 const PREFIX = { access: "mcp_at_", refresh: "mcp_rt_" } as const;
 export type TokenType = keyof typeof PREFIX;

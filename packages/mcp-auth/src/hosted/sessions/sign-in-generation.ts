@@ -5,7 +5,7 @@
  * because it was compromised, would be valid again after a return to it.
  */
 import { type JsonObject, OAuthError, type RecordKey, type RecordStore } from "@oauth-broker/oauth-core";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 
 /**
  * The present number; read once in the life of a process, for which the sign-in vendor is one.

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Environment, loadSettings } from "../../config.ts";

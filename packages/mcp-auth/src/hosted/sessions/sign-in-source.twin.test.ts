@@ -3,7 +3,7 @@
  * sessions of another sign-in vendor.
  */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { expect, it } from "vitest";
 import { AUDIENCE, NOW, SOURCE } from "../../testing/test-sessions.ts";

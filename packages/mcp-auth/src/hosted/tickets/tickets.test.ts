@@ -1,7 +1,7 @@
 /** Tickets without their pages. Who may answer one: connect.test.ts. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NOW, SOURCE, testSessions, type TestSessions } from "../../testing/test-sessions.ts";
 import { createTickets, MAX_OPEN, TICKET_SECONDS, type Tickets } from "./tickets.ts";

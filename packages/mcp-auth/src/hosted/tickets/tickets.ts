@@ -10,7 +10,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type EpochSeconds, OAuthError, type RecordKey } from "@oauth-broker/oauth-core";
 import { randomToken } from "@oauth-broker/oauth-core/protocol";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import type { LinkRequest, Ticket, TicketState } from "../../mode.ts";
 import { changeRecord } from "@oauth-broker/service";
 import { connectUrl } from "../../resource/paths.ts";

@@ -4,7 +4,7 @@
  */
 import { defined } from "@oauth-broker/oauth-core";
 import { bearerToken } from "@oauth-broker/oauth-core/http";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
 import type { McpRequest } from "../elicitation/call.ts";

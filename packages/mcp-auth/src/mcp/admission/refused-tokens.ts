@@ -13,7 +13,7 @@ import {
   type Timer,
   toOAuthError,
 } from "@oauth-broker/oauth-core";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import { createRateLimit } from "@oauth-broker/service/http";
 import { LRUCache } from "lru-cache";
 import type { Caller, Authenticate } from "../../mode.ts";

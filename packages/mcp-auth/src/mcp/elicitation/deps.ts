@@ -1,6 +1,6 @@
 /** What calls need if users link several vendors. Connected in app.ts. */
 import type { Clock, Timer } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { Seals } from "../../mode.ts";
 import type { LinkPolicy, VendorSettings } from "../../settings.ts";
 

@@ -4,7 +4,7 @@
  * it is nothing in another one. It permits nothing: every check of a call is made again.
  */
 import type { EpochSeconds, JsonValue } from "@oauth-broker/oauth-core";
-import { hashOf } from "@oauth-broker/oauth-core/server";
+import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
 import { canonicalJson, open, seal } from "@oauth-broker/token-store";
 import type { Caller } from "../../mode.ts";
 import type { ElicitationDeps } from "./deps.ts";

@@ -4,7 +4,7 @@
  */
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { createByteCollector, isJsonObject, type JsonObject, type JsonValue } from "@oauth-broker/oauth-core";
-import { memberAt } from "@oauth-broker/oauth-core/client";
+import { memberAt } from "@oauth-broker/oauth-core/vendor-client";
 import { isScopeToken } from "@oauth-broker/oauth-core/protocol";
 import type { ScopeRefusal } from "@oauth-broker/oauth-core/registry";
 

@@ -4,7 +4,7 @@
  */
 import { type Fetch, type JsonObject, OAuthError } from "@oauth-broker/oauth-core";
 import { isEgressError } from "@oauth-broker/oauth-core/egress";
-import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/client";
+import { idTokenSubject, type VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { isLoopbackName } from "@oauth-broker/service/configuration";
 import { endSpan, startVendorSpan } from "@oauth-broker/service/tracing";

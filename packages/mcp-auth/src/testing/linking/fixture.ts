@@ -3,7 +3,7 @@
  * link `chat`; a visitor is a browser at our pages and at the vendors'.
  */
 import { defined, type Clock, type RecordStore } from "@oauth-broker/oauth-core";
-import type { VendorClient } from "@oauth-broker/oauth-core/client";
+import type { VendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
 import type { OpenIdProvider, OpenIdProviderOptions } from "@oauth-broker/simulators";
 import type { TokenRows } from "@oauth-broker/token-store";

@@ -1,5 +1,5 @@
 /** The bearer check of pre-registered mode, with a vendor that answers as a test says. */
-import type { AccessTokenValidation } from "@oauth-broker/oauth-core/client";
+import type { AccessTokenValidation } from "@oauth-broker/oauth-core/vendor-client";
 import type { ResolvedVendor } from "@oauth-broker/oauth-core/registry";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import type { Authenticate } from "../../mode.ts";
