@@ -3,7 +3,7 @@
  * forged state. Defence: the state is signed and compared in its one spelling (isSameText).
  * Replayed states: single-use.attack.test.ts.
  */
-import * as macModule from "../../packages/oauth-core/src/protocol/mac.ts";
+import * as secretModule from "../../packages/oauth-core/src/protocol/secret.ts";
 import * as keptModule from "../../packages/oauth-core/src/vendor-client/kept.ts";
 import { weaken } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it, vi } from "vitest";
@@ -146,7 +146,7 @@ describe("bar#CB-1 a state that was not made here", () => {
 
   it("bar#CB-1 twin: without isSameText the attacker's code enters the victim's flow", async () => {
     const harness = await openAtCallback();
-    without(macModule, () => ({ isSameText: () => true }));
+    without(secretModule, () => ({ isSameText: () => true }));
     const { url, page } = await forgeFor(harness);
     expect(page).toBeUndefined();
     expect(parameter(url, "state")).toBe(harness.flow.state);

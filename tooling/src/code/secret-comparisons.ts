@@ -47,7 +47,7 @@ export function checkSecretComparisons(files: readonly SourceFile[]): Violation[
           rule: "secrets are compared in constant time",
           path,
           line,
-          message: `${text} reveals by its timing how much matches: use isSameText of oauth-core/protocol/mac.ts`,
+          message: `${text} reveals by its timing how much matches: use isSameText of oauth-core/protocol/secret.ts`,
         })),
     );
 }

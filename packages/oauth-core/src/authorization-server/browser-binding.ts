@@ -4,8 +4,8 @@
  * platform's session has one per browser. Pages without passwords also check the host name of the
  * request.
  */
-import { hmac, isSameText } from "../protocol/mac.ts";
-import { randomToken } from "../protocol/secret.ts";
+import { hmac } from "../protocol/mac.ts";
+import { isSameText, randomToken } from "../protocol/secret.ts";
 import { hashOf } from "./handle.ts";
 
 /** The cookie's value, and its hash, which is all the record holds. */

@@ -95,7 +95,7 @@ describe("secrets", () => {
     ["a secret without client_id", undefined, { client_secret: "s3cret" }],
     ["a wrong secret in the body", undefined, { client_id: "platform", client_secret: "wrong" }],
     ["a bearer token with broken escapes", "Bearer %E0%A4", { client_id: "platform" }],
-  ])("bar#ST-1 answers %s with the same invalid_client", async (_, authorization, form) => {
+  ])("bar#ST-1 bar#HT-9 answers %s with the same invalid_client", async (_, authorization, form) => {
     await expect(authenticate(authorization, form)).rejects.toMatchObject({
       code: "invalid_client",
       status: 401,

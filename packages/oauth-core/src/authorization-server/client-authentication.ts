@@ -81,6 +81,7 @@ function verifySecret<C extends Client>(client: C | undefined, secret: string): 
   const presented = Buffer.from(hash("sha256", secret, "latin1"), "latin1");
   let matches = false;
   for (const digest of client === undefined || client.secretDigests.length === 0 ? [NO_DIGEST] : client.secretDigests) {
+    //= bar#HT-9
     matches = timingSafeEqual(presented, digest) || matches;
   }
   if (client === undefined || !matches) throw invalidClient(client === undefined ? "unknown client" : "wrong secret");

@@ -7,7 +7,7 @@ import { clearBindingCookie, readBindingCookie } from "../authorization-server/b
 import { createHandle } from "../authorization-server/handle.ts";
 import { type Answer, type ClientReturn, codeRedirect, errorRedirect } from "../http/answers.ts";
 import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
-import { isSameText } from "../protocol/mac.ts";
+import { isSameText } from "../protocol/secret.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { relayedError } from "../vendor-client/authorization/error.ts";
 import { readVendorAnswer, type VendorAnswer, type VendorRefusal } from "./answer.ts";

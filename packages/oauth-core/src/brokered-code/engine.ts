@@ -5,7 +5,7 @@
 import { parseRequestUri } from "../authorization-server/pushed-request.ts";
 import { defined } from "../mechanics/defined.ts";
 import type { EpochSeconds, RecordKey } from "../ports.ts";
-import { isSameText } from "../protocol/mac.ts";
+import { isSameText } from "../protocol/secret.ts";
 import { type Parameters, parseParameters } from "../protocol/parameters.ts";
 import type { FlowDeps, FlowPolicy, FlowTrace, FlowVendor } from "./policy.ts";
 import { flowData, type FlowRecord, type FlowStage } from "./record.ts";

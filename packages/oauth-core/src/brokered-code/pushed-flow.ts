@@ -7,7 +7,7 @@ import type { Handle } from "../authorization-server/handle.ts";
 import { createRequestUri, parseRequestUri } from "../authorization-server/pushed-request.ts";
 import type { EpochSeconds, StoredRecord } from "../ports.ts";
 import { defined } from "../mechanics/defined.ts";
-import { isSameText } from "../protocol/mac.ts";
+import { isSameText } from "../protocol/secret.ts";
 import { type Engine, failFlow, keyOf, type Leg, nameFlow } from "./engine.ts";
 import { flowData, type FlowRecord, REQUEST_URI_SECONDS } from "./record.ts";
 

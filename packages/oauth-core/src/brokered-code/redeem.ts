@@ -5,7 +5,7 @@
  */
 import { type Handle, parseHandle } from "../authorization-server/handle.ts";
 import { OAuthError, toOAuthError, withoutRestart, withRestart } from "../protocol/errors.ts";
-import { isSameText } from "../protocol/mac.ts";
+import { isSameText } from "../protocol/secret.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { parseCodeVerifier, verifyCodeVerifier } from "../protocol/pkce.ts";
 import type { StoredRecord } from "../ports.ts";

@@ -5,7 +5,8 @@
  */
 import { createHandle, parseHandle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
-import { hmac, isSameText } from "../protocol/mac.ts";
+import { hmac } from "../protocol/mac.ts";
+import { isSameText } from "../protocol/secret.ts";
 import { deriveCodeChallenge, deriveCodeVerifier } from "../protocol/pkce.ts";
 import { isIdTokenDue } from "../vendor-client/issuer.ts";
 import type { EpochSeconds } from "../ports.ts";

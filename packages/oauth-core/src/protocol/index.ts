@@ -7,7 +7,6 @@ export {
   parseStringMap,
 } from "./parameters.ts";
 export { errorMembers } from "./errors.ts";
-export { isSameText } from "./mac.ts";
 export {
   createCodeVerifier,
   deriveCodeChallenge,
@@ -25,6 +24,6 @@ export {
   requireKnownPlaceholders,
 } from "./placeholders.ts";
 export { isPublicSuffix } from "./public-suffix.ts";
-export { randomToken, SECRET_MEMBERS } from "./secret.ts";
+export { isSameText, randomToken, SECRET_MEMBERS } from "./secret.ts";
 export { formatScope, isScopeToken, isSubset, namedScopes, parseScope } from "./scope.ts";
 export { createStateCodec, type MacKeys, type StateClaims, type StateCodec } from "./state.ts";

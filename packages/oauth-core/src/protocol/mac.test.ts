@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { hkdfSha256, hmac, isSameText } from "./mac.ts";
+import { hkdfSha256, hmac } from "./mac.ts";
 
 /** Project Wycheproof, see the README beside the files. */
 function vectorsOf<T>(name: string): Vectors<T> {
@@ -64,20 +64,5 @@ describe("hkdfSha256", () => {
       hkdfSha256(Buffer.from(ikm, "hex"), Buffer.from(salt, "hex"), Buffer.from(info, "hex"), size);
     if (result === "valid") expect(derive().toString("hex")).toBe(okm);
     else expect(derive).toThrow(RangeError);
-  });
-});
-
-describe("isSameText", () => {
-  it("bar#HT-9 is true for equal texts and nothing else", () => {
-    expect(isSameText("abc", "abc")).toBe(true);
-    expect(isSameText("", "")).toBe(true);
-    expect(isSameText("abc", "abd")).toBe(false);
-    expect(isSameText("abc", "ab")).toBe(false);
-    expect(isSameText("abc", "ABC")).toBe(false);
-  });
-
-  it("does not fold characters outside latin1 onto ASCII", () => {
-    expect(Buffer.from("\u0141", "latin1").toString()).toBe("A");
-    expect(isSameText("\u0141", "A")).toBe(false);
   });
 });

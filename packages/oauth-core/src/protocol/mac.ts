@@ -1,9 +1,8 @@
 /**
- * Keyed hashes, keys derived by them, and the comparison of secret texts. Synchronous: this is the
- * hot path. HMAC and HKDF are composed of one-shot hashes of node:crypto, because its `Hmac` and
+ * Keyed hashes, and keys derived by them. Synchronous: this is the hot path. HMAC and HKDF are composed of one-shot hashes of node:crypto, because its `Hmac` and
  * `hkdfSync` cost a whole flow an eighth of its CPU more (docs/decisions/0040-mechanics-from-libraries.md).
  */
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 
 const BLOCK_BYTES = { sha256: 64, sha512: 128 } as const;
 const HKDF_MAX_BYTES = 255 * 32;
@@ -58,20 +57,4 @@ export function hkdfSha256(secret: Buffer, salt: Buffer, info: Buffer, lengthByt
     blocks.push(block);
   }
   return Buffer.concat(blocks, lengthBytes);
-}
-
-/**
- * Whether two texts have the same UTF-8 bytes, in a time that depends only on their lengths. How
- * texts that are secret, or derived from a secret, are compared; bytes are compared with
- * timingSafeEqual, and tooling/src/code/secret-comparisons.ts refuses `===` and `.equals()`. An
- * absent text equals no text, not even another absent one.
- */
-//= bar#HT-9
-export function isSameText(a: string | undefined, b: string | undefined): boolean {
-  if (a === undefined || b === undefined) return false;
-  // UTF-8, not latin1: latin1 folds U+0141 onto "A", which would accept a second spelling of a
-  // signature.
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -5,7 +5,8 @@
  */
 import { hash, randomBytes } from "node:crypto";
 import { OAuthError } from "./errors.ts";
-import { hmac, isSameText } from "./mac.ts";
+import { hmac } from "./mac.ts";
+import { isSameText } from "./secret.ts";
 
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
-import { expect, it } from "vitest";
-import { randomToken, Secret } from "./secret.ts";
+import { describe, expect, it } from "vitest";
+import { isSameText, randomToken, Secret } from "./secret.ts";
 
 const VALUE = "canary-4711";
 
@@ -39,4 +39,19 @@ it("rfc6749#10.10 gives every value once, across many refills of the pool", () =
 
 it("never hands out wiped bytes", () => {
   for (let index = 0; index < 1000; index++) expect(randomToken(32)).not.toMatch(/A{12}/);
+});
+
+describe("isSameText", () => {
+  it("bar#HT-9 is true for equal texts and nothing else", () => {
+    expect(isSameText("abc", "abc")).toBe(true);
+    expect(isSameText("", "")).toBe(true);
+    expect(isSameText("abc", "abd")).toBe(false);
+    expect(isSameText("abc", "ab")).toBe(false);
+    expect(isSameText("abc", "ABC")).toBe(false);
+  });
+
+  it("does not fold characters outside latin1 onto ASCII", () => {
+    expect(Buffer.from("\u0141", "latin1").toString()).toBe("A");
+    expect(isSameText("\u0141", "A")).toBe(false);
+  });
 });

@@ -1,5 +1,5 @@
-/** Unguessable values: how they are made, and how they stay out of logs. */
-import { randomFillSync } from "node:crypto";
+/** Unguessable values: how they are made, compared, and kept out of logs. */
+import { randomFillSync, timingSafeEqual } from "node:crypto";
 import { inspect } from "node:util";
 
 /**
@@ -57,4 +57,20 @@ export function randomToken(byteLength: number): string {
   pool.fill(0, used, end);
   used = end;
   return token;
+}
+
+/**
+ * Whether two texts have the same UTF-8 bytes, in a time that depends only on their lengths. How
+ * texts that are secret, or derived from a secret, are compared; bytes are compared with
+ * timingSafeEqual, and tooling/src/code/secret-comparisons.ts refuses `===` and `.equals()`. An
+ * absent text equals no text, not even another absent one.
+ */
+//= bar#HT-9
+export function isSameText(a: string | undefined, b: string | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  // UTF-8, not latin1: latin1 folds U+0141 onto "A", which would accept a second spelling of a
+  // signature.
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
 }

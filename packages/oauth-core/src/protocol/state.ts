@@ -6,7 +6,8 @@
  */
 import type { Clock, EpochSeconds } from "../ports.ts";
 import { OAuthError } from "./errors.ts";
-import { hmac, isSameText } from "./mac.ts";
+import { hmac } from "./mac.ts";
+import { isSameText } from "./secret.ts";
 
 const MAX_LENGTH = 1024;
 const MAX_FUTURE_SECONDS = 60;

@@ -5,10 +5,10 @@
 import { beforeEach, expect, it } from "vitest";
 import { stateForgeries, validState } from "../testing/corpora/state-corpus.ts";
 import { weaken } from "../testing/weaken.ts";
-import * as mac from "./mac.ts";
+import * as secret from "./secret.ts";
 import { createStateCodec } from "./state.ts";
 
-beforeEach(() => weaken(mac, () => ({ isSameText: () => true })));
+beforeEach(() => weaken(secret, () => ({ isSameText: () => true })));
 
 const NOW = 1_700_000_000;
 const AUDIENCE = "https://broker.example.com";

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { compactVerify, errors, type JWSHeaderParameters } from "jose";
 import type { Clock, JsonObject, JsonValue } from "../../ports.ts";
 import { OAuthError } from "../../protocol/errors.ts";
-import { isSameText } from "../../protocol/mac.ts";
+import { isSameText } from "../../protocol/secret.ts";
 import { parseJsonObject, withoutNulls } from "../../protocol/strict-json.ts";
 import { FIELDS } from "../../registry/fields.ts";
 import type { ResolvedVendor, VendorTokens } from "../../registry/vendor.ts";

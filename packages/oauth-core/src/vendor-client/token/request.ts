@@ -7,7 +7,7 @@
  */
 import { defined } from "../../mechanics/defined.ts";
 import { OAuthError, withRetry } from "../../protocol/errors.ts";
-import { isSameText } from "../../protocol/mac.ts";
+import { isSameText } from "../../protocol/secret.ts";
 import type { VendorTokens } from "../../registry/vendor.ts";
 import { isWrongAnswer, translateVendorError } from "../errors.ts";
 import { readTokenAnswer, type SeenTokens, type TokenAnswer } from "./response.ts";
