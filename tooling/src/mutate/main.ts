@@ -2,7 +2,7 @@
  * `npm run mutate`: removes each defence in turn and reports which tests notice. Opt-in;
  * check-mutations.ts keeps the list in working order. options.ts reads the command line, run.ts runs it.
  */
-import { answerUsage } from "@oauth-broker/oauth-core/command-line";
+import { answerUsage, stoppable, TERMINAL } from "@oauth-broker/oauth-core/command-line";
 import { ROOT } from "../sources.ts";
 import { readGuards } from "./guards.ts";
 import { readListed } from "./list.ts";
@@ -10,7 +10,7 @@ import { parseMutateCommand } from "./options.ts";
 import { runMutations } from "./run.ts";
 import { readTests } from "./tests.ts";
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const { print: say } = TERMINAL;
 
 async function main(): Promise<number> {
   const command = parseMutateCommand(process.argv.slice(2));
@@ -24,12 +24,12 @@ async function main(): Promise<number> {
     return 0;
   }
   if (chosen.length === 0) {
-    process.stderr.write("mutate: no defence matches. Run 'npm run mutate -- --list'.\n");
+    TERMINAL.say("mutate: no defence matches. Run 'npm run mutate -- --list'.");
     return 2;
   }
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
-  const survivors = await runMutations(chosen, { root: ROOT, jobs: command.jobs, say, stopped: stop.signal });
+  const survivors = await stoppable((stopped) =>
+    runMutations(chosen, { root: ROOT, jobs: command.jobs, say, stopped }),
+  );
   return survivors === 0 ? 0 : 1;
 }
 

@@ -2,7 +2,7 @@
  * `links list`: which users have connected an account, and whether each link works. Text for a
  * reader.
  */
-import type { Output } from "@oauth-broker/oauth-core/command-line";
+import { type Output, printable } from "@oauth-broker/oauth-core/command-line";
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import type { Link } from "@oauth-broker/token-store";
 import type { EndedSessions } from "../hosted/sessions/user-sessions.ts";
@@ -62,9 +62,4 @@ function statusOf(link: Link): string {
 function signInOf({ vendor, signIn }: Link, links: OperatorLinks): string {
   if (links.signIn === undefined) return "";
   return `  signed in at ${signIn === undefined ? printable(vendor) : `${printable(signIn.vendor)}, ${printable(signIn.issuer)}`}`;
-}
-
-/** Names come from the vendor and are printed on a terminal. */
-export function printable(name: string): string {
-  return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
 }

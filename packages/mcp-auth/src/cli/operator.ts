@@ -1,7 +1,8 @@
 /** Opens what the operator's commands work on: the same settings, table and keys as the server. */
 import { defined, systemClock, systemTimer } from "@oauth-broker/oauth-core";
-import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
+import { stoppable, terminalStreams } from "@oauth-broker/oauth-core/command-line";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
+import { createVendorClient } from "@oauth-broker/oauth-core/vendor-client";
 import { createLog } from "@oauth-broker/service";
 import { readTokenStoreSettings, requireStoreFile } from "@oauth-broker/token-store";
 import { runCommandLine } from "@oauth-broker/token-store/cli";
@@ -64,17 +65,11 @@ export async function openLinks(environment?: Environment): Promise<OperatorLink
  * @returns the exit code
  */
 export async function runTokenStore(args: readonly string[], environment?: Environment): Promise<number> {
-  const stop = new AbortController();
-  const onSignal = (signal: NodeJS.Signals): void => stop.abort(signal);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal);
-  try {
-    const issuers = isHelp(args) ? new Map<string, string>() : issuersOf(hostedSettings(environment));
-    const streams = { stdout: process.stdout, stderr: process.stderr, signal: stop.signal };
-    const program = { name: "node main.js token-store", issuers };
-    return await runCommandLine(args, { ...streams, ...defined({ environment }), program });
-  } finally {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeListener(signal, onSignal);
-  }
+  const issuers = isHelp(args) ? new Map<string, string>() : issuersOf(hostedSettings(environment));
+  const program = { name: "node main.js token-store", issuers };
+  return stoppable((signal) =>
+    runCommandLine(args, { ...terminalStreams(), signal, ...defined({ environment }), program }),
+  );
 }
 
 /** What tokens are bound to, by vendor. An `--issuer` on the command line replaces one of them. */

@@ -2,11 +2,11 @@
  * `links revoke`: how the operator ends all links of a user, or one of several. Text for a reader.
  */
 import type { Link } from "@oauth-broker/token-store";
-import { type Output, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
+import { type Output, printable, USAGE_EXIT_CODE } from "@oauth-broker/oauth-core/command-line";
 import type { VendorRevocation } from "../hosted/links/link.ts";
 import { ACCESS_TOKEN_LIFETIME_SECONDS } from "../hosted/sessions/record.ts";
 import { type Command, TOO_MANY_WORDS } from "./arguments.ts";
-import { type OperatorLinks, type OperatorVendor, printable } from "./links.ts";
+import type { OperatorLinks, OperatorVendor } from "./links.ts";
 
 /** @returns the exit code */
 export async function revokeLinks(

@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { openSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type Given, noSuchCommand, readCommand } from "./command-line.ts";
 
@@ -84,21 +83,32 @@ it("noSuchCommand names the one that was probably meant", () => {
 });
 
 it.each([
-  [
-    "that cannot be written is a failure",
-    openSync(fileURLToPath(import.meta.url), "r"),
-    1,
-    /^\S+: bad file descriptor, write\n$/,
-  ],
+  ["that cannot be written is a failure", openSync(import.meta.filename, "r"), 1, /^EBADF: .*, write\n$/],
   ["whose reader is gone is none", "pipe" as const, 0, /^$/],
 ])("a stdout %s, without a stack", async (_, stdout, exitCode, said) => {
-  const script = `const { TERMINAL } = await import(${JSON.stringify(import.meta.resolve("./command-line.ts"))});
-    for await (const _ of process.stdin);
-    TERMINAL.print("a result");
-    process.exitCode = 0;`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["pipe", stdout, "pipe"] });
+  const child = run(`for await (const _ of process.stdin); TERMINAL.print("a result"); process.exitCode = 0;`, stdout);
   child.stdout?.destroy();
   child.stdin?.end();
   const stderr = child.stderr === null ? "" : text(child.stderr);
   expect([...(await once(child, "close")), await stderr]).toEqual([exitCode, null, expect.stringMatching(said)]);
 });
+
+it.each([
+  ["stops the work once", "", [0, null]],
+  ["and another later ends the process", "performance.now = () => 9e9;", [143, null]],
+])("a signal that npm passes on %s", async (_, between, ended) => {
+  const child = run(`setInterval(() => {}, 50); const code = await stoppable(async (stop) => {
+    for (const signal of ["SIGINT", "SIGINT", "SIGTERM"]) {
+      if (signal === "SIGTERM") { ${between} }
+      process.kill(process.pid, signal);
+      await new Promise((wake) => process.once(signal, wake));
+    }
+    return stop.reason === "SIGINT" ? 0 : 1;
+  }); process.exit(code);`);
+  expect(await once(child, "close")).toEqual(ended);
+});
+
+function run(body: string, stdout: number | "pipe" = "pipe"): ChildProcess {
+  const script = `const { stoppable, TERMINAL } = await import(${JSON.stringify(import.meta.resolve("./command-line.ts"))});`;
+  return spawn(process.execPath, ["--input-type=module", "-e", script + body], { stdio: ["pipe", stdout, "pipe"] });
+}

@@ -3,8 +3,10 @@
  * and exit code 2 with a hint for what is not understood. Reading runs and prints
  * nothing, so that a command which misread its arguments has done nothing.
  */
+import { constants } from "node:os";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { nearest } from "./nearest.ts";
+import { systemTimer } from "./system-timer.ts";
 
 /** The command line was not understood. */
 export const USAGE_EXIT_CODE = 2;
@@ -88,20 +90,23 @@ function parse(args: readonly string[], options: ParseArgsOptionsConfig) {
   }
 }
 
-const ENDED_BY_SIGPIPE = 128 + 13;
+const ENDED_BY_SIGPIPE = 128 + constants.signals.SIGPIPE;
 
 /** Where a command prints: its results, and what it says to its user. */
 export type Output = Readonly<Record<"print" | "say", (text: string) => void>>;
 
 /** Results on stdout, the rest on stderr, a line each. */
 export const TERMINAL: Output = {
-  print: (text) => writeLine(process.stdout, text, reportUnwritten),
-  say: (text) => writeLine(process.stderr, text, () => undefined),
+  print: (text) => void terminalStreams().stdout.write(`${text}\n`),
+  say: (text) => void terminalStreams().stderr.write(`${text}\n`),
 };
 
-function writeLine(stream: NodeJS.WriteStream, text: string, fail: (error: NodeJS.ErrnoException) => void): void {
-  if (stream.listenerCount("error") === 0) stream.on("error", fail);
-  stream.write(`${text}\n`);
+/** For a command that writes more than lines. What cannot be written ends none with a stack. */
+export function terminalStreams(): Pick<NodeJS.Process, "stdout" | "stderr"> {
+  const [stdout, stderr] = [process.stdout, process.stderr];
+  if (stdout.listenerCount("error") === 0) stdout.on("error", reportUnwritten);
+  if (stderr.listenerCount("error") === 0) stderr.on("error", () => undefined);
+  return { stdout, stderr };
 }
 
 /**
@@ -112,6 +117,37 @@ function reportUnwritten({ code, message }: NodeJS.ErrnoException): void {
   if (code === "EPIPE") process.exit(process.exitCode ?? ENDED_BY_SIGPIPE);
   TERMINAL.say(message);
   process.once("exit", () => void (process.exitCode = 1));
+}
+
+/** A name that others chose, for a terminal. */
+export function printable(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
+}
+
+const SAME_CTRL_C_MS = 1000;
+
+/**
+ * Runs what SIGINT and SIGTERM stop. A second signal ends the process, unless it follows at once: a
+ * terminal sends one Ctrl-C to npm and to its command, and npm passes it on.
+ *
+ * @param work its signal's `reason` is the name of the signal that came first
+ */
+export async function stoppable<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  let stoppedMs: number | undefined;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    stoppedMs ??= systemTimer.elapsedMs();
+    stop.abort(signal);
+    if (systemTimer.elapsedMs() - stoppedMs > SAME_CTRL_C_MS) process.exit(128 + constants.signals[signal]);
+  };
+  for (const name of names) process.on(name, onSignal);
+  try {
+    return await work(stop.signal);
+  } finally {
+    // The others may still come.
+    if (stoppedMs === undefined) for (const name of names) process.removeListener(name, onSignal);
+  }
 }
 
 /** Prints the answer. @returns the exit code */

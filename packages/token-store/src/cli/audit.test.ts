@@ -103,6 +103,7 @@ describe("audit", () => {
     const issuers = new Map([[VENDOR, "https://other.example"]]);
     expect((await audit({ ...verify, issuers }, fixture.deps)).ending).toBe("unreadable_found");
     await fixture.older("both", { access_token: "plain-at-newer" });
+    await fixture.older("plaintext only");
     expect((await audit(verify, fixture.deps)).ending).toBe("unreadable_found");
   });
 

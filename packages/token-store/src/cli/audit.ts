@@ -10,8 +10,8 @@ import { survey } from "./survey.ts";
 import { type CommandDeps, paceOf } from "./walk.ts";
 
 /**
- * @returns `plaintext_left` when a row is plaintext only, else `unreadable_found` when --verify
- *   found a problem
+ * @returns `unreadable_found` when --verify found a problem, else `plaintext_left` when a row is
+ *   plaintext only
  */
 export async function audit(
   { byVendor, verify, list, issuers, rate }: Pick<Options, "byVendor" | "verify" | "list" | "issuers" | "rate">,
@@ -48,7 +48,7 @@ export async function audit(
   if (tally === undefined) return { ...result, ...STOPPED };
   const counts = { ...tally.total(), ...(verify ? verified : {}) };
   const isWrong = verified.differs + verified.unreadable > 0;
-  const ending = counts.plaintext_only > 0 ? "plaintext_left" : isWrong ? "unreadable_found" : "done";
+  const ending = isWrong ? "unreadable_found" : counts.plaintext_only > 0 ? "plaintext_left" : "done";
   return {
     ...result,
     ending,

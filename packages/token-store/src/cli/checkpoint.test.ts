@@ -51,12 +51,8 @@ describe("a checkpoint file", () => {
 
   it("is not used by another run", async () => {
     await fileCheckpoint(file, IDENTITY).save(STANDING);
-    for (const other of [
-      { command: "strip" },
-      { table: "others" },
-      { environment: "eu-west-2" },
-      { issuers: { a: "https://a.example" } },
-    ]) {
+    const [issuers, environment] = [{ a: "https://a.example" }, "eu-west-2"];
+    for (const other of [{ command: "strip" }, { table: "others" }, { environment }, { issuers }]) {
       const [name = ""] = Object.keys(other);
       const load = fileCheckpoint(file, { ...IDENTITY, ...other }).load();
       await expect(load).rejects.toThrow(`is of another run (${name} differs)`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createProgress, type Progress } from "./report.ts";
+import { createProgress, type Progress, resultText } from "./report.ts";
 
 interface Screen extends Progress {
   readonly written: string[];
@@ -20,14 +20,8 @@ function screen(style: "bar" | "lines", columns = 200): Screen {
     },
     rows: (done, pass = 1) => {
       const counts = { sealed: done, left: 0 };
-      progress.show({
-        event: "progress",
-        command: "migrate",
-        pass,
-        done,
-        ...(pass === 0 ? {} : { total: 10_000 }),
-        counts,
-      });
+      const total = pass === 0 ? {} : { total: 10_000 };
+      progress.show({ event: "progress", command: "migrate", pass, done, ...total, counts });
     },
   };
   return all;
@@ -104,4 +98,17 @@ describe("progress elsewhere", () => {
       seconds_left: 7,
     });
   });
+});
+
+it("a result shows a name of the table without what a terminal obeys", () => {
+  const next = ["--issuer \u001B[2Jx=ISSUER"];
+  const result = {
+    command: "audit",
+    ending: "done",
+    table: "t",
+    counts: {},
+    byVendor: { "\u202E": {} },
+    next,
+  } as const;
+  expect(resultText(result)).toBe("audit: table t\n\nvendor ?\n\n--issuer ?[2Jx=ISSUER");
 });

@@ -3,6 +3,7 @@
  * terminal, JSON lines every few seconds elsewhere; the result as text or JSON. No report holds a
  * token.
  */
+import { printable } from "@oauth-broker/oauth-core/command-line";
 
 export type Report =
   | {
@@ -158,7 +159,7 @@ const LABELS: Readonly<Record<string, string>> = {
 export function resultText({ command, table, dryRun, counts, byVendor, next }: Result): string {
   const title = `${command}${dryRun === true ? ", dry run" : ""}: table ${table}`;
   const vendors = Object.entries(byVendor ?? {}).flatMap(([vendor, own]) => ["", `vendor ${vendor}`, ...lines(own)]);
-  return [title, ...lines(counts), ...vendors, "", ...next].join("\n");
+  return [title, ...lines(counts), ...vendors, "", ...next].map(printable).join("\n");
 }
 
 function lines(counts: Readonly<Record<string, number>>): string[] {

@@ -62,10 +62,8 @@ describe("token-store", () => {
     await fill({ older: 20 });
     const before = await run(["audit"]);
     expect(before.code).toBe(3);
-    expect(lastLine(before.stdout)).toMatchObject({
-      event: "result",
-      counts: { plaintext_only: 20, both: 1, other: 1 },
-    });
+    const counts = { plaintext_only: 20, both: 1, other: 1 };
+    expect(lastLine(before.stdout)).toMatchObject({ event: "result", counts });
     const migrated = await run(["migrate", ...ISSUERS, "--rate", "10000"]);
     expect(migrated.code).toBe(0);
     expect(lastLine(migrated.stdout)).toMatchObject({ command: "migrate", ending: "done", counts: { sealed: 20 } });
@@ -84,10 +82,8 @@ describe("token-store", () => {
   it("bar#TS-15 killed by SIGKILL in the midst of the rows, it goes on when it is run again", async () => {
     await fill({ older: 120 });
     const args = ["migrate", ...ISSUERS, "--checkpoint", join(folder, "checkpoint")];
-    const child = spawn(process.execPath, [MAIN, ...args, "--rate", "40"], {
-      env: { ...process.env, DATA_DIR: folder },
-      stdio: "ignore",
-    });
+    const env = { ...process.env, DATA_DIR: folder };
+    const child = spawn(process.execPath, [MAIN, ...args, "--rate", "40"], { env, stdio: "ignore" });
     const rows = sqliteTokenRows({ path: join(folder, "tokens.sqlite") });
     const sealed = async (): Promise<number> =>
       (await rows.scan({ limit: 300 })).rows.filter(({ attributes }) => "data_key" in attributes).length;
@@ -114,16 +110,9 @@ describe("token-store", () => {
   });
 
   it("prints its help and its version", async () => {
-    expect(await run(["--help"])).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/^Usage: token-store .*\n/),
-      stderr: "",
-    });
-    expect(await run(["--version"])).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
-      stderr: "",
-    });
+    const said = { code: 0, stderr: "" };
+    expect(await run(["--help"])).toEqual({ ...said, stdout: expect.stringMatching(/^Usage: token-store .*\n/) });
+    expect(await run(["--version"])).toEqual({ ...said, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
   it("ends with 2 where the command line is not understood", async () => {

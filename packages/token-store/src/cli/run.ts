@@ -84,11 +84,13 @@ async function runOn(command: Command, settings: TokenStoreSettings, deps: RunDe
     // A table that is missing or forbidden is an error at once, not an outage to wait for.
     await olderReadersUntil({ rows, now: systemClock });
     const { elapsedMs } = systemTimer;
+    const { columns = 0 } = stderr;
     const isBar = stderr.isTTY === true && !command.options.json;
     const progress = createProgress({
       style: isBar ? "bar" : "lines",
       write: (text) => void (isBar ? stderr : stdout).write(text),
-      columns: stderr.columns ?? 80,
+      // A terminal that was given no size has 0.
+      columns: columns === 0 ? 80 : columns,
       elapsedMs,
     });
     const dataKeys = needsKeys(command) ? await openDataKeys(settings, rows) : undefined;
