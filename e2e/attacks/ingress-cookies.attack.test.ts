@@ -10,7 +10,7 @@ import { type CookieJar, createCookieJar } from "@oauth-broker/simulators";
 import * as cookiesModule from "../../apps/platform/src/ingress/cookies.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createVisitor, startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
-import { shared } from "../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 import { without } from "./support/outcomes.ts";
 
 const FLOW_COOKIE = "flow-1";

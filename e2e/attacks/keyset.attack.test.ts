@@ -4,7 +4,7 @@
  * the floor, as a missing setting or a deleted file would. Without the binding:
  * apps/broker/src/keys/keyset-place.test.ts.
  */
-import { patience } from "@oauth-broker/oauth-core/testing";
+import { patience, shared } from "@oauth-broker/oauth-core/testing";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBroker } from "@oauth-broker/broker/src/app.ts";
@@ -18,7 +18,6 @@ import { sqliteRecordStore } from "@oauth-broker/token-store/sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startAws } from "../support/aws/aws.ts";
 import { temporaryFolder } from "../support/broker/process.ts";
-import { shared } from "../support/shared.ts";
 import { brokerYaml, createSecrets } from "../support/broker/configuration.ts";
 
 const KEYSET = { kind: "keyset", id: "broker" };

@@ -13,7 +13,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
 import { type Bounce, startBouncingServer } from "./support/bouncing-server.ts";
 import { without } from "./support/outcomes.ts";
-import { shared } from "../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 /**
  * The platform's own client at the honest vendor, and the client of an honest hosted server there.

@@ -9,7 +9,7 @@ import { startSeveralVendors } from "../support/several-vendors/harness.ts";
 import { connectLinkingClient, type LinkingClient } from "../support/several-vendors/client.ts";
 import { modernCall, rawRequest } from "../../packages/mcp-auth/src/testing/linking/raw-calls.ts";
 import { asksToSignIn } from "../../packages/mcp-auth/src/testing/linking/visitor.ts";
-import { shared } from "../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const harness = shared(() => startSeveralVendors({ env: { ELICITATION_WAIT_SECONDS: "0" } }));
 afterAll(() => expect(harness.seenTokens()).toEqual([]));

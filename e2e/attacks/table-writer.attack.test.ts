@@ -15,7 +15,7 @@ import { type Environment, hostedEnvironment } from "../support/mcp/process.ts";
 import { startGitHubVendor, startOpenIdVendor } from "../support/mcp/vendor.ts";
 import { send } from "../support/broker/platform.ts";
 import { temporaryFolder } from "../support/service-process.ts";
-import { shared } from "../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const vendor = shared(() => startGitHubVendor());
 

@@ -16,7 +16,7 @@ import {
   withParameters,
 } from "../../support/connect-client/harness.ts";
 import { openDirectly, openThroughBroker } from "../../support/connect-client/implementations.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const IMPLEMENTATIONS = [
   ["through the broker", openThroughBroker],

@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { consent, expectFresh, plantTokens } from "../../support/connect-client/harness.ts";
 import { random } from "../../support/broker/platform.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const GMAIL = "https://www.googleapis.com/auth/gmail.readonly";
 

@@ -16,7 +16,7 @@ import { majorOf, oldestNode } from "../../support/packages/node-20.ts";
 import { ROOT } from "../../support/paths.ts";
 import { isCurrent } from "../../support/setup/built-services.ts";
 import { startHarness } from "../../support/broker/harness.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const PACKAGE = join(ROOT, "packages", "broker-client");
 const node = oldestNode();

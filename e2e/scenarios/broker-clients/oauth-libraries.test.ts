@@ -13,7 +13,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { startHarness } from "../../support/broker/harness.ts";
 import { ROOT } from "../../support/paths.ts";
 import { plantSecret } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 /** What a program of examples/oauth-libraries prints. */
 interface Used {

@@ -13,7 +13,7 @@ import { OTHER_REDIRECT_URI, REDIRECT_URI } from "../../support/broker/configura
 import { basic, challengeOf } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { textMember } from "../../support/text-member.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const SCOPE = "openid email api:read";
 const http = { [oauth.allowInsecureRequests]: true };

@@ -17,7 +17,7 @@ import { REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { startParties } from "../../support/broker/harness.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { textMember } from "../../support/text-member.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
 const SCOPE = "openid profile offline_access api:read";

@@ -15,7 +15,7 @@ import { startHarness } from "../../support/broker/harness.ts";
 import { ROOT } from "../../support/paths.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
 import { plantSecret } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -3,12 +3,11 @@
  * flight are finished, exit code 0.
  */
 import { startFakeVendor } from "@oauth-broker/simulators";
-import { patience } from "@oauth-broker/oauth-core/testing";
+import { patience, shared } from "@oauth-broker/oauth-core/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type BrokerProcess, startBrokerProcess } from "../../support/broker/process.ts";
 import { brokerYaml, createSecrets, vendorEntry } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
-import { shared } from "../../support/shared.ts";
 import { startHeldVendor } from "../../support/vendors/held-vendor.ts";
 import { createPlatform, send } from "../../support/broker/platform.ts";
 

@@ -12,7 +12,7 @@ import { startParties } from "../../support/broker/harness.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
 import { readTokens } from "../../support/broker/platform.ts";
 import { findSecrets, plantedCount } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
 type Line = Readonly<Record<string, string | number>>;

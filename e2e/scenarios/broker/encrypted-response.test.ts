@@ -3,13 +3,12 @@
  * authorization-server/encrypted-response.test.ts; keys that cannot be read: encrypted-response.attack.test.ts.
  */
 import { exportJWK, generateKeyPair, jwtDecrypt } from "jose";
-import { expectError } from "@oauth-broker/oauth-core/testing";
+import { expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { type Answer, createPlatform, type Platform } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { startHarness } from "../../support/broker/harness.ts";
-import { shared } from "../../support/shared.ts";
 import { textMember } from "../../support/text-member.ts";
 
 const SECRET = "the-secret-of-all-clients-of-this-file-01";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import { listen, volume } from "@oauth-broker/oauth-core/testing";
+import { listen, shared, volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { brokerYaml, createSecrets, vendorEntry } from "../../support/broker/configuration.ts";
 import { FORM } from "../../support/broker/http.ts";
@@ -13,7 +13,6 @@ import { basic } from "../../support/broker/platform.ts";
 import { startBrokerProcess } from "../../support/broker/process.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type McpServer, startMcpServer } from "../../support/mcp/process.ts";
-import { shared } from "../../support/shared.ts";
 
 const MIB = 1024 * 1024;
 const { sockets, bytes, answers } = volume({

@@ -3,11 +3,10 @@
  * soak takes the 15 s of that limit, with the built broker; `npm test` a fifth of it.
  */
 import { HTTP_TIMEOUTS } from "@oauth-broker/service";
-import { volume, patience } from "@oauth-broker/oauth-core/testing";
+import { patience, shared, volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { FORM, startHttpBroker } from "../../support/broker/http.ts";
 import { exchange } from "../../support/raw-http.ts";
-import { shared } from "../../support/shared.ts";
 
 const entry = volume<"dist" | "short-waits">({ test: "short-waits", soak: "dist" });
 /** Longer than both limits, and shorter than those of Node.js. */

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FORM, startHttpBroker } from "../../support/broker/http.ts";
 import { exchange as exchangeAt } from "../../support/raw-http.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const broker = shared(startHttpBroker);
 /** To the broker. */

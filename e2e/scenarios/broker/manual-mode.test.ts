@@ -4,14 +4,13 @@
  * then a user connects and the tokens are refreshed and revoked.
  */
 import { startOpenIdProvider } from "@oauth-broker/simulators";
-import { expectError } from "@oauth-broker/oauth-core/testing";
+import { expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { afterAll, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { basic, type Form, random, readTokens } from "../../support/broker/platform.ts";
 import { startHarness } from "../../support/broker/harness.ts";
 import { textMember } from "../../support/text-member.ts";
 import { plantVendorSecrets } from "../../support/broker/vendor.ts";
-import { shared } from "../../support/shared.ts";
 
 const SCOPE = "openid api:read";
 const OWN = { vendor_client_id: "the-platforms-own", vendor_client_secret: random("BYOC secret") };

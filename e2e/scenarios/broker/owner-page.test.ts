@@ -11,7 +11,7 @@ import { freePort } from "../../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
 import { createPlatform, type Platform } from "../../support/broker/platform.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

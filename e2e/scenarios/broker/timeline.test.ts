@@ -11,7 +11,7 @@ import { startParties } from "../../support/broker/harness.ts";
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { browse, random } from "../../support/broker/platform.ts";
 import { findSecrets } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 import { plantVendorSecrets } from "../../support/broker/vendor.ts";
 
 const parties = shared(() => startParties());

@@ -28,7 +28,7 @@ import { ROOT } from "../../support/paths.ts";
 import { send } from "../../support/broker/platform.ts";
 import { readPromql, readScrape, type Scrape } from "../../support/aws/promql.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 import { startSeveralVendors } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient } from "../../support/several-vendors/client.ts";
 import { plantVendorSecrets } from "../../support/broker/vendor.ts";

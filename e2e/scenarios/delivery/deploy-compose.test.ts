@@ -14,7 +14,7 @@ import { BROKER_FOLDER, ROOT } from "../../support/paths.ts";
 import { createPlatform, send } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { type ServiceProcess, startService, temporaryFolder } from "../../support/service-process.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 interface ComposeService {
   readonly image: string;

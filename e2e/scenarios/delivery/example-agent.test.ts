@@ -8,14 +8,13 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { listen } from "@oauth-broker/oauth-core/testing";
+import { listen, shared } from "@oauth-broker/oauth-core/testing";
 import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
 import { expect, it } from "vitest";
 import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { freePort } from "../../support/free-port.ts";
 import { exampleFolder } from "../../support/packages/example-process.ts";
 import { findSecrets } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
 
 const FOLDER = exampleFolder("ai-sdk-agent");
 const ENVIRONMENT = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };

@@ -17,7 +17,7 @@ import { freePort } from "../../support/free-port.ts";
 import type { Era } from "../../support/mcp/client.ts";
 import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { openPage } from "../../support/pages/open-page.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

@@ -6,7 +6,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { volume } from "@oauth-broker/oauth-core/testing";
+import { shared, volume } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { CLIENT_ID, openHarness } from "../../conformance/harness.ts";
 import { expectScore, SCORES, scoreOf } from "../../conformance/scores.ts";
@@ -16,7 +16,6 @@ import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { startOpenIdVendor } from "../../support/mcp/vendor.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
-import { shared } from "../../support/shared.ts";
 
 const harness = shared(() => openHarness({ vendors: "several" }));
 

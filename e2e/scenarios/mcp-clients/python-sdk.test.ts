@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
 import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { consent } from "../../support/mcp/vendor.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "support", "mcp", "python-sdk");
 const CALLBACK = "http://localhost:3030/callback";

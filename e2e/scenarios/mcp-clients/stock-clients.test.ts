@@ -6,14 +6,13 @@
 import { createServer } from "node:https";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTestAuthority, listen } from "@oauth-broker/oauth-core/testing";
+import { createTestAuthority, listen, shared } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { authorizeClient, type StockClient } from "../../support/mcp/client-oauth.ts";
 import { startMcpServer } from "../../support/mcp/process.ts";
 import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
-import { shared } from "../../support/shared.ts";
 
 const CALLBACK = "http://127.0.0.1/oauth/callback";
 /** A native client learns its port when it starts. */

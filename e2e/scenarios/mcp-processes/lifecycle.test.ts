@@ -20,7 +20,7 @@ import {
 import { plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { findSecrets, plantedCount, plantSecret } from "../../support/secrets.ts";
 import { temporaryFolder } from "../../support/service-process.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const folder = temporaryFolder();
 const vendor = shared(startGitHubVendor);

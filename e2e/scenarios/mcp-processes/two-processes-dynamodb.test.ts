@@ -11,7 +11,7 @@ import { postWhoami, postWhoamiAt } from "../../support/mcp/client.ts";
 import { createMcpPlatform, type McpPlatform, type PlatformTokens } from "../../support/mcp/platform.ts";
 import { type Environment, hostedEnvironment, type McpServer, startMcpServer } from "../../support/mcp/process.ts";
 import { plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 /** Longer than the lifetime of GitHub's tokens. */
 const NINE_HOURS = 9 * 3600;

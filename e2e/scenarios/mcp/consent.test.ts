@@ -9,7 +9,7 @@ import { challengeOf } from "../../support/broker/platform.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

@@ -9,7 +9,7 @@ import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { createMcpPlatform } from "../../support/mcp/platform.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { plantAll, startGitHubVendor } from "../../support/mcp/vendor.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 import { exchange } from "../../support/raw-http.ts";
 
 const harness = shared(async () => {

@@ -10,7 +10,7 @@ import { createMcpPlatform, errorOf, type McpPlatform } from "../../support/mcp/
 import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { type OpenIdVendor, plantAll, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 interface Case {
   readonly start: () => Promise<Pick<OpenIdVendor, "env" | "close"> & { live(): readonly string[] }>;

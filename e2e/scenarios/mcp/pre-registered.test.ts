@@ -11,7 +11,7 @@ import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { PLATFORM_CALLBACK } from "../../support/mcp/process.ts";
 import { OTHER_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { send } from "../../support/broker/platform.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const vendor = shared(startGitHubVendor);
 // Its end fails when the output contains a token, code or secret.

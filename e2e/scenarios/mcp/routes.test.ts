@@ -12,7 +12,7 @@ import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { MCP_SOURCE } from "../../support/paths.ts";
 import { send } from "../../support/broker/platform.ts";
 import { exchange } from "../../support/raw-http.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const METADATA = "/.well-known/oauth-authorization-server";
 const RESOURCE = "/.well-known/oauth-protected-resource";

@@ -7,13 +7,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
-import { volume } from "@oauth-broker/oauth-core/testing";
+import { shared, volume } from "@oauth-broker/oauth-core/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
 import { type PageState, pageStates } from "../../support/pages/states.ts";
 import { ROOT } from "../../support/paths.ts";
-import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

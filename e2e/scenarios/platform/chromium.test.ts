@@ -11,7 +11,7 @@ import { startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { expectFit } from "../../support/pages/open-page.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { startPlatform } from "../../support/reference-platform/harness.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

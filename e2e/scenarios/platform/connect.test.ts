@@ -11,7 +11,7 @@ import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-proces
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { OUR_CLIENT, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
 import { startPlatform, type Visitor } from "../../support/reference-platform/harness.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const platform = shared(startPlatform);
 const vendor = shared(() => {

@@ -14,7 +14,7 @@ import { createMcpPlatform } from "../../support/mcp/platform.ts";
 import { OUR_CLIENT, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { ROOT } from "../../support/paths.ts";
 import { DEPLOYERS_OWN, serverProject, type ServerProject } from "../../support/reference-platform/process.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const PRE_REGISTERED = "name: notes\nmode: pre-registered";
 const HOSTED = `name: notes

@@ -12,7 +12,7 @@ import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.t
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { serverProject } from "../../support/reference-platform/process.ts";
 import { plantSecret } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

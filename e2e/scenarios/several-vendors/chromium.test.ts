@@ -2,7 +2,7 @@
  * The pages of links in a real browser: on a phone, by keyboard, in two tabs and with Back, in a
  * frame, and over https. What needs no browser is tested beside the pages.
  */
-import { startTlsFront, type TlsFront } from "@oauth-broker/oauth-core/testing";
+import { shared, startTlsFront, type TlsFront } from "@oauth-broker/oauth-core/testing";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
@@ -10,7 +10,6 @@ import { freePort } from "../../support/free-port.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { type SeveralVendors, startSeveralVendors } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
-import { shared } from "../../support/shared.ts";
 
 if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 

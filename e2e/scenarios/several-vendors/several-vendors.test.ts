@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { ERAS } from "../../support/mcp/client.ts";
 import { startSeveralVendors } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient } from "../../support/several-vendors/client.ts";
-import { shared } from "../../support/shared.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
 
 const harness = shared(() => startSeveralVendors());
 

@@ -3,9 +3,8 @@
  * simulator.
  */
 import { type AtlassianSimulator, startAtlassian } from "@oauth-broker/simulators/vendors";
-import { expectError } from "@oauth-broker/oauth-core/testing";
+import { expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
 import { startVendorHarness, type VendorHarness } from "../../support/vendors/harness.ts";
 

@@ -1,10 +1,9 @@
 /** GitHub from connect to revoke, and every error it has, against its simulator. */
 import { driveConsent } from "@oauth-broker/simulators";
 import { startGitHub } from "@oauth-broker/simulators/vendors";
-import { expectError } from "@oauth-broker/oauth-core/testing";
+import { expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { INITIATE_LOGIN_URI } from "../../support/broker/configuration.ts";
-import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
 import { startVendorHarness } from "../../support/vendors/harness.ts";
 

@@ -1,8 +1,7 @@
 /** Google Workspace from approval to revoke, and every error it has, against its simulator. */
 import { startGoogleWorkspace } from "@oauth-broker/simulators/vendors";
-import { expectError } from "@oauth-broker/oauth-core/testing";
+import { expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
 import { startVendorHarness } from "../../support/vendors/harness.ts";
 

@@ -3,10 +3,9 @@
  * against its simulator.
  */
 import { startLinear } from "@oauth-broker/simulators/vendors";
-import { expectError, expectPage } from "@oauth-broker/oauth-core/testing";
+import { expectError, expectPage, shared } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { browse } from "../../support/broker/platform.ts";
-import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors, STANDARD_ERRORS } from "../../support/vendors/errors.ts";
 import { startVendorHarness } from "../../support/vendors/harness.ts";
 

@@ -3,13 +3,12 @@
  * simulator.
  */
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { createTestAuthority, expectError } from "@oauth-broker/oauth-core/testing";
+import { createTestAuthority, expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { startMicrosoftAgent365 } from "@oauth-broker/simulators/vendors";
 import { decodeJwt, exportJWK } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { browse } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors } from "../../support/vendors/errors.ts";
 import { startVendorHarness } from "../../support/vendors/harness.ts";
 

@@ -3,9 +3,8 @@
  * against its simulator.
  */
 import { startNotion } from "@oauth-broker/simulators/vendors";
-import { expectError } from "@oauth-broker/oauth-core/testing";
+import { expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
-import { shared } from "../../support/shared.ts";
 import { describeCancel, describeErrors, STANDARD_ERRORS } from "../../support/vendors/errors.ts";
 import { startVendorHarness } from "../../support/vendors/harness.ts";
 

@@ -5,14 +5,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBrokerClient, type StartRequest } from "@oauth-broker/broker-client";
-import { expectError } from "@oauth-broker/oauth-core/testing";
+import { expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { createCookieJar, createVisitor, driveConsent, type CookieJar } from "@oauth-broker/simulators";
 import { describe, expect, it } from "vitest";
 import { type Answer, basic, send } from "../../support/broker/platform.ts";
 import { plantTokens } from "../../support/connect-client/harness.ts";
 import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
 import { plantSecret } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
 import { textMember } from "../../support/text-member.ts";
 
 const broker = shared(startInProcessSandbox);

@@ -11,14 +11,13 @@ import {
   startScriptedVendor,
 } from "@oauth-broker/simulators";
 import { jwtVerify } from "jose";
-import { expectError } from "@oauth-broker/oauth-core/testing";
+import { expectError, shared } from "@oauth-broker/oauth-core/testing";
 import { describe, expect, it } from "vitest";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { type AtPlatform, browse, createPlatform, type Form, send } from "../../support/broker/platform.ts";
 import { plantSecret } from "../../support/secrets.ts";
-import { shared } from "../../support/shared.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const VENDOR = "apple";

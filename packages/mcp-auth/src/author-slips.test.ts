@@ -2,7 +2,7 @@
  * An author's slip in one tool is no outage for everyone: the process goes on, the log names the
  * tool and never the message, and the author sees the message under `npm run dev`.
  */
-import { patience } from "@oauth-broker/oauth-core/testing";
+import { patience, shared } from "@oauth-broker/oauth-core/testing";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -19,14 +19,10 @@ import { startServer } from "./start.ts";
 import { legacyCall, rawRequest } from "./testing/linking/raw-calls.ts";
 import { testTool } from "./testing/test-tool.ts";
 
-let vendor: LoopbackServer;
-beforeAll(async () => {
-  const account = JSON.stringify({ sub: "alice" });
-  vendor = await startLoopbackServer(
-    (socket) => void socket.end(httpAnswer(account, { "content-type": "application/json" })),
-  );
-});
-afterAll(() => vendor.close());
+const ACCOUNT = JSON.stringify({ sub: "alice" });
+const vendor = shared(() =>
+  startLoopbackServer((socket) => void socket.end(httpAnswer(ACCOUNT, { "content-type": "application/json" }))),
+);
 
 const environmentOf = ({ origin }: LoopbackServer) => ({
   OAUTH_MODE: "pre-registered",

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { findCrossed, type MixedCalls, openMixedCalls } from "./testing/mixed-calls.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
+import { findCrossed, openMixedCalls } from "./testing/mixed-calls.ts";
 
 const USERS = 20;
 /** `npm run bench -- --only mcp --flows 100000` makes as many, over sockets. */
 const CALLS = 3 * USERS;
 
-let mixed: MixedCalls;
-beforeAll(async () => {
-  mixed = await openMixedCalls(USERS);
-});
-afterAll(() => mixed.close());
+const mixed = shared(() => openMixedCalls(USERS));
 
 it("bar#RS-8 many users at once get their own accounts, vendors their own tokens", async () => {
   const answers = await mixed.run(CALLS);

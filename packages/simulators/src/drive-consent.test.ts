@@ -1,14 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { createCookieJar } from "./cookie-jar.ts";
 import { driveConsent } from "./drive-consent.ts";
-import { type ScriptedVendor, startScriptedVendor, type VendorAnswer } from "./scripted-vendor.ts";
+import { startScriptedVendor, type VendorAnswer } from "./scripted-vendor.ts";
 
-let site: ScriptedVendor;
 let handler: VendorAnswer;
-beforeEach(async () => {
-  site = await startScriptedVendor({ "*": (request) => handler(request) });
-});
-afterEach(() => site.close());
+const site = ofEachTest(() => startScriptedVendor({ "*": (request) => handler(request) }));
 
 const seen = (): string[] =>
   site.received.map(({ method, path, body }) => `${method} ${path}${body === "" ? "" : ` ${body}`}`);

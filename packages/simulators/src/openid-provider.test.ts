@@ -1,26 +1,14 @@
 import { spawnSync } from "node:child_process";
 import * as oauth from "oauth4webapi";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { afterEach, describe, expect, it } from "vitest";
 import { createCookieJar } from "./cookie-jar.ts";
-import { startOpenIdProvider, type OpenIdProvider } from "./openid-provider.ts";
-import {
-  BROKER_CLIENT,
-  createProviderTestClient,
-  drive,
-  REDIRECT_URI,
-  SCOPE,
-  type ProviderTestClient,
-} from "./testing/provider-client.ts";
+import { startOpenIdProvider } from "./openid-provider.ts";
+import { BROKER_CLIENT, createProviderTestClient, drive, REDIRECT_URI, SCOPE } from "./testing/provider-client.ts";
 
-let op: OpenIdProvider;
-let client: ProviderTestClient;
-
-beforeAll(async () => {
-  op = await startOpenIdProvider({ clients: [BROKER_CLIENT] });
-  client = await createProviderTestClient(op.issuer);
-});
+const op = shared(() => startOpenIdProvider({ clients: [BROKER_CLIENT] }));
+const client = shared(() => createProviderTestClient(op.issuer));
 afterEach(() => op.faults.clear());
-afterAll(() => op.close());
 
 async function members(answer: Promise<Response>): Promise<Readonly<Record<string, string>>> {
   return JSON.parse(await (await answer).text());

@@ -1,17 +1,14 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
 import { explainStartFailure } from "@oauth-broker/service";
-import { CLIENT, moveSecret, NOW, openTestStorage, type TestStorage } from "../testing/test-storage.ts";
+import { CLIENT, moveSecret, NOW, openTestStorage } from "../testing/test-storage.ts";
 import type { Deployment } from "./connector.ts";
 
-let storage: TestStorage;
-beforeEach(async () => {
-  storage = await openTestStorage();
-});
-afterEach(() => storage.close());
+const storage = ofEachTest(openTestStorage);
 
 const SETTINGS = { ...CLIENT, clientSecret: new Secret("canary-of-the-client-secret") };
 const DEPLOYMENT: Deployment = {

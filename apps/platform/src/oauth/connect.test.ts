@@ -1,6 +1,7 @@
 import { BrokerClientError, type Tokens } from "@oauth-broker/broker-client";
 import { type Fetch, OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import type { Connector } from "../connectors/connector.ts";
 import { failureNotice } from "../pages/status.ts";
 import { REDIRECT_URI } from "../testing/test-connect.ts";
@@ -10,11 +11,7 @@ import { describeFailure, finishConnect, startConnect } from "./connect.ts";
 import { disconnect } from "./disconnect.ts";
 
 const OTHER_CLIENT = { clientId: "other", clientSecret: new Secret("secret-of-other-canary") };
-let platform: VendorConnect;
-beforeAll(async () => {
-  platform = await openVendorConnect();
-});
-afterAll(() => platform.close());
+const platform = shared(openVendorConnect);
 
 describe("a pre-registered client", () => {
   it("connects a user, and only that one", async () => {

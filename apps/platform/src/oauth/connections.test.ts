@@ -3,19 +3,16 @@
  * whatever else changes in the meantime.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Connector } from "../connectors/connector.ts";
-import { FIRST, openVendorConnect, type VendorConnect } from "../testing/vendor-connect.ts";
+import { FIRST, openVendorConnect } from "../testing/vendor-connect.ts";
 import type { Bearer } from "./bearer.ts";
 import { disconnect } from "./disconnect.ts";
 
 const userId = FIRST.user.id;
-let platform: VendorConnect;
 let connector: Connector;
-beforeAll(async () => {
-  platform = await openVendorConnect();
-});
-afterAll(() => platform.close());
+const platform = shared(openVendorConnect);
 beforeEach(async () => {
   connector = await platform.newConnector();
   await connect();

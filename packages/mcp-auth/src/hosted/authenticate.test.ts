@@ -1,14 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import type { Caller } from "../mode.ts";
-import { type OpenIdFixture, openOpenIdFixture, refuseTokens } from "../testing/hosted-fixture.ts";
+import { openOpenIdFixture, refuseTokens } from "../testing/hosted-fixture.ts";
 import { linkKey } from "./links/link.ts";
 
 const LIFETIME_SECONDS = 300;
-let fixture: OpenIdFixture;
-beforeEach(async () => {
-  fixture = await openOpenIdFixture({ provider: { accessTokenLifetimeSeconds: LIFETIME_SECONDS } });
-});
-afterEach(() => fixture.close());
+const fixture = ofEachTest(() => openOpenIdFixture({ provider: { accessTokenLifetimeSeconds: LIFETIME_SECONDS } }));
 
 const refreshes = (): number =>
   fixture.provider.requests().filter(({ path, body }) => path === "/token" && body["grant_type"] === "refresh_token")

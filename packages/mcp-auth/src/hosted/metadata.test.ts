@@ -1,5 +1,6 @@
 import { defineVendor } from "@oauth-broker/oauth-core/registry";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import {
   CALLBACK,
   openHostedFixture,
@@ -10,11 +11,7 @@ import {
 } from "../testing/hosted-fixture.ts";
 import { vendorIssuerWarning } from "./metadata.ts";
 
-let fixture: OpenIdFixture;
-beforeAll(async () => {
-  fixture = await openOpenIdFixture();
-});
-afterAll(() => fixture.close());
+const fixture = shared(openOpenIdFixture);
 
 describe("the metadata", () => {
   const read = async (path: string, from: Pick<OpenIdFixture, "request"> = fixture) =>

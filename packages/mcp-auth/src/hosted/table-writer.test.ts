@@ -4,8 +4,9 @@
  * docs/exceptions.md.
  */
 import type { JsonObject, RecordKey } from "@oauth-broker/oauth-core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BACK, openStubServerFixture, type StubServerFixture } from "../testing/server-fixture.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { BACK, openStubServerFixture } from "../testing/server-fixture.ts";
 import { AUDIENCE, plantServerKey, SAME, SOURCE, startSession, testSessions, WHO } from "../testing/test-sessions.ts";
 import { indexKey } from "./sessions/user-sessions.ts";
 import { overwriteRow } from "../testing/record-stores.ts";
@@ -93,11 +94,7 @@ describe("a session whose row was written by another", () => {
 });
 
 describe("a flow whose row was written by another", () => {
-  let fixture: StubServerFixture;
-  beforeEach(async () => {
-    fixture = await openStubServerFixture({ callback: { registration: { hosts: [] } } });
-  });
-  afterEach(() => fixture.close());
+  const fixture = ofEachTest(() => openStubServerFixture({ callback: { registration: { hosts: [] } } }));
 
   it.each<[string, JsonObject]>([
     ["client", { clientId: "other" }],

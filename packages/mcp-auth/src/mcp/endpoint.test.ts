@@ -1,14 +1,14 @@
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Authenticate } from "../mode.ts";
-import { ERAS, openTestEndpoint, type TestEndpoint, testAuthenticate } from "../testing/test-endpoint.ts";
+import { ERAS, openTestEndpoint, testAuthenticate } from "../testing/test-endpoint.ts";
 import { NeedsScope, ToolError } from "../tool.ts";
 import { testTool } from "../testing/test-tool.ts";
 
 const METADATA = "https://server.example/.well-known/oauth-protected-resource/mcp";
 const CANARY = "canary-token-alice";
-let endpoint: TestEndpoint;
 
 const tools = [
   testTool("who", { run: async (_, { user }) => user }),
@@ -55,8 +55,8 @@ const authenticate: Authenticate = async (bearer) => {
   return known(bearer);
 };
 
-beforeAll(async () => {
-  endpoint = await openTestEndpoint(
+const endpoint = shared(() =>
+  openTestEndpoint(
     {
       tools,
       configure: (configured) => {
@@ -70,9 +70,8 @@ beforeAll(async () => {
       },
     },
     { authenticate, resourceMetadata: METADATA, scope: "api:read" },
-  );
-});
-afterAll(() => endpoint.close());
+  ),
+);
 
 const post = (headers: Record<string, string>, query = "") =>
   fetch(`${endpoint.url.href}${query}`, {

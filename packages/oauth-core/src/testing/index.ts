@@ -19,7 +19,7 @@ export { describeKeyWrapper } from "./contracts/key-wrapper.ts";
 export { describeRecordStore } from "./contracts/record-store.ts";
 export { readmeBlock, testReadmeExample } from "./readme-example.ts";
 export { MISFITS } from "./vendor-witnesses/misfits.ts";
-export { temporaryFolder } from "./temporary-folder.ts";
+export { ofEachTest, shared, temporaryFolder } from "./of-tests.ts";
 export { patience, soonerThan } from "./time-limits.ts";
 export { readWitnesses } from "./vendor-witnesses/witnesses.ts";
 export { volume } from "./volume.ts";

@@ -1,13 +1,10 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { callAwsJson } from "./aws-json.ts";
-import { startDynamoDb, type DynamoDbEngine } from "./dynamodb-engine.ts";
+import { startDynamoDb } from "./dynamodb-engine.ts";
 
-let engine: DynamoDbEngine;
-beforeAll(async () => {
-  engine = await startDynamoDb();
-});
-afterAll(() => engine.close());
+const engine = shared(startDynamoDb);
 
 const call = (operation: string, input: object) =>
   callAwsJson({ endpoint: engine.endpoint, service: "dynamodb", region: engine.region, operation, input });

@@ -3,14 +3,11 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createRemoteJWKSet, jwtVerify, type JWTPayload } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FakeVendorServer, startFakeVendor } from "./start-fake-vendor.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { startFakeVendor } from "./start-fake-vendor.ts";
 
-let vendor: FakeVendorServer;
-beforeAll(async () => {
-  vendor = await startFakeVendor({ codes: "any" });
-});
-afterAll(() => vendor.close());
+const vendor = shared(() => startFakeVendor({ codes: "any" }));
 
 const token = (form: Record<string, string>): Promise<Response> =>
   fetch(vendor.tokenEndpoint, { method: "POST", body: new URLSearchParams(form) });

@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { createFakeVendor, fakeCode, ownerOf } from "./fake-vendor.ts";
-import { type FakeVendorServer, startFakeVendor } from "./start-fake-vendor.ts";
+import { startFakeVendor } from "./start-fake-vendor.ts";
 
-let vendor: FakeVendorServer;
-beforeEach(async () => {
-  vendor = await startFakeVendor({ codes: "named" });
-});
-afterEach(() => vendor.close());
+const vendor = ofEachTest(() => startFakeVendor({ codes: "named" }));
 
 const token = async (form: Record<string, string>): Promise<{ status: number; body: Record<string, string> }> => {
   const answer = await fetch(`${vendor.url}/token`, { method: "POST", body: new URLSearchParams(form) });

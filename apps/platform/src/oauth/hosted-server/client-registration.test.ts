@@ -1,18 +1,15 @@
 import { type Fetch, Secret } from "@oauth-broker/oauth-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openTestConnect, REDIRECT_URI, type TestConnect } from "../../testing/test-connect.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { openTestConnect, REDIRECT_URI } from "../../testing/test-connect.ts";
 import { enteredClient, registeredClient } from "./client-registration.ts";
 import type { HostedServer } from "./discover.ts";
 
 const SECRET = "secret-of-the-registered-canary";
-let platform: TestConnect;
 let asked: { url: string; body: Record<string, unknown> }[];
 let registered: Record<string, unknown>;
 
-beforeAll(async () => {
-  platform = await openTestConnect();
-});
-afterAll(async () => platform.close());
+const platform = shared(openTestConnect);
 beforeEach(() => {
   asked = [];
   registered = { client_id: "registered", redirect_uris: [REDIRECT_URI] };

@@ -1,6 +1,6 @@
 /** Invalid requests at GET /authorize with either callback: which cause a page, and which a redirect. */
-import { REFLECTED } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { REFLECTED, shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
 import {
   CALLBACK,
@@ -38,11 +38,7 @@ describe.each([
     own: { state: STATE, iss: SERVER },
   },
 ])("a server with $whose", ({ client_id, open, back, own }) => {
-  let opened: Opened;
-  beforeAll(async () => {
-    opened = await open();
-  });
-  afterAll(() => opened.close());
+  const opened = shared(open);
 
   it("bar#AS-1 shows a page and redirects nowhere for every redirect URI that is nearly registered", async () => {
     // authorization-server/redirect-uri.test.ts has them all.

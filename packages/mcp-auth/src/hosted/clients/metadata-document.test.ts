@@ -3,21 +3,15 @@
  * cached.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  DESK,
-  expectPage,
-  location,
-  openStubServerFixture,
-  type StubServerFixture,
-} from "../../testing/server-fixture.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { DESK, expectPage, location, openStubServerFixture } from "../../testing/server-fixture.ts";
 
 const ID = "https://client.example/oauth/id.json";
 const URI = "https://client.example/back";
 const DOCUMENT = { client_id: ID, client_name: "Client with a document", redirect_uris: [URI] };
 const ASK = { client_id: ID, redirect_uri: URI };
 
-let fixture: StubServerFixture;
 /** The response of the client's host, and how often it was asked. */
 let host: { answer: () => Response | Promise<Response>; asked: string[] };
 const json = (body: unknown, headers: Record<string, string> = {}, status = 200): Response =>
@@ -31,17 +25,16 @@ beforeEach(() => {
   fixture.clock.advance(100_000);
   host = { answer: () => json(DOCUMENT), asked: [] };
 });
-beforeAll(async () => {
-  const fetchDocument: Fetch = async (url) => {
-    host.asked.push(String(url));
-    return host.answer();
-  };
-  fixture = await openStubServerFixture({
+const fetchDocument: Fetch = async (url) => {
+  host.asked.push(String(url));
+  return host.answer();
+};
+const fixture = shared(() =>
+  openStubServerFixture({
     fetchDocument,
     callback: { clientMetadataHosts: ["client.example", "client.example:8443"], clients: [DESK] },
-  });
-});
-afterAll(() => fixture.close());
+  }),
+);
 
 const authorize = (parameters: Record<string, string> = {}) => fixture.browser().authorize({ ...ASK, ...parameters });
 

@@ -1,17 +1,14 @@
 /** Open registration: what is accepted, what is stored, and for how long. */
 import { hmac } from "@oauth-broker/oauth-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { redirectUriNearMisses } from "../../../../oauth-core/src/testing/corpora/redirect-uri-corpus.ts";
-import { expectPage, openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
+import { expectPage, openStubServerFixture } from "../../testing/server-fixture.ts";
 
 const URI = "https://app.example/back";
 const DAY = 86_400;
 
-let fixture: StubServerFixture;
-beforeAll(async () => {
-  fixture = await openStubServerFixture({ callback: { registration: { hosts: [] }, clients: [] } });
-});
-afterAll(() => fixture.close());
+const fixture = shared(() => openStubServerFixture({ callback: { registration: { hosts: [] }, clients: [] } }));
 
 const registered = async (one = fixture, redirectUri = URI): Promise<string> => {
   const { body } = await one.register({ redirect_uris: [redirectUri], client_name: "App" });

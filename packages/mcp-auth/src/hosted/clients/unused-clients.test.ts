@@ -1,9 +1,9 @@
 /** Which client is deleted when too many never got tokens, at every process. */
 import type { RecordStore } from "@oauth-broker/oauth-core";
-import { fixedClock, volume } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, shared, volume } from "@oauth-broker/oauth-core/testing";
 import { authenticatedRecords, oneMacKey } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
 import { testServerKey } from "../../testing/test-sessions.ts";
 import { findRegistered, markUsed, registerClient } from "./registration.ts";
@@ -20,7 +20,6 @@ const METADATA = JSON.stringify({ redirect_uris: ["https://app.example/back"], c
 const KEY = testServerKey(fixedClock(NOW));
 
 let now: ReturnType<typeof fixedClock>;
-let stores: RecordStores;
 let records: RecordStore;
 let register: () => Promise<string>;
 
@@ -45,10 +44,7 @@ const known = async (ids: readonly string[]): Promise<boolean[]> => Promise.all(
 const use = (clientId: string): Promise<void> => markUsed({ clientId }, { records, now });
 
 describe.each(KINDS)("bar#AS-12 beyond the bound of unused clients, in %s", (kind) => {
-  beforeAll(async () => {
-    stores = (await RECORD_STORES[kind]?.()) as RecordStores;
-  });
-  afterAll(() => stores.close());
+  const stores = shared(async () => (await RECORD_STORES[kind]?.()) as RecordStores);
   beforeEach(async () => {
     now = fixedClock(NOW);
     records = await stores.fresh(now);

@@ -1,20 +1,17 @@
 /** With several vendors a sign-in at a client also links: not over a disconnect that came in the meantime. */
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../../testing/linking/fixture.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { OTHER } from "../../testing/server-fixture.ts";
 import { overwriteRow } from "../../testing/record-stores.ts";
 import { atVendor, endLink } from "./link.ts";
 
-let fixture: LinkingFixture;
-let visitor: LinkingVisitor;
-let rows: ReturnType<typeof memoryTokenRows>;
 /** Called before a write to the token table. */
 let beforeChange: () => Promise<unknown>;
-beforeEach(async () => {
-  beforeChange = async () => undefined;
-  rows = memoryTokenRows();
-  fixture = await openLinkingFixture({
+const rows = ofEachTest(memoryTokenRows);
+const fixture = ofEachTest(() =>
+  openLinkingFixture({
     rows: {
       ...rows,
       change: async (...args) => {
@@ -24,10 +21,12 @@ beforeEach(async () => {
         return rows.change(...args);
       },
     },
-  });
-  visitor = await fixture.signedIn();
+  }),
+);
+const visitor = ofEachTest(() => fixture.signedIn());
+beforeEach(() => {
+  beforeChange = async () => undefined;
 });
-afterEach(() => fixture.close());
 
 const SIGN_IN = { vendor: "home" } as const;
 const rowKey = { pk: "USER#user", sk: "VENDOR#home" };

@@ -2,15 +2,12 @@
  * Many sessions of a user, one link: a session does not get through the others what it was not
  * granted. Twins: shared-link.twin.test.ts.
  */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSharedLink, type SharedLink } from "../../testing/linking/shared-link.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { openSharedLink } from "../../testing/linking/shared-link.ts";
 import { linkKey } from "./link.ts";
 
-let fixture: SharedLink;
-beforeEach(async () => {
-  fixture = await openSharedLink();
-});
-afterEach(() => fixture.close());
+const fixture = ofEachTest(openSharedLink);
 
 const INSUFFICIENT = expect.stringMatching(/^403 Bearer error="insufficient_scope".*scope="read write"/);
 

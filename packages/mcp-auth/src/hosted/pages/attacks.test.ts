@@ -1,16 +1,13 @@
 /** What attackers try at the pages of links and their flows. The twins are in pages.twin.test.ts. */
 import { createCookieJar } from "@oauth-broker/simulators";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
 import { asksToSignIn, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { overwriteRow } from "../../testing/record-stores.ts";
 import { expectPage, location } from "../../testing/server-fixture.ts";
 
-let fixture: LinkingFixture;
-beforeEach(async () => {
-  fixture = await openLinkingFixture();
-});
-afterEach(() => fixture.close());
+const fixture = ofEachTest(openLinkingFixture);
 
 const HERE = new URL(SERVER);
 const pathOf = ({ url }: { readonly url: string }): string => url.slice(SERVER.length);

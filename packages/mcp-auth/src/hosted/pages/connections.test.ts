@@ -1,21 +1,15 @@
 /** `/connections`: what a user sees and changes, and what becomes of the tokens of each change. */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { createCookieJar } from "@oauth-broker/simulators";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { refuseTokens, SERVER } from "../../testing/hosted-fixture.ts";
-import {
-  type Call,
-  type LinkingFixture,
-  type LinkingVisitor,
-  asksToSignIn,
-  openLinkingFixture,
-} from "../../testing/linking/fixture.ts";
+import { type Call, type LinkingVisitor, asksToSignIn, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { pathOf, scopeOf, sectionOf, usableLink } from "../../testing/linking/linked-chat.ts";
 import { expectPage } from "../../testing/server-fixture.ts";
 import { atVendor, endLink } from "../links/link.ts";
 import { PENDING_SECONDS } from "./pending-tokens.ts";
 
-let fixture: LinkingFixture;
 let call: Call;
 let visitor: LinkingVisitor;
 /** Awaited between the vendor's answer to a refresh and its commit. */
@@ -24,11 +18,8 @@ let beforeCommit: () => Promise<void>;
 let revocation: OAuthError | undefined;
 /** Of the refresh token that comes with a link. */
 let refreshExpiresInSeconds: number | undefined;
-beforeEach(async () => {
-  beforeCommit = async () => undefined;
-  revocation = undefined;
-  refreshExpiresInSeconds = undefined;
-  fixture = await openLinkingFixture({
+const fixture = ofEachTest(() =>
+  openLinkingFixture({
     vendorClient: (real) => ({
       ...real,
       redeemCode: async (...args) => ({
@@ -45,11 +36,15 @@ beforeEach(async () => {
         return real.revokeGrant(...args);
       },
     }),
-  });
+  }),
+);
+beforeEach(async () => {
+  beforeCommit = async () => undefined;
+  revocation = undefined;
+  refreshExpiresInSeconds = undefined;
   call = await fixture.call();
   visitor = await fixture.signedIn();
 });
-afterEach(() => fixture.close());
 
 const CHAT = { vendor: "chat" };
 const link = async (scopes?: readonly string[]) => visitor.link(await call.ask("chat", scopes));

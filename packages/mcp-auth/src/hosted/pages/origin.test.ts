@@ -1,15 +1,12 @@
 /** The Origin that the pages of links take: their own, and the one browsers send without a referrer. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
 import { SEVERAL } from "../../testing/environments.ts";
-import { openTestApp, type TestApp } from "../../testing/test-app.ts";
+import { openTestApp } from "../../testing/test-app.ts";
 
 const OWN = SEVERAL.DEPLOYMENT_URL;
 const PAGES = ["/connections", `/connect/${"A".repeat(43)}`];
-let app: TestApp;
-beforeAll(async () => {
-  app = await openTestApp({ ...SEVERAL, ALLOWED_ORIGINS: "https://app.example" });
-});
-afterAll(() => app.close());
+const app = shared(() => openTestApp({ ...SEVERAL, ALLOWED_ORIGINS: "https://app.example" }));
 
 const post = (path: string, headers: Record<string, string>): Promise<Response> =>
   app.ask(path, { method: "POST", body: new URLSearchParams({ action: "sign_out" }), headers });

@@ -1,16 +1,13 @@
 /** The sweep of questions over several users: one that cannot be ended keeps no other. */
 import { Secret } from "@oauth-broker/oauth-core";
 import type { TokenStore } from "@oauth-broker/token-store";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { PENDING_SECONDS, type PendingTokens } from "./pending-tokens.ts";
 import { sweepPendingTokens } from "./store-link.ts";
 
-let fixture: LinkingFixture;
-beforeEach(async () => {
-  fixture = await openLinkingFixture();
-});
-afterEach(() => fixture.close());
+const fixture = ofEachTest(openLinkingFixture);
 
 describe("a question that no user answered in time", () => {
   const ask = async (user: string, vendor = "chat") => {

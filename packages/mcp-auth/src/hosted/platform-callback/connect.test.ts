@@ -7,14 +7,11 @@ import {
   startAuthorization,
 } from "@modelcontextprotocol/client";
 import { driveConsent } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CALLBACK, type OpenIdFixture, openOpenIdFixture, SCOPES, SERVER } from "../../testing/hosted-fixture.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { CALLBACK, openOpenIdFixture, SCOPES, SERVER } from "../../testing/hosted-fixture.ts";
 
-let fixture: OpenIdFixture;
-beforeAll(async () => {
-  fixture = await openOpenIdFixture();
-});
-afterAll(() => fixture.close());
+const fixture = shared(openOpenIdFixture);
 
 describe("a stock MCP client as the platform", () => {
   it("finds, registers, connects, calls and refreshes, and the vendor's tokens stay here", async () => {

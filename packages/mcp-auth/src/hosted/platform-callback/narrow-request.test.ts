@@ -1,16 +1,13 @@
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
 import { hashOf } from "@oauth-broker/oauth-core/authorization-server";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSilentVendorFixture, type SilentVendorFixture } from "../../testing/vendors/silent-vendor.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { openSilentVendorFixture } from "../../testing/vendors/silent-vendor.ts";
 
 const ALL = "openid profile api:read api:write";
 const LESS = "openid api:read";
 
-let fixture: SilentVendorFixture;
-beforeEach(async () => {
-  fixture = await openSilentVendorFixture();
-});
-afterEach(() => fixture.close());
+const fixture = ofEachTest(openSilentVendorFixture);
 
 describe("rfc6749#5.1 a vendor that does not report what it granted, with the platform's callback,", () => {
   it("granted what the narrower request asked for, and the link keeps the broader tokens", async () => {

@@ -1,12 +1,8 @@
-import { REFLECTED } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CALLBACK, form, type OpenIdFixture, openOpenIdFixture, VERIFIER } from "../../testing/hosted-fixture.ts";
+import { REFLECTED, shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { CALLBACK, form, openOpenIdFixture, VERIFIER } from "../../testing/hosted-fixture.ts";
 
-let fixture: OpenIdFixture;
-beforeAll(async () => {
-  fixture = await openOpenIdFixture();
-});
-afterAll(() => fixture.close());
+const fixture = shared(openOpenIdFixture);
 
 const CODE = form({ grant_type: "authorization_code", code: "c", redirect_uri: CALLBACK, code_verifier: VERIFIER });
 const post = async (body: string, headers: Record<string, string> = {}) => {

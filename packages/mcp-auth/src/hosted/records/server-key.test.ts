@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type KeyWrapper, OAuthError, type RecordStore } from "@oauth-broker/oauth-core";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, shared } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper } from "@oauth-broker/token-store";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
 import { createServerKey } from "./server-key.ts";
 
@@ -21,11 +21,7 @@ function wrapper(): KeyWrapper {
 }
 
 describe.each(Object.keys(RECORD_STORES))("the server key over %s", (kind) => {
-  let stores: RecordStores;
-  beforeAll(async () => {
-    stores = (await RECORD_STORES[kind]?.()) as RecordStores;
-  });
-  afterAll(() => stores.close());
+  const stores = shared(async () => (await RECORD_STORES[kind]?.()) as RecordStores);
 
   it("is the same for all processes, also when ten start at once", async () => {
     const keys = wrapper();

@@ -1,23 +1,13 @@
 /**
  * What attackers and malicious clients try at the pages. Codes at /token: token-endpoint/redeem-code.test.ts.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { type RequestParameters, SERVER, VERIFIER } from "../../testing/hosted-fixture.ts";
 import { watchWrites } from "../../testing/record-stores.ts";
-import {
-  expectPage,
-  location,
-  NATIVE,
-  openStubServerFixture,
-  OTHER,
-  type StubServerFixture,
-} from "../../testing/server-fixture.ts";
+import { expectPage, location, NATIVE, openStubServerFixture, OTHER } from "../../testing/server-fixture.ts";
 
-let fixture: StubServerFixture;
-beforeAll(async () => {
-  fixture = await openStubServerFixture();
-});
-afterAll(() => fixture.close());
+const fixture = shared(openStubServerFixture);
 
 const vendorVisits = (): number => fixture.stub.requests("/authorize");
 const errorOf = (answer: Response) => Object.fromEntries(location(answer).searchParams);

@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { SERVER } from "../../testing/hosted-fixture.ts";
-import {
-  BACK,
-  expectPage,
-  location,
-  openOpenIdServerFixture,
-  type OpenIdServerFixture,
-  STATE,
-} from "../../testing/server-fixture.ts";
+import { BACK, expectPage, location, openOpenIdServerFixture, STATE } from "../../testing/server-fixture.ts";
 
-let fixture: OpenIdServerFixture;
-beforeAll(async () => {
-  fixture = await openOpenIdServerFixture();
-});
-afterAll(() => fixture.close());
+const fixture = shared(openOpenIdServerFixture);
 
 const asked = (path: string): number => fixture.provider.requests().filter((one) => one.path === path).length;
 

@@ -1,14 +1,11 @@
 /** The text of the page, whatever clients call themselves. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { shownText } from "../../presentation/shown-text.ts";
-import { openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
+import { openStubServerFixture } from "../../testing/server-fixture.ts";
 
 const URI = "https://app.example/back";
-let fixture: StubServerFixture;
-beforeAll(async () => {
-  fixture = await openStubServerFixture({ callback: { registration: { hosts: [] } } });
-});
-afterAll(() => fixture.close());
+const fixture = shared(() => openStubServerFixture({ callback: { registration: { hosts: [] } } }));
 
 async function pageOf(metadata: object, redirectUri = URI): Promise<string> {
   const { body } = await fixture.register({ redirect_uris: [redirectUri], ...metadata });

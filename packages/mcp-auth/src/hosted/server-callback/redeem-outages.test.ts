@@ -1,15 +1,12 @@
 /** One of our codes while something else is down, restarts, or lacks PKCE. */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { afterEach, describe, expect, it } from "vitest";
 import { refuseTokens } from "../../testing/hosted-fixture.ts";
 import { overwriteRow } from "../../testing/record-stores.ts";
-import { openOpenIdServerFixture, type OpenIdServerFixture } from "../../testing/server-fixture.ts";
+import { openOpenIdServerFixture } from "../../testing/server-fixture.ts";
 
-let real: OpenIdServerFixture;
-beforeAll(async () => {
-  real = await openOpenIdServerFixture();
-});
-afterAll(() => real.close());
+const real = shared(openOpenIdServerFixture);
 afterEach(() => {
   real.down.clear();
   real.provider.faults.clear();

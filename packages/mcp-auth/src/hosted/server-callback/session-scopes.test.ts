@@ -1,13 +1,10 @@
 /** With several vendors: which scopes a session has, and what the user is shown of them. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ALL_SCOPES, openStubLinkingFixture, type StubLinkingFixture } from "../../testing/linking/stub-linking.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { ALL_SCOPES, openStubLinkingFixture } from "../../testing/linking/stub-linking.ts";
 import { BACK, expectPage } from "../../testing/server-fixture.ts";
 
-let fixture: StubLinkingFixture;
-beforeEach(async () => {
-  fixture = await openStubLinkingFixture();
-});
-afterEach(() => fixture.close());
+const fixture = ofEachTest(openStubLinkingFixture);
 
 const sessionOf = (accessToken = "") => fixture.sessions.identify(accessToken);
 

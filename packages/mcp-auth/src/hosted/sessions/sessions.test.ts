@@ -2,8 +2,8 @@
  * The promises of the sessions, over every kind of store, with two processes on it. Attacks are in
  * session-attacks.test.ts.
  */
-import { fixedClock, volume } from "@oauth-broker/oauth-core/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { fixedClock, shared, volume } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
 import { NOW, SAME, testSessions, type TestSessions, WHO } from "../../testing/test-sessions.ts";
 import type { Sessions } from "./sessions.ts";
@@ -15,16 +15,12 @@ const AT_ONCE = 8;
 const KINDS = volume({ test: ["memory", "sqlite"], soak: Object.keys(RECORD_STORES) });
 
 describe.each(KINDS)("sessions over %s", (kind) => {
-  let stores: RecordStores;
   let clock: ReturnType<typeof fixedClock>;
   let test: TestSessions;
   /** Two processes. */
   let here: Sessions;
   let there: Sessions;
-  beforeAll(async () => {
-    stores = (await RECORD_STORES[kind]?.()) as RecordStores;
-  });
-  afterAll(() => stores.close());
+  const stores = shared(async () => (await RECORD_STORES[kind]?.()) as RecordStores);
   beforeEach(async () => {
     clock = fixedClock(NOW);
     test = testSessions({ records: await stores.fresh(clock), clock });

@@ -1,17 +1,13 @@
 /** A user's links beside the pages: ended by the operator, made under another sign-in, from before. */
 import type { StoredTokens, TokenKey } from "@oauth-broker/token-store";
 import { Secret } from "@oauth-broker/oauth-core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { asksToSignIn, type Call, type LinkingFixture, openLinkingFixture } from "../../testing/linking/fixture.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { asksToSignIn, openLinkingFixture } from "../../testing/linking/fixture.ts";
 import { atVendor, endLink, linkKey } from "../links/link.ts";
 
-let fixture: LinkingFixture;
-let call: Call;
-beforeEach(async () => {
-  fixture = await openLinkingFixture();
-  call = await fixture.call();
-});
-afterEach(() => fixture.close());
+const fixture = ofEachTest(openLinkingFixture);
+const call = ofEachTest(() => fixture.call());
 
 const keyAt = (vendor: "home" | "chat"): TokenKey => linkKey("user", atVendor(vendor, fixture));
 const linkBoth = async () => {

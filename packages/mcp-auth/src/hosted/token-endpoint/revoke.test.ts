@@ -1,17 +1,13 @@
 import { Secret } from "@oauth-broker/oauth-core";
-import { REFLECTED } from "@oauth-broker/oauth-core/testing";
+import { ofEachTest, REFLECTED } from "@oauth-broker/oauth-core/testing";
 import { memoryTokenRows } from "@oauth-broker/token-store/memory";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type OpenIdFixture, openOpenIdFixture } from "../../testing/hosted-fixture.ts";
+import { describe, expect, it } from "vitest";
+import { openOpenIdFixture } from "../../testing/hosted-fixture.ts";
 import { openStubLinkingFixture } from "../../testing/linking/stub-linking.ts";
 import { identitySource } from "../records/identity-source.ts";
 import { atVendor, endLink, linkKey } from "../links/link.ts";
 
-let fixture: OpenIdFixture;
-beforeEach(async () => {
-  fixture = await openOpenIdFixture();
-});
-afterEach(() => fixture.close());
+const fixture = ofEachTest(openOpenIdFixture);
 
 const revocations = (): number => fixture.provider.requests().filter(({ path }) => path === "/token/revocation").length;
 const link = () => fixture.tokens.get(linkKey("user", fixture));

@@ -1,13 +1,8 @@
 /** A call that its client cancels, in both eras: the tool's signal fires, for that call alone, and never late. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  ERAS,
-  openTestEndpoint,
-  type SendOptions,
-  type TestEndpoint,
-  testAuthenticate,
-} from "../../testing/test-endpoint.ts";
+import { ERAS, openTestEndpoint, type SendOptions, testAuthenticate } from "../../testing/test-endpoint.ts";
 import { createRunningCalls } from "./running-calls.ts";
 import { testTool } from "../../testing/test-tool.ts";
 
@@ -34,15 +29,11 @@ const tools = [
 ];
 const release = new Map<string, () => void>();
 
-let endpoint: TestEndpoint;
-beforeAll(async () => {
-  const authenticate = testAuthenticate({ alice: { vendorTokens: ["a"] }, bob: { vendorTokens: ["b"] } });
-  endpoint = await openTestEndpoint({ tools }, { authenticate });
-});
+const authenticate = testAuthenticate({ alice: { vendorTokens: ["a"] }, bob: { vendorTokens: ["b"] } });
+const endpoint = shared(() => openTestEndpoint({ tools }, { authenticate }));
 beforeEach(() => {
   for (const one of [started, fired, release, signals]) one.clear();
 });
-afterAll(() => endpoint.close());
 
 const call = async (word: string, id: number | string, options?: SendOptions): Promise<string> => {
   const params = { name: "wait", arguments: { word } };

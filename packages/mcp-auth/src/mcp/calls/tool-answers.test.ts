@@ -1,8 +1,8 @@
 /** What tools return, as a client reads it, in both eras: never a protocol error, and never half a text. */
-import type { Client } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ERAS, openTestEndpoint, type TestEndpoint, testAuthenticate } from "../../testing/test-endpoint.ts";
+import { ERAS, openTestEndpoint, testAuthenticate } from "../../testing/test-endpoint.ts";
 import { type ToolAnswer, ToolError, toolResult } from "../../tool.ts";
 import { testTool } from "../../testing/test-tool.ts";
 
@@ -73,19 +73,13 @@ const tools = [
   }),
 ];
 
-let endpoint: TestEndpoint;
-beforeAll(async () => {
-  endpoint = await openTestEndpoint({ tools }, { authenticate: testAuthenticate({ alice: { vendorTokens: ["t"] } }) });
-});
-afterAll(() => endpoint.close());
+const endpoint = shared(() =>
+  openTestEndpoint({ tools }, { authenticate: testAuthenticate({ alice: { vendorTokens: ["t"] } }) }),
+);
 const callLines = () => endpoint.lines.filter((line) => line.includes('"tool_call"'));
 
 describe.each(ERAS)("%s", (era) => {
-  let client: Client;
-  beforeAll(async () => {
-    client = await endpoint.connect("alice", era);
-  });
-  afterAll(() => client.close());
+  const client = shared(() => endpoint.connect("alice", era));
   const answerOf = (which: string) => client.callTool({ name: "answer", arguments: { which } });
   const textOf = async (which: string): Promise<string> => {
     const { content, isError } = await answerOf(which);

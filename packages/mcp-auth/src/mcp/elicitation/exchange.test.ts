@@ -1,8 +1,9 @@
 /** What the SDK answers to a body is the same where this server reads the body first. */
 import { request as httpRequest } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type LinkedCalls, openLinkedCalls, WAIT_SECONDS } from "../../testing/linking/linked-calls.ts";
+import { openLinkedCalls, WAIT_SECONDS } from "../../testing/linking/linked-calls.ts";
 import { legacyCall, modernCall, rawRequest } from "../../testing/linking/raw-calls.ts";
 import { testTool } from "../../testing/test-tool.ts";
 
@@ -13,11 +14,7 @@ const tools = [
     scopes: ["chat:write"],
   }),
 ];
-let calls: LinkedCalls;
-beforeAll(async () => {
-  calls = await openLinkedCalls(tools);
-});
-afterAll(() => calls.close());
+const calls = shared(() => openLinkedCalls(tools));
 
 describe("a body", () => {
   it.each([

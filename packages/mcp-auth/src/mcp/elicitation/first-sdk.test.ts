@@ -3,20 +3,17 @@
  * suite depends on it; our code does not.
  */
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { expect, it } from "vitest";
+import { openLinkedCalls } from "../../testing/linking/linked-calls.ts";
 import { testTool } from "../../testing/test-tool.ts";
 
-let calls: LinkedCalls;
-beforeAll(async () => {
-  const post = testTool("post", {
-    vendor: "slack",
-    scopes: ["chat:write"],
-    run: async (_, { vendor }) => vendor.accessToken(),
-  });
-  calls = await openLinkedCalls([post]);
+const post = testTool("post", {
+  vendor: "slack",
+  scopes: ["chat:write"],
+  run: async (_, { vendor }) => vendor.accessToken(),
 });
-afterAll(() => calls.close());
+const calls = shared(() => openLinkedCalls([post]));
 
 type Sdk = Pick<typeof import("@modelcontextprotocol/client"), "Client" | "StreamableHTTPClientTransport">;
 const ofEndToEnd = createRequire(new URL("../../../../../e2e/package.json", import.meta.url));

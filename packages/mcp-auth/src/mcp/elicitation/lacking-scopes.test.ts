@@ -1,8 +1,9 @@
 /** What a call does where scopes are missing: in the session, in the link, or only to the vendor. */
 import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import { REGISTRY } from "@oauth-broker/oauth-core/registry";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LinkedCalls, openLinkedCalls } from "../../testing/linking/linked-calls.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { openLinkedCalls } from "../../testing/linking/linked-calls.ts";
 import { initialize, legacyCall, modernCall } from "../../testing/linking/raw-calls.ts";
 import { askedBeyond } from "../../testing/linking/replayed-state.ts";
 import { NeedsScope, type Tool, ToolError } from "../../tool.ts";
@@ -55,14 +56,12 @@ const tools = [
   }),
 ];
 
-let calls: LinkedCalls;
-beforeEach(async () => {
+const calls = ofEachTest(() => openLinkedCalls(tools));
+beforeEach(() => {
   runs = 0;
-  calls = await openLinkedCalls(tools);
   calls.setLink("alice", "slack", {});
   calls.setLink("alice", "github", {});
 });
-afterEach(() => calls.close());
 
 const forbidden = (challenge: string) => () =>
   new Response("no", { status: 403, headers: { "www-authenticate": challenge } });
@@ -194,12 +193,10 @@ describe("a 403 of the vendor that names scopes", () => {
 describe("a response of the vendor that says in its own way which scopes lack", () => {
   const scopeRefusal = REGISTRY.get("slack")?.vendor.scopeRefusal;
   const missing = (needed: string) => () => Response.json({ ok: false, error: "missing_scope", needed });
-  let own: LinkedCalls;
-  beforeEach(async () => {
-    own = await openLinkedCalls(tools, scopeRefusal === undefined ? {} : { scopeRefusal });
+  const own = ofEachTest(() => openLinkedCalls(tools, scopeRefusal === undefined ? {} : { scopeRefusal }));
+  beforeEach(() => {
     own.setLink("alice", "slack", {});
   });
-  afterEach(() => own.close());
   const send = (name: string) => own.send("alice.desk", ...modernCall(name));
 
   it("is asked for, and the tool may be run again", async () => {

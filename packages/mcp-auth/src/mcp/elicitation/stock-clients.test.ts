@@ -1,8 +1,9 @@
 /** The SDK's own client, unchanged, in both eras: what its user is asked, and what a tool gets. */
 import { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type LinkedCalls, openLinkedCalls, WAIT_SECONDS } from "../../testing/linking/linked-calls.ts";
+import { openLinkedCalls, WAIT_SECONDS } from "../../testing/linking/linked-calls.ts";
 import { testTool } from "../../testing/test-tool.ts";
 
 const tools = [
@@ -21,11 +22,7 @@ const tools = [
   testTool("careless", { run: async (_, { vendor }) => vendor.id }),
 ];
 
-let calls: LinkedCalls;
-beforeEach(async () => {
-  calls = await openLinkedCalls(tools);
-});
-afterEach(() => calls.close());
+const calls = ofEachTest(() => openLinkedCalls(tools));
 
 const textOf = (result: { readonly content: unknown }): string =>
   (result.content as readonly { readonly text: string }[]).map(({ text }) => text).join("\n");

@@ -1,9 +1,9 @@
 /** Documents on the web that discovery reads, and what it asked for. Nothing is sent. */
-import { beforeEach } from "vitest";
 import { systemTimer } from "../../mechanics/system-timer.ts";
 import type { Fetch } from "../../ports.ts";
 import { createDiscovery, type Discovery } from "../../vendor-client/discovery/discover.ts";
 import { fixedClock } from "../fixed-clock.ts";
+import { ofEachTest } from "../of-tests.ts";
 
 type Deps = Parameters<typeof createDiscovery>[0];
 
@@ -33,8 +33,7 @@ export interface MetadataWorld {
 
 /** @returns that of the test that runs */
 export function metadataOfEachTest(): MetadataWorld {
-  const world = {} as MetadataWorld;
-  beforeEach(() => {
+  return ofEachTest(() => {
     const answers: MetadataWorld["answers"] = new Map();
     const asked: string[] = [];
     const clock = fixedClock(1_700_000_000);
@@ -46,7 +45,6 @@ export function metadataOfEachTest(): MetadataWorld {
       createDiscovery({ fetch, now: clock, timer: systemTimer, allowLoopback: false, ...more });
     const publish: MetadataWorld["publish"] = (address, document, changes) =>
       void answers.set(address, () => Response.json({ ...document, ...changes }));
-    Object.assign(world, { answers, asked, clock, discovery: discover(), discover, publish });
+    return { answers, asked, clock, discovery: discover(), discover, publish };
   });
-  return world;
 }

@@ -2,7 +2,6 @@
  * One faulty vendor, one vendor client with the real egress, one clock for both, and a flow that is
  * about to redeem its code.
  */
-import { afterEach, beforeEach } from "vitest";
 import { systemTimer } from "../../mechanics/system-timer.ts";
 import { createEgress } from "../../egress/index.ts";
 import {
@@ -14,6 +13,7 @@ import {
 import type { ResolvedVendor, Vendor, VendorTokens } from "../../registry/vendor.ts";
 import { type FaultyVendor, NONCE, REFRESH_TOKEN, startFaultyVendor } from "./faulty-vendor.ts";
 import { fixedClock } from "../fixed-clock.ts";
+import { ofEachTest } from "../of-tests.ts";
 
 export interface LabChanges {
   readonly entry?: Partial<Vendor>;
@@ -77,10 +77,5 @@ export async function openLab({ timeoutMs = 5_000, ...more }: LabOptions = {}): 
 
 /** @returns the lab of the test that runs: each test of the file has its own */
 export function labOfEachTest(options: LabOptions = {}): Lab {
-  const lab = {} as Lab;
-  beforeEach(async () => {
-    Object.assign(lab, await openLab(options));
-  });
-  afterEach(() => lab.close());
-  return lab;
+  return ofEachTest(() => openLab(options));
 }

@@ -1,17 +1,16 @@
 /**
  * The protocol, by plain fetch. What the SDK's client makes of it: packages/token-store/src/keys.
  */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { callAwsJson, dummySignedHeaders } from "../aws-json.ts";
-import { startKms, type KmsServer } from "./server.ts";
+import { startKms } from "./server.ts";
 
-let kms: KmsServer;
 let arn: string;
-beforeEach(async () => {
-  kms = await startKms();
+const kms = ofEachTest(startKms);
+beforeEach(() => {
   arn = kms.createKey();
 });
-afterEach(() => kms.close());
 
 const call = (operation: string, input: object, region = "eu-west-1") =>
   callAwsJson({ endpoint: kms.endpoint, service: "kms", region, operation, input });

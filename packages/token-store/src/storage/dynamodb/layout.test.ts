@@ -3,10 +3,10 @@
  * operator.
  */
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import type { JsonObject, RecordStore } from "@oauth-broker/oauth-core";
-import { type FaultProxy, startFaultProxy } from "@oauth-broker/simulators/aws";
+import { beforeEach, describe, expect, it } from "vitest";
+import { fixedClock, ofEachTest, shared } from "@oauth-broker/oauth-core/testing";
+import type { JsonObject } from "@oauth-broker/oauth-core";
+import { startFaultProxy } from "@oauth-broker/simulators/aws";
 import { TABLE_SCHEMA } from "../../provision.ts";
 import { toRecord } from "./record-items.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
@@ -17,18 +17,12 @@ import { dynamodbTokenRows } from "./token-rows.ts";
 const NOW = 1_700_000_000;
 
 const dynamo = dynamoEngine();
-let proxy: FaultProxy;
 let options: DynamoDbOptions;
-let store: RecordStore;
-beforeAll(async () => {
-  proxy = await startFaultProxy({ target: dynamo.engine.endpoint });
-});
+const proxy = shared(() => startFaultProxy({ target: dynamo.engine.endpoint }));
 beforeEach(async () => {
   options = await dynamo.newTable();
-  store = dynamodbRecordStore({ ...options, endpoint: proxy.endpoint, now: fixedClock(NOW) });
 });
-afterEach(() => store.close());
-afterAll(() => proxy.close());
+const store = ofEachTest(() => dynamodbRecordStore({ ...options, endpoint: proxy.endpoint, now: fixedClock(NOW) }));
 
 /** @returns how many requests of each operation the work needed */
 async function requestsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {

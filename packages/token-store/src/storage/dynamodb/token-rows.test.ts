@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { dynamodbRecordStore } from "./record-store.ts";
 import { describeTokenRows } from "../../testing/rows/contract.ts";
 import type { DynamoDbOptions } from "./table.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
-import type { TokenRows } from "../token-rows.ts";
 import { dynamoEngine, putItem } from "../../testing/aws/dynamo-engine.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
@@ -15,12 +15,10 @@ describeTokenRows("dynamodb", async () => dynamodbTokenRows(await dynamo.newTabl
 
 describe("token rows in a DynamoDB table that others write too", () => {
   let options: DynamoDbOptions;
-  let rows: TokenRows;
   beforeEach(async () => {
     options = await dynamo.newTable();
-    rows = dynamodbTokenRows(options);
   });
-  afterEach(() => rows.close());
+  const rows = ofEachTest(() => dynamodbTokenRows(options));
 
   it("show strings and numbers, and leave attributes of other types as they are", async () => {
     const foreign = {
