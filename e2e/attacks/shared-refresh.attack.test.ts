@@ -8,7 +8,7 @@
  */
 import { type FakeVendorOptions, ownerOf, tokenOf } from "@oauth-broker/simulators";
 import * as singleFlightModule from "@oauth-broker/broker/src/grants/single-flight.ts";
-import * as validateModule from "../../packages/oauth-core/src/vendor-client/id-token/validate.ts";
+import * as validateModule from "../../packages/oauth-core/src/vendor-client/id-token/checks.ts";
 import { describe, expect, it } from "vitest";
 import { createClientKeys } from "../support/broker/client-keys.ts";
 import { HONEST, NOW, VENDOR_CLIENT } from "./support/names.ts";

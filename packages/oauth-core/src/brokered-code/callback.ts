@@ -10,7 +10,7 @@ import { OAuthError, toOAuthError, withRestart } from "../protocol/errors.ts";
 import { isSameText } from "../protocol/secret.ts";
 import type { Parameters } from "../protocol/parameters.ts";
 import { relayedError } from "../vendor-client/authorization/error.ts";
-import { readVendorAnswer, type VendorAnswer, type VendorRefusal } from "./answer.ts";
+import { readVendorAnswer, type VendorAnswer, type VendorRefusal } from "./vendor-answer.ts";
 import { parkCode, parkTokens, redeemAtVendor } from "./park.ts";
 import { type Engine, failFlow, keyOf, type Leg, nameFlow, identifyFlow } from "./engine.ts";
 import type { FlowRefusal, FlowVendor, Redeemed } from "./policy.ts";

@@ -16,8 +16,8 @@ import { declinePushed, findPushed, type PushedFlow, pushFlow } from "./pushed-f
 import { startFlow, type StartRequest } from "./start.ts";
 
 export type { CallbackRequest } from "./callback.ts";
-export { readVendorAnswer } from "./answer.ts";
-export type { VendorAnswer, VendorRefusal } from "./answer.ts";
+export { readVendorAnswer } from "./vendor-answer.ts";
+export type { VendorAnswer, VendorRefusal } from "./vendor-answer.ts";
 export type {
   FlowDeps,
   FlowPolicy,

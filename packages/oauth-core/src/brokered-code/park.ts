@@ -8,7 +8,7 @@ import type { Handle } from "../authorization-server/handle.ts";
 import { defined } from "../mechanics/defined.ts";
 import { OAuthError } from "../protocol/errors.ts";
 import type { ResolvedVendor, VendorTokens } from "../registry/vendor.ts";
-import type { VendorAnswer } from "./answer.ts";
+import type { VendorAnswer } from "./vendor-answer.ts";
 import { type Engine, keyOf, type Leg } from "./engine.ts";
 import type { FlowVendor, Parked } from "./policy.ts";
 import { CODE_SECONDS, flowData, type FlowRecord } from "./record.ts";

@@ -9,7 +9,7 @@ import type { VerifiedRedirect } from "../authorization-server/redirect-uri.ts";
 import type { Clock, RecordStore, StoredRecord } from "../ports.ts";
 import type { VendorClient } from "../vendor-client/index.ts";
 import type { ResolvedVendor, VendorCredentials, VendorTokens } from "../registry/vendor.ts";
-import type { VendorAnswer } from "./answer.ts";
+import type { VendorAnswer } from "./vendor-answer.ts";
 import type { FlowRecord } from "./record.ts";
 import type { FlowSecrets, FlowState } from "./secrets.ts";
 

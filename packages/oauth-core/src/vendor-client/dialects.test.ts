@@ -3,7 +3,7 @@
  * response.
  */
 import { describe, expect, it } from "vitest";
-import { readVendorAnswer } from "../brokered-code/answer.ts";
+import { readVendorAnswer } from "../brokered-code/vendor-answer.ts";
 import { parseParameters } from "../protocol/parameters.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
 import { openLab } from "../testing/network/vendor-lab.ts";

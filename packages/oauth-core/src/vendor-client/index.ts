@@ -29,7 +29,7 @@ export { asksAccount, canIdentify } from "./userinfo/identify.ts";
 export { canValidateAccessToken } from "./access-token/validate.ts";
 export { relayedError } from "./authorization/error.ts";
 export { createSigningKeys, usableKeys } from "./id-token/jwks.ts";
-export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/validate.ts";
+export { type IdTokenParts, idTokenSubject, parseIdToken, requireSameSubject } from "./id-token/checks.ts";
 export { noRegistration } from "./registration/endpoint.ts";
 export { expandVendor, namesInHost, requireFit, templatesOf, withClientId, withDefaults } from "./templates.ts";
 export { requireMetDemands } from "./authorization/demands.ts";

@@ -1,7 +1,7 @@
 /**
  * Which issuer counts as a vendor's: the `iss` of its redirect to the callback, an issuer with
  * several spellings, and vendors whose issuer has one name per tenant (`issuerTemplate`).
- * id-token/validate.ts decides what an ID token has to name.
+ * id-token/checks.ts decides what an ID token has to name.
  */
 import { OAuthError } from "../protocol/errors.ts";
 import type { IssuerTemplate } from "../registry/dialect.ts";

@@ -7,7 +7,7 @@ import { newIdTokenKey } from "../testing/id-tokens.ts";
 import { type Lab, labOfEachTest } from "../testing/network/vendor-lab.ts";
 import { weaken } from "../testing/weaken.ts";
 import * as oauth from "oauth4webapi";
-import * as idToken from "./id-token/validate.ts";
+import * as idToken from "./id-token/checks.ts";
 import * as issuers from "./issuer.ts";
 import * as document from "./discovery/document.ts";
 

@@ -21,7 +21,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#ST-1 A pushed request belongs to the client that authenticated":
       'if (parameters.require("client_id") [-!== client.clientId-]{+=== ""+}) {',
   },
-  "brokered-code/answer.ts": {
+  "brokered-code/vendor-answer.ts": {
     "X-12 bar#CB-16 iss stays required when metadata no longer advertises it": "issExpected [-||-]{+&&+} issExpected }",
   },
   "brokered-code/callback.ts": {
@@ -204,7 +204,7 @@ export const OAUTH_CORE_DEFENCES: Defences = {
     "bar#JW-3 A published key that is private or symmetric is skipped":
       "[-some((member) => key[member] !== undefined)-]{+length === 0+}",
   },
-  "vendor-client/id-token/validate.ts": {
+  "vendor-client/id-token/checks.ts": {
     "bar#ID-4 The vendor's list says which algorithms an ID token may have":
       "[-!algs.includes(alg)-]{+algs.length === 0+} || !ASYMMETRIC.has(alg)",
     "bar#ID-1 An ID token is from the issuer that was called": "=== undefined) return [-issuer-]{+String(claims.iss)+}",

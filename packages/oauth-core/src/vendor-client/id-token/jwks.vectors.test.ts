@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../ports.ts";
 import { fixedClock } from "../../testing/fixed-clock.ts";
-import { parseIdToken, requireAlg, verifySignature } from "./validate.ts";
+import { parseIdToken, requireAlg, verifySignature } from "./checks.ts";
 import { createSigningKeys } from "./jwks.ts";
 
 interface Vectors {

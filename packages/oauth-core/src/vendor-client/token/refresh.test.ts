@@ -11,7 +11,7 @@ import {
 import { newIdTokenKey } from "../../testing/id-tokens.ts";
 import { type Lab, labOfEachTest, NOW } from "../../testing/network/vendor-lab.ts";
 import type { Vendor } from "../../registry/vendor.ts";
-import { idTokenSubject } from "../id-token/validate.ts";
+import { idTokenSubject } from "../id-token/checks.ts";
 
 const lab = labOfEachTest({ timeoutMs: 1_000 });
 

@@ -1,6 +1,6 @@
 /**
  * A normalised token response becomes VendorTokens when every check has passed: the standard's by
- * oauth4webapi, the ID token's by id-token/validate.ts.
+ * oauth4webapi, the ID token's by id-token/checks.ts.
  */
 import { defined } from "../../mechanics/defined.ts";
 import {
@@ -26,7 +26,7 @@ import {
   requireSameSubject,
   requireSubject,
   verifySignature,
-} from "../id-token/validate.ts";
+} from "../id-token/checks.ts";
 import { spelledIssuer } from "../issuer.ts";
 import { isUnpublishedKey, type SigningKeys } from "../id-token/jwks.ts";
 import type { TokenAnswer } from "./response.ts";

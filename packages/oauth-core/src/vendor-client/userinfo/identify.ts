@@ -2,7 +2,7 @@
 import type { ResolvedVendor, VendorTokens } from "../../registry/vendor.ts";
 import { accountIdentity, readAccount } from "./userinfo.ts";
 import type { CallDeps } from "../binding.ts";
-import { parseIdToken } from "../id-token/validate.ts";
+import { parseIdToken } from "../id-token/checks.ts";
 import { identityMissing, identityOf } from "./identity.ts";
 import { hasIdTokens } from "../issuer.ts";
 

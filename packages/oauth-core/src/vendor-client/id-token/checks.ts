@@ -1,8 +1,7 @@
 /**
- * Verifies the ID token of a token response: always in full, signature included, although it came
- * over TLS. oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` as the standard
- * requires (token/validate-response.ts); this file checks the signature, by jose with the vendor's published
- * keys, and what we require beyond the standard.
+ * The checks of an ID token, one by one: the signature, by jose with the vendor's published keys,
+ * and what we require beyond the standard. token/validate-response.ts makes them all, although the
+ * token came over TLS; oauth4webapi checks `iss`, `aud`, `azp`, `nonce`, `exp` and `nbf` there.
  */
 import { createHash } from "node:crypto";
 import { compactVerify, errors, type JWSHeaderParameters } from "jose";
