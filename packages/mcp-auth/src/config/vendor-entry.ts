@@ -36,6 +36,7 @@ import {
 } from "@oauth-broker/oauth-core/registry";
 import { checkEgressUrl } from "@oauth-broker/oauth-core/egress";
 import { checkVendorId, splitList } from "@oauth-broker/service/configuration";
+import { PATHS } from "../resource/paths.ts";
 import type { CommonSettings } from "../settings.ts";
 import { readChoice, type Reader } from "./reader.ts";
 import type { VariableName } from "./variables.ts";
@@ -215,9 +216,18 @@ function checkWritten(read: Reader, name: VariableName, url: string | undefined,
  */
 //= bar#EG-7
 function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSettings["egress"]): boolean {
-  const problem = checkEgressUrl(url, { ...rules, anyPort: true });
+  const problem = checkEgressUrl(url, { ...rules, anyPort: true }) ?? checkNotOwn(url, read);
   if (problem !== undefined) read.refuse(name, problem);
   return problem === undefined;
+}
+
+/** The server as its own vendor would redirect browsers to itself. Without hosted mode it is no issuer. */
+function checkNotOwn(url: string, read: Reader): string | undefined {
+  const { origin, pathname } = new URL(url);
+  const isOwn = read.value("OAUTH_MODE") === "hosted" && origin === read.value("DEPLOYMENT_URL");
+  return isOwn && ["/", ...Object.values<string>(PATHS)].includes(pathname)
+    ? "is of this server itself, DEPLOYMENT_URL: give the vendor's"
+    : undefined;
 }
 
 /** Checks the URLs in which a value has chosen a host. A name still in braces is filled later. */

@@ -28,7 +28,7 @@ const BEYOND_THE_SCHEMA: Readonly<Record<string, RegExp>> = {
   "keys that fit the store": /^keys (?:cannot be kms|must say where)/,
   "the parameters of a table": /^store .*(?:has a parameter|has a region|has an endpoint|more than once)/,
   "all of a URL's rules, and what egress allows":
-    /(?:[._]endpoint|_uri|_uris\[\d+\]|issuer) (?:must |has braces)|^egress\.(?:allow_cidrs|proxy)/,
+    /(?:[._]endpoint|_uri|_uris\[\d+\]|issuer) (?:must |has braces|is of this broker)|^egress\.(?:allow_cidrs|proxy)/,
   "placeholders that are declared and fit":
     / (?:which is not declared under placeholders|that does not fit its own pattern|must be a regular expression)/,
   "names that the broker sets itself": / is a (?:parameter|header) only the broker sets/,

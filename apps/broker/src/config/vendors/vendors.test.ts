@@ -218,8 +218,10 @@ describe("endpoints", () => {
   const fields = Object.keys(vendorSchema({ allowLoopback: false, allowCidrs: [] }).in.shape);
 
   it.each(fields.filter((field) => /^issuer$|_endpoint$|_uri$/.test(field)))(
-    "have no placeholder that the entry does not declare: %s",
+    "have no placeholder that the entry does not declare, and are not our own: %s",
     (field) => {
+      const ours = problemsOfOwn({ [field]: `${MINIMAL.base_url}${field === "issuer" ? "" : "/v1/token"}` });
+      expect(ours).toEqual([`….${field} is of this broker itself, base_url`]);
       expect(problemsOfOwn({ [field]: "https://vendor.example/{region}/x" })).toEqual([
         expect.stringMatching(new RegExp(String.raw`^….${field} (?:uses \{region\}|has braces), `)),
       ]);

@@ -31,10 +31,15 @@ const PARKING_MARGIN_SECONDS = 5;
  * Finds problems between the fields of a vendor that the operator defines, which must give its name
  * and its endpoints. Works on the tree as written.
  */
-export function checkVendors({ vendors }: Tree, registry: VendorRegistry, say: Say): void {
+export function checkVendors({ vendors, base_url: own }: Tree, registry: VendorRegistry, say: Say): void {
   if (typeof vendors !== "object" || vendors === null) return;
   for (const [id, entry] of Object.entries(vendors) as [string, unknown][]) {
     const path = ["vendors", id];
+    for (const [field, value] of Object.entries(entry ?? {})) {
+      // As its own vendor the broker would redirect browsers to itself.
+      if (typeof own !== "string" || typeof value !== "string" || !isOwn(value, own)) continue;
+      say([...path, field], "is of this broker itself, base_url", "an address of the vendor");
+    }
     const alias = aliasTarget(id, entry, registry);
     if (id === CUSTOM_VENDOR) say(path, "is the id of vendors that requests describe", "another id");
     else if (alias !== undefined && Object.hasOwn(vendors, alias)) {
@@ -48,6 +53,10 @@ export function checkVendors({ vendors }: Tree, registry: VendorRegistry, say: S
       );
     }
   }
+}
+
+function isOwn(url: string, own: string): boolean {
+  return [own, `${own}/`].includes(url) || url.startsWith(`${own}/v1/`);
 }
 
 function presence(entry: object) {
