@@ -9,8 +9,8 @@
 import { startOpenIdProvider } from "@oauth-broker/simulators";
 import * as redirectUriModule from "../../apps/platform/src/oauth/redirect-uri.ts";
 import * as callbackModule from "../../packages/broker-client/src/callback.ts";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { startPlatform, type Visitor } from "../support/reference-platform/harness.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startPlatform } from "../support/reference-platform/harness.ts";
 import { type Bounce, startBouncingServer } from "./support/bouncing-server.ts";
 import { without } from "./support/outcomes.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
@@ -35,12 +35,9 @@ const vendor = shared(() => {
     ],
   });
 });
-let victim: Visitor;
 let made = 0;
 
-beforeAll(async () => {
-  victim = await platform.visitor("first-user");
-});
+const victim = shared(() => platform.visitor("first-user"));
 
 type Client = Pick<Bounce, "clientId" | "redirectUri">;
 

@@ -5,14 +5,9 @@
  */
 import { createCookieJar, driveConsent } from "@oauth-broker/simulators";
 import * as client from "openid-client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
-import {
-  type ClientKeys,
-  createClientKeys,
-  type PublishedKeys,
-  publishKeys,
-} from "../../support/broker/client-keys.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { startInProcessBroker } from "../../support/broker/in-process.ts";
+import { type ClientKeys, createClientKeys, publishKeys } from "../../support/broker/client-keys.ts";
 import { REDIRECT_URI } from "../../support/broker/configuration.ts";
 import { startParties } from "../../support/broker/harness.ts";
 import { plantSecret } from "../../support/secrets.ts";
@@ -26,24 +21,15 @@ type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
 
 describe("openid-client against the broker", () => {
   const parties = shared(() => startParties());
-  let keys: ClientKeys;
-  let edwardsKeys: ClientKeys;
-  let remoteKeys: ClientKeys;
-  let published: PublishedKeys;
-  let broker: InProcessBroker;
 
-  beforeAll(async () => {
-    keys = await createClientKeys("by-value");
-    edwardsKeys = await createClientKeys("edwards", "Ed25519");
-    remoteKeys = await createClientKeys("by-reference");
-    published = await publishKeys(remoteKeys.jwks);
-    broker = await startInProcessBroker(yaml(), { env: { PLATFORM_SECRET: parties.secrets.platform } });
-  });
+  const keys = shared(() => createClientKeys("by-value"));
+  const edwardsKeys = shared(() => createClientKeys("edwards", "Ed25519"));
+  const remoteKeys = shared(() => createClientKeys("by-reference"));
+  const published = shared(() => publishKeys(remoteKeys.jwks));
+  shared(() => startInProcessBroker(yaml(), { env: { PLATFORM_SECRET: parties.secrets.platform } }));
 
   afterAll(async () => {
     plantVendorSecrets(parties.vendor);
-    await broker.close();
-    await published.close();
   });
 
   function yaml(): string {

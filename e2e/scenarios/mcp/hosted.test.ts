@@ -3,10 +3,10 @@
  * discovery, registration, consent, the server's own tokens, calls, refresh and revocation, with
  * oauth4webapi and with stock MCP clients.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { callTool, connectClient, ERAS, postWhoami } from "../../support/mcp/client.ts";
 import { authorizeClient } from "../../support/mcp/client-oauth.ts";
-import { createMcpPlatform, errorOf, type McpPlatform } from "../../support/mcp/platform.ts";
+import { createMcpPlatform, errorOf } from "../../support/mcp/platform.ts";
 import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { type OpenIdVendor, plantAll, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
@@ -35,10 +35,7 @@ const CASES: Readonly<Record<string, Case>> = {
 describe.each(Object.entries(CASES))("with %s", (_, { start, identity }) => {
   const vendor = shared(start);
   const server = shared(async () => serveTemplate({ ...(await hostedEnvironment()), ...vendor.env }));
-  let platform: McpPlatform;
-  beforeAll(async () => {
-    platform = await createMcpPlatform(server.url);
-  });
+  const platform = shared(() => createMcpPlatform(server.url));
   afterAll(() => plantAll("live vendor token", vendor.live()));
 
   const whoami = async (token: string) => {

@@ -10,7 +10,7 @@ import { authorizeClient } from "../../support/mcp/client-oauth.ts";
 import { type ServerInProcess, serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { OUR_CLIENT, startGitHubVendor, startOpenIdVendor } from "../../support/mcp/vendor.ts";
-import { startPlatform, type Visitor } from "../../support/reference-platform/harness.ts";
+import { startPlatform } from "../../support/reference-platform/harness.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
 
 const platform = shared(startPlatform);
@@ -18,14 +18,10 @@ const vendor = shared(() => {
   const own = ["hosted", "unregistered"].map((id) => platform.ownCallback(id));
   return startGitHubVendor({ redirectUris: [platform.callback, ...own] });
 });
-let first: Visitor;
-let second: Visitor;
 const servers: ServerInProcess[] = [];
 
-beforeAll(async () => {
-  first = await platform.visitor("first-user");
-  second = await platform.visitor("second-user");
-});
+const first = shared(() => platform.visitor("first-user"));
+const second = shared(() => platform.visitor("second-user"));
 afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
 /** @param hosted its connector */

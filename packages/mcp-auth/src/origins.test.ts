@@ -3,9 +3,10 @@
  * and read, and what not.
  */
 import { defined } from "@oauth-broker/oauth-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { HOSTED, PRE_REGISTERED, SERVER } from "./testing/environments.ts";
-import { type AppRequest, openTestApp, type TestApp } from "./testing/test-app.ts";
+import { type AppRequest, openTestApp } from "./testing/test-app.ts";
 
 const APP = "https://app.example";
 const OWN = HOSTED.DEPLOYMENT_URL;
@@ -29,13 +30,8 @@ const MODES: readonly (readonly [string, Readonly<Record<string, string>>, reado
 ];
 
 describe.each(MODES)("%s", (_, environment, called, own) => {
-  let listed: TestApp;
-  let open: TestApp;
-  beforeAll(async () => {
-    listed = await openTestApp({ ...environment, ALLOWED_ORIGINS: APP });
-    open = await openTestApp({ ...environment, ALLOWED_ORIGINS: "*" });
-  });
-  afterAll(() => Promise.all([listed.close(), open.close()]));
+  const listed = shared(() => openTestApp({ ...environment, ALLOWED_ORIGINS: APP }));
+  const open = shared(() => openTestApp({ ...environment, ALLOWED_ORIGINS: "*" }));
 
   const send = (path: string, init?: AppRequest, app = listed): Promise<Response> => app.ask(path, init);
   const preflight = (path: string, origin: string, app = listed): Promise<Response> => {

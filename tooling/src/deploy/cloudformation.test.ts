@@ -5,11 +5,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROLE_ACTIONS } from "@oauth-broker/token-store";
-import { beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../sources.ts";
 import type { Json } from "./alarms.ts";
-import { openSchemas, type Schemas } from "./testing/template-schemas.ts";
+import { openSchemas } from "./testing/template-schemas.ts";
 
 const NAMES = ["broker", "mcp-server"] as const;
 const parsed = Object.fromEntries(
@@ -18,10 +19,7 @@ const parsed = Object.fromEntries(
 /** A copy, which a test may change. */
 const read = (name: string): Json => structuredClone(parsed[name]!);
 
-let schemas: Schemas;
-beforeAll(() => {
-  schemas = openSchemas();
-});
+const schemas = shared(openSchemas);
 
 /** The value at a path of names and numbers. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {

@@ -3,18 +3,16 @@
  * whatever else changes in the meantime.
  */
 import type { Fetch } from "@oauth-broker/oauth-core";
-import { shared } from "@oauth-broker/oauth-core/testing";
+import { ofEachTest, shared } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Connector } from "../connectors/connector.ts";
 import { FIRST, openVendorConnect } from "../testing/vendor-connect.ts";
 import type { Bearer } from "./bearer.ts";
 import { disconnect } from "./disconnect.ts";
 
 const userId = FIRST.user.id;
-let connector: Connector;
 const platform = shared(openVendorConnect);
+const connector = ofEachTest(() => platform.newConnector());
 beforeEach(async () => {
-  connector = await platform.newConnector();
   await connect();
 });
 

@@ -4,45 +4,34 @@
  */
 import { createSecretKey } from "node:crypto";
 import { Secret, systemTimer } from "@oauth-broker/oauth-core";
-import { createLinkEvents, type LinkEvents } from "@oauth-broker/service/events";
-import { type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
+import { createLinkEvents } from "@oauth-broker/service/events";
+import { startScriptedVendor } from "@oauth-broker/simulators";
 import { Webhook } from "standardwebhooks";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { loadServeConfig } from "../config.ts";
-import type { Connector } from "../connectors/connector.ts";
-import { openTestConnect, type TestConnect } from "../testing/test-connect.ts";
+import { openTestConnect } from "../testing/test-connect.ts";
 import { CLIENT } from "../testing/test-storage.ts";
-import { type Connections, createConnections } from "./connections.ts";
+import { createConnections } from "./connections.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const USER = "first-user";
 
-let platform: TestConnect;
-let receiver: ScriptedVendor;
-let events: LinkEvents;
-let connections: Connections;
-let connector: Connector;
-
-beforeEach(async () => {
-  platform = await openTestConnect();
-  receiver = await startScriptedVendor({ "/links": () => ({ status: 204 }) });
-  const { records, keys, now, fetch } = platform;
-  events = createLinkEvents({
+const platform = ofEachTest(openTestConnect);
+const receiver = ofEachTest(() => startScriptedVendor({ "/links": () => ({ status: 204 }) }));
+const events = ofEachTest(() =>
+  createLinkEvents({
+    ...platform,
     settings: { url: `${receiver.url}/links`, keys: [createSecretKey(Buffer.alloc(32, 7))] },
-    records,
-    now,
-    fetch,
     timer: systemTimer,
     vendors: async () => (await platform.connectors.list()).map(({ id }) => id),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined, flush: () => undefined },
-  });
-  connections = createConnections({ records, keys, now, events });
-  connector = await platform.addConnector("github", { ...CLIENT, clientSecret: new Secret("secret-of-ours") });
-});
-afterEach(async () => {
-  await receiver.close();
-  await platform.close();
-});
+  }),
+);
+const connections = ofEachTest(() => createConnections({ ...platform, events }));
+const connector = ofEachTest(() =>
+  platform.addConnector("github", { ...CLIENT, clientSecret: new Secret("secret-of-ours") }),
+);
 
 const TOKENS = {
   accessToken: "access-token-canary",

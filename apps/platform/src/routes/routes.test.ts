@@ -1,40 +1,25 @@
 import { formToken } from "@oauth-broker/oauth-core/authorization-server";
 import { listen } from "@oauth-broker/service";
-import { driveConsent, type OpenIdProvider, startOpenIdProvider } from "@oauth-broker/simulators";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { driveConsent, startOpenIdProvider } from "@oauth-broker/simulators";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { beforeAll, describe, expect, it } from "vitest";
 import { REDIRECT_URI } from "../testing/test-connect.ts";
 import { sendRaw } from "../testing/test-ingress.ts";
-import {
-  csrfIn,
-  firstPage,
-  openTestPlatform,
-  PLATFORM_URL,
-  type TestPlatform,
-  type Visitor,
-} from "../testing/test-visitor.ts";
+import { csrfIn, firstPage, openTestPlatform, PLATFORM_URL } from "../testing/test-visitor.ts";
 
-let provider: OpenIdProvider;
-let test: TestPlatform;
-let administrator: Visitor;
-let user: Visitor;
 const SECRET = "client-secret-canary-of-32-characters";
 const PATH = "/connectors/sample";
 
+const CLIENT = { clientId: "ours", clientSecret: SECRET, redirectUris: [REDIRECT_URI] };
+const provider = shared(() => startOpenIdProvider({ clients: [CLIENT] }));
+const test = shared(openTestPlatform);
+const administrator = shared(() => test.visitor());
+const user = shared(() => test.visitor());
 beforeAll(async () => {
-  provider = await startOpenIdProvider({
-    clients: [{ clientId: "ours", clientSecret: SECRET, redirectUris: [REDIRECT_URI] }],
-  });
-  test = await openTestPlatform();
   await test.desk.addConnector("sample", {});
   await test.desk.connectors.create({ id: "a-draft", name: "<Draft> & co" });
-  administrator = test.visitor();
   await administrator.signIn("admin");
-  user = test.visitor();
   await user.signIn("first-user");
-});
-afterAll(async () => {
-  await test.close();
-  await provider.close();
 });
 
 const fields = (over: Record<string, string> = {}): Record<string, string> => ({

@@ -3,15 +3,15 @@ import {
   callbackOf,
   createFakeBroker,
   networkFailure,
-  type FakeBroker,
   PLATFORM,
   refusal,
   TOKEN_ANSWER,
 } from "@oauth-broker/broker-client/testing";
 import { Secret } from "@oauth-broker/oauth-core";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { NewConnector } from "../connectors/connector.ts";
-import { openTestPlatform, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
+import { openTestPlatform } from "../testing/test-visitor.ts";
 
 const settings = { authentication: "oauth_2_1", registration: "broker" } as const;
 const CONNECTORS: readonly NewConnector[] = [
@@ -38,30 +38,26 @@ const CONNECTORS: readonly NewConnector[] = [
 const CLAIMS = Buffer.from(JSON.stringify({ iss: "https://vendor.example", sub: "user-1" })).toString("base64url");
 const ID_TOKEN = `e30.${CLAIMS}.x`;
 
-let broker: FakeBroker;
-let test: TestPlatform;
-let user: Visitor;
-
-beforeEach(async () => {
-  broker = createFakeBroker();
-  answerToken({ vendor_id_token: ID_TOKEN });
-  broker.answers.set("/v1/revoke", () => Response.json({ revoked: "grant" }));
-  const { issuer, clientId, clientSecret } = PLATFORM;
-  test = await openTestPlatform(undefined, {
-    broker: { issuer, clientId, clientSecret: new Secret(clientSecret) },
+const broker = ofEachTest(createFakeBroker);
+const test = ofEachTest(() =>
+  openTestPlatform(undefined, {
+    broker: { ...PLATFORM, clientSecret: new Secret(PLATFORM.clientSecret) },
     timeline: async (flowId) => [
       { leg: "spent", at: 1_700_000_000, checks: ["code used once"] },
       { leg: "pushed", at: 1_700_000_000, checks: [`PKCE of ${flowId}`] },
     ],
     fetch: broker.fetch,
-  });
+  }),
+);
+const user = ofEachTest(() => test.visitor());
+beforeEach(async () => {
+  answerToken({ vendor_id_token: ID_TOKEN });
+  broker.answers.set("/v1/revoke", () => Response.json({ revoked: "grant" }));
   for (const connector of CONNECTORS) {
     // oxlint-disable-next-line no-await-in-loop -- they share a list
     await test.desk.connectors.create(connector);
   }
-  user = test.visitor();
   await user.signIn("first-user");
-  return test.close;
 });
 
 const answerToken = (more: object): unknown =>

@@ -1,25 +1,23 @@
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MAX_ROUNDS } from "../agent/pending-calls.ts";
 import { type AskingEra, type AskingServer, type Script, startAskingServer } from "../testing/asking-server.ts";
-import { openTestPlatform, type TestPlatform, type Visitor } from "../testing/test-visitor.ts";
+import { openTestPlatform, type Visitor } from "../testing/test-visitor.ts";
 
 const PATH = "/connectors/asking/try";
 const GITHUB = "https://server.example/connect/for-github";
 const SLACK = "https://server.example/connect/for-slack";
 const NONE = { authentication: "none", registration: "none" } as const;
 
-let test: TestPlatform;
 let server: AskingServer;
-let user: Visitor;
 
+const test = ofEachTest(openTestPlatform);
+const user = ofEachTest(() => test.visitor());
 beforeEach(async () => {
-  test = await openTestPlatform();
-  user = test.visitor();
   await user.signIn("first-user");
 });
 afterEach(async () => {
   await server.close();
-  await test.close();
 });
 
 async function serve(era: AskingEra, script: Script): Promise<void> {

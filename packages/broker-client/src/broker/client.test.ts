@@ -1,9 +1,8 @@
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, ofEachTest } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
   callbackOf,
   createFakeBroker,
-  type FakeBroker,
   networkFailure,
   PLATFORM,
   REDIRECT_URI,
@@ -11,16 +10,12 @@ import {
   TOKEN_ANSWER,
 } from "../testing/fake-broker.ts";
 import type { Session } from "../session.ts";
-import { type BrokerClient, createBrokerClient } from "./client.ts";
+import { createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
-let broker: FakeBroker;
-let client: BrokerClient;
 
-beforeEach(() => {
-  broker = createFakeBroker();
-  client = createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch });
-});
+const broker = ofEachTest(createFakeBroker);
+const client = ofEachTest(() => createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch }));
 
 const last = (path: string) => broker.asked.findLast((asked) => asked.path === path);
 

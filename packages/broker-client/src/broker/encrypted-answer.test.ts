@@ -1,20 +1,17 @@
 import { defined } from "@oauth-broker/oauth-core";
 import { CompactEncrypt, exportJWK, generateKeyPair } from "jose";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { beforeEach, describe, expect, it } from "vitest";
+import { fixedClock, ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import type { Tokens } from "../types.ts";
-import { callbackOf, createFakeBroker, type FakeBroker, PLATFORM, TOKEN_ANSWER } from "../testing/fake-broker.ts";
+import { callbackOf, createFakeBroker, PLATFORM, TOKEN_ANSWER } from "../testing/fake-broker.ts";
 import { type BrokerClient, createBrokerClient } from "./client.ts";
 import type { AnswerEncryption } from "./encrypted-answer.ts";
 
 const now = fixedClock(1_700_000_000);
 const keys = await generateKeyPair("ECDH-ES", { crv: "P-256", extractable: true });
 const rsa = await generateKeyPair("RSA-OAEP-256");
-let broker: FakeBroker;
 
-beforeEach(() => {
-  broker = createFakeBroker();
-});
+const broker = ofEachTest(createFakeBroker);
 
 type Key = Parameters<CompactEncrypt["encrypt"]>[0];
 

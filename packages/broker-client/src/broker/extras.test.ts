@@ -1,25 +1,13 @@
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, ofEachTest } from "@oauth-broker/oauth-core/testing";
 import { decodeJwt, generateKeyPair } from "jose";
-import { beforeEach, describe, expect, it } from "vitest";
-import {
-  CHECK_ANSWER,
-  createFakeBroker,
-  type FakeBroker,
-  ISSUER,
-  networkFailure,
-  PLATFORM,
-  refusal,
-} from "../testing/fake-broker.ts";
-import { type BrokerClient, createBrokerClient } from "./client.ts";
+import { describe, expect, it } from "vitest";
+import { CHECK_ANSWER, createFakeBroker, ISSUER, networkFailure, PLATFORM, refusal } from "../testing/fake-broker.ts";
+import { createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
 const { clientSecret: _, ...common } = { ...PLATFORM, now };
-let broker: FakeBroker;
-let client: BrokerClient;
-beforeEach(() => {
-  broker = createFakeBroker();
-  client = createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch });
-});
+const broker = ofEachTest(createFakeBroker);
+const client = ofEachTest(() => createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch }));
 
 describe("register", () => {
   it("passes on status, type and body unchanged", async () => {

@@ -1,23 +1,12 @@
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { beforeEach, describe, expect, it } from "vitest";
-import {
-  createFakeBroker,
-  type FakeBroker,
-  ISSUER,
-  networkFailure,
-  PLATFORM,
-  REDIRECT_URI,
-} from "../testing/fake-broker.ts";
+import { fixedClock, ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { createFakeBroker, ISSUER, networkFailure, PLATFORM, REDIRECT_URI } from "../testing/fake-broker.ts";
 import { type BrokerClient, type BrokerClientOptions, createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
-let broker: FakeBroker;
-let client: BrokerClient;
 
-beforeEach(() => {
-  broker = createFakeBroker();
-  client = make();
-});
+const broker = ofEachTest(createFakeBroker);
+const client = ofEachTest(make);
 
 function make(options: Partial<BrokerClientOptions> = {}): BrokerClient {
   return createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch, ...options });

@@ -1,17 +1,13 @@
-import { beforeEach, describe, expect, it } from "vitest";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
+import { fixedClock, ofEachTest } from "@oauth-broker/oauth-core/testing";
 import { BrokerClientError } from "../error.ts";
-import { createFakeBroker, type FakeBroker, networkFailure, PLATFORM, refusal } from "../testing/fake-broker.ts";
-import { type BrokerClient, createBrokerClient } from "./client.ts";
+import { createFakeBroker, networkFailure, PLATFORM, refusal } from "../testing/fake-broker.ts";
+import { createBrokerClient } from "./client.ts";
 
 const now = fixedClock(1_700_000_000);
-let broker: FakeBroker;
-let client: BrokerClient;
 
-beforeEach(() => {
-  broker = createFakeBroker();
-  client = createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch });
-});
+const broker = ofEachTest(createFakeBroker);
+const client = ofEachTest(() => createBrokerClient({ ...PLATFORM, now, fetch: broker.fetch }));
 
 const last = (path: string) => broker.asked.findLast((asked) => asked.path === path);
 

@@ -3,12 +3,12 @@
  * consents at the second vendor, and the same call goes on. Two OpenID providers, no stub.
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { SERVER } from "../testing/hosted-fixture.ts";
-import { type LinkingFixture, type LinkingVisitor, openLinkingFixture } from "../testing/linking/fixture.ts";
+import { openLinkingFixture } from "../testing/linking/fixture.ts";
 import { openMcpOver } from "../testing/linking/mcp-over.ts";
-import type { TestEndpoint } from "../testing/test-endpoint.ts";
 import { defineTool, SIGN_IN_VENDOR } from "../tool.ts";
 
 const whois = defineTool({
@@ -23,21 +23,14 @@ const whois = defineTool({
   },
 });
 
-let fixture: LinkingFixture;
-let mcp: TestEndpoint;
-let visitor: LinkingVisitor;
 const seen: string[] = [];
 
-beforeEach(async () => {
+beforeEach(() => {
   seen.length = 0;
-  fixture = await openLinkingFixture({ linking: { elicitationWaitSeconds: 5 } });
-  visitor = fixture.visitor();
-  mcp = await openMcpOver(fixture, [whois], fetch);
 });
-afterEach(async () => {
-  await mcp.close();
-  await fixture.close();
-});
+const fixture = ofEachTest(() => openLinkingFixture({ linking: { elicitationWaitSeconds: 5 } }));
+const visitor = ofEachTest(() => fixture.visitor());
+const mcp = ofEachTest(() => openMcpOver(fixture, [whois], fetch));
 
 /** @param onUrl the user */
 async function connect(access: string, onUrl: (url: string) => Promise<unknown>): Promise<Client> {

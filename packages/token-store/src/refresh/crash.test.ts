@@ -6,7 +6,8 @@
  */
 import { OAuthError, type Timer } from "@oauth-broker/oauth-core";
 import { REFRESH_MODELS } from "@oauth-broker/simulators/refresh-models";
-import { beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { dueFixture, type Fixture, isCommit, KEY, newest, outage, tokenOf } from "../testing/refresh/fixture.ts";
 import type { TokenRecords } from "../tokens/token-records.ts";
 import { createRefreshLeases, type RefreshLeases } from "./refresh.ts";
@@ -125,10 +126,7 @@ const isLeased = async ({ records }: Fixture): Promise<boolean> => (await record
 describe.each(REFRESH_MODELS)("at a vendor of model %s", (model) => {
   /** One that forgives no repetition. */
   const isStrict = model === "strict";
-  let fixture: Fixture;
-  beforeEach(async () => {
-    fixture = await dueFixture({ model, graceSeconds: 120 });
-  });
+  const fixture = ofEachTest(() => dueFixture({ model, graceSeconds: 120 }));
 
   it.each<[string, Point, Partial<Expected>]>([
     ["bar#8.2-F1 killed after the read: nothing is lost, no caller waits", "read", {}],

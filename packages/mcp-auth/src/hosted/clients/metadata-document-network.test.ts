@@ -3,16 +3,13 @@
  * much it reads.
  */
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { EGRESS_CORPUS } from "../../../../oauth-core/src/testing/corpora/egress-corpus.ts";
-import {
-  httpAnswer,
-  type LoopbackServer,
-  startLoopbackServer,
-} from "../../../../oauth-core/src/testing/network/loopback-server.ts";
+import { httpAnswer, startLoopbackServer } from "../../../../oauth-core/src/testing/network/loopback-server.ts";
 import { recordingNetwork } from "../../../../oauth-core/src/testing/network/recording-network.ts";
 import { SERVER } from "../../testing/hosted-fixture.ts";
-import { expectPage, openStubServerFixture, type StubServerFixture } from "../../testing/server-fixture.ts";
+import { expectPage, openStubServerFixture } from "../../testing/server-fixture.ts";
 import { createClientDocuments, documentEgress } from "./metadata-document.ts";
 
 const URI = "https://client.example/back";
@@ -59,17 +56,9 @@ describe("bar#AS-13 over the network of this server", () => {
 });
 
 describe("bar#AS-13 from a host on loopback, where the operator permits it", () => {
-  let web: LoopbackServer;
-  let local: StubServerFixture;
   let body: () => Buffer;
-  beforeAll(async () => {
-    web = await startLoopbackServer((socket) => void socket.end(body()));
-    local = await openStubServerFixture({ callback: { clientMetadataHosts: [new URL(web.origin).host] } });
-  });
-  afterAll(async () => {
-    await local.close();
-    await web.close();
-  });
+  const web = shared(() => startLoopbackServer((socket) => void socket.end(body())));
+  const local = shared(() => openStubServerFixture({ callback: { clientMetadataHosts: [new URL(web.origin).host] } }));
   const JSON_TYPE = { "content-type": "application/json", "cache-control": "no-store" };
   const document = (extra: object = {}) =>
     JSON.stringify({ client_id: `${web.origin}/id`, client_name: "Local", redirect_uris: [URI], ...extra });

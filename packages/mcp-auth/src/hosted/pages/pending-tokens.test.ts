@@ -1,9 +1,9 @@
 /** Tokens that wait for a yes, without their page: connections.test.ts has that. */
 import { OAuthError, Secret } from "@oauth-broker/oauth-core";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, ofEachTest } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
-import { beforeEach, describe, expect, it } from "vitest";
-import { NOW, SOURCE, testSessions, type TestSessions } from "../../testing/test-sessions.ts";
+import { describe, expect, it } from "vitest";
+import { NOW, SOURCE, testSessions } from "../../testing/test-sessions.ts";
 import {
   createPendingTokens,
   PENDING_SECONDS,
@@ -33,8 +33,6 @@ const QUESTION: PendingLink = {
   },
 };
 
-let test: TestSessions;
-let questions: PendingTokens;
 const open = (source = SOURCE, limits = PENDING_LIMITS): PendingTokens => {
   const { authenticated: records, serverKey, clock: now } = test;
   return createPendingTokens({ records, serverKey, now, source }, limits);
@@ -45,11 +43,11 @@ const sweep = async (of: PendingTokens): Promise<readonly WaitingLink[]> => {
   const taken = await Promise.all((await of.due()).map(async (due) => of.takeDue(due)));
   return taken.filter((question) => question !== undefined);
 };
-beforeEach(() => {
+const test = ofEachTest(() => {
   const clock = fixedClock(NOW);
-  test = testSessions({ records: memoryRecordStore({ now: clock }), clock });
-  questions = open();
+  return testSessions({ records: memoryRecordStore({ now: clock }), clock });
 });
+const questions = ofEachTest(open);
 
 describe("a question", () => {
   it("gives back in its browser what it was asked with, in every process", async () => {

@@ -1,8 +1,8 @@
 import { deriveCodeChallenge } from "@oauth-broker/oauth-core/protocol";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import {
   CALLBACK,
-  type HostedFixture,
   openHostedFixture,
   PLATFORM_STATE,
   SCOPES,
@@ -13,11 +13,7 @@ import {
 import { location } from "../../testing/server-fixture.ts";
 
 const vendor = { ...UNASKED_VENDOR, authorizationParams: { access_type: "offline" } };
-let fixture: HostedFixture;
-beforeAll(() => {
-  fixture = openHostedFixture({ vendor });
-});
-afterAll(() => fixture.close());
+const fixture = shared(() => openHostedFixture({ vendor }));
 
 it("an outage is reported to the platform", async () => {
   await using cold = openHostedFixture({ vendor });

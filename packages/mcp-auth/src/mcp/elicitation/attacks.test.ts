@@ -1,5 +1,6 @@
 /** What a client sends back is nothing in any other call than its own. The twins: attacks.twin.test.ts. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openLinkedCalls } from "../../testing/linking/linked-calls.ts";
 import { initialize, legacyCall, modernCall } from "../../testing/linking/raw-calls.ts";
@@ -24,10 +25,7 @@ const ELSEWHERE = [
 const SEALS = { derive: async () => Buffer.alloc(32, 9) };
 const CALL = { user: "alice", clientId: "desk", tool: "post", arguments: ARGUMENTS };
 const statesOf = (source = SOURCE) => createRequestStates({ seals: SEALS, now: () => 1_700_000_000, source });
-let replayed: ReplayedState;
-beforeEach(async () => {
-  replayed = await openReplayedState();
-});
+const replayed = ofEachTest(openReplayedState);
 afterEach(() => replayed.calls.close());
 
 /** Refused, and nothing happened. */

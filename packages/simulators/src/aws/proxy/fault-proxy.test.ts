@@ -2,24 +2,19 @@
  * By plain fetch. With the SDK's own retries: packages/token-store/src/storage/dynamodb/faults.test.ts.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest, shared } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { callAwsJson } from "../aws-json.ts";
-import { startDynamoDb, type DynamoDbEngine } from "../dynamodb-engine.ts";
+import { startDynamoDb } from "../dynamodb-engine.ts";
 import { startKms } from "../kms/server.ts";
 import { startFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 
-let engine: DynamoDbEngine;
 let table: string;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  engine = await startDynamoDb();
-});
-afterAll(() => engine.close());
+const engine = shared(startDynamoDb);
 beforeEach(async () => {
   table = await engine.createTable();
-  proxy = await startFaultProxy({ target: engine.endpoint });
 });
-afterEach(() => proxy.close());
+const proxy = ofEachTest(() => startFaultProxy({ target: engine.endpoint }));
 
 const call = (operation: string, input: object, through: FaultProxy = proxy) =>
   callAwsJson({

@@ -3,7 +3,7 @@
  * operator.
  */
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fixedClock, ofEachTest, shared } from "@oauth-broker/oauth-core/testing";
 import type { JsonObject } from "@oauth-broker/oauth-core";
 import { startFaultProxy } from "@oauth-broker/simulators/aws";
@@ -11,17 +11,13 @@ import { TABLE_SCHEMA } from "../../provision.ts";
 import { toRecord } from "./record-items.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 import { dynamoEngine, putItem } from "../../testing/aws/dynamo-engine.ts";
-import type { DynamoDbOptions } from "./table.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 
 const NOW = 1_700_000_000;
 
 const dynamo = dynamoEngine();
-let options: DynamoDbOptions;
 const proxy = shared(() => startFaultProxy({ target: dynamo.engine.endpoint }));
-beforeEach(async () => {
-  options = await dynamo.newTable();
-});
+const options = ofEachTest(() => dynamo.newTable());
 const store = ofEachTest(() => dynamodbRecordStore({ ...options, endpoint: proxy.endpoint, now: fixedClock(NOW) }));
 
 /** @returns how many requests of each operation the work needed */

@@ -1,24 +1,17 @@
 /** The requests DynamoDB receives, recorded by a server without any state. */
 import { startScriptedVendor } from "@oauth-broker/simulators";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RecordStore } from "@oauth-broker/oauth-core";
-import type { TokenRows } from "../token-rows.ts";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import { dynamodbTokenRows } from "./token-rows.ts";
 import { dynamodbRecordStore } from "./record-store.ts";
 
 const NOW = 1_700_000_000;
 const READS = ["GetItem", "Query", "Scan"];
 
-let server: Awaited<ReturnType<typeof startScriptedVendor>>;
-let rows: TokenRows;
-let records: RecordStore;
-beforeEach(async () => {
-  server = await startScriptedVendor({ "*": { body: "{}" } });
-  const options = { table: "tokens", region: "eu-west-1", endpoint: server.url };
-  rows = dynamodbTokenRows(options);
-  records = dynamodbRecordStore({ ...options, now: () => NOW });
-});
-afterEach(() => Promise.all([rows, records, server].map((open) => open.close())));
+const server = ofEachTest(() => startScriptedVendor({ "*": { body: "{}" } }));
+const options = () => ({ table: "tokens", region: "eu-west-1", endpoint: server.url });
+const rows = ofEachTest(() => dynamodbTokenRows(options()));
+const records = ofEachTest(() => dynamodbRecordStore({ ...options(), now: () => NOW }));
 
 const seen = () =>
   server.received.map(({ headers, body }) => ({

@@ -1,8 +1,7 @@
 import { ofEachTest } from "@oauth-broker/oauth-core/testing";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dynamodbRecordStore } from "./record-store.ts";
 import { describeTokenRows } from "../../testing/rows/contract.ts";
-import type { DynamoDbOptions } from "./table.ts";
 import { dynamodbTokenRows } from "./token-rows.ts";
 import { dynamoEngine, putItem } from "../../testing/aws/dynamo-engine.ts";
 
@@ -14,10 +13,7 @@ const dynamo = dynamoEngine();
 describeTokenRows("dynamodb", async () => dynamodbTokenRows(await dynamo.newTable()));
 
 describe("token rows in a DynamoDB table that others write too", () => {
-  let options: DynamoDbOptions;
-  beforeEach(async () => {
-    options = await dynamo.newTable();
-  });
+  const options = ofEachTest(() => dynamo.newTable());
   const rows = ofEachTest(() => dynamodbTokenRows(options));
 
   it("show strings and numbers, and leave attributes of other types as they are", async () => {

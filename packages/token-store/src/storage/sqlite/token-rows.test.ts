@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest, temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { beforeEach, describe, expect, it } from "vitest";
 import { sqliteRecordStore } from "./record-store.ts";
 import { describeTokenRows } from "../../testing/rows/contract.ts";
 import { sealedHalfOf } from "../../tokens/token-attributes.ts";
-import type { TokenRows } from "../token-rows.ts";
 import { sqliteTokenRows } from "./token-rows.ts";
 
 const KEY = { pk: "USER#u1", sk: "VENDOR#github" };
@@ -20,11 +19,7 @@ beforeEach(() => {
 describeTokenRows("sqlite", () => sqliteTokenRows({ path }));
 
 describe("token rows in a SQLite file", () => {
-  let rows: TokenRows;
-  beforeEach(() => {
-    rows = sqliteTokenRows({ path });
-  });
-  afterEach(() => rows.close());
+  const rows = ofEachTest(() => sqliteTokenRows({ path }));
 
   it("share it with records, whose format stays, so that the release before opens it too", async () => {
     const now = (): number => 1_700_000_000;
