@@ -90,11 +90,14 @@ describe("createLog", () => {
 
   it("writes no control characters, also not those JSON leaves alone, and cuts long text", () => {
     const { log, lines, last } = capture();
-    log.info("request\nforged", { reason: "a\n\u001b[31m\u009b\u2028\u202e\ud800b", vendor: "x".repeat(5_000) });
+    const long = "x".repeat(5_000);
+    log.info("request\nforged", { reason: "a\n\u001b[31m\u009b\u2028\u202e\ud800b", vendor: long, detail: long });
     expect(lines[0]).toMatch(/^[^\p{Cc}\p{Cf}\u2028]+\n$/u);
     expect(lines[0]).not.toMatch(/\\u00|\\n/);
     expect(last()["event"]).toBe("request forged");
     expect(last()["vendor"]).toHaveLength(256);
+    // A sentence of our own ends with what to do.
+    expect(last()["detail"]).toHaveLength(1_000);
   });
 
   it("flushes warnings and errors as the turn ends, other lines when asked", async () => {

@@ -82,6 +82,8 @@ export interface Log {
 }
 
 const LONGEST = 256;
+/** Sentences of our own, which end with what to do. */
+const LONGER: Readonly<Record<string, number>> = { detail: 1_000, warning: 1_000 };
 /** By the name in code: the type, and the name as the line has it (`,"flow_id":`). */
 const MEMBERS: ReadonlyMap<string, { readonly type: string; readonly start: string }> = new Map(
   Object.entries(FIELDS).map(([name, type]) => {
@@ -154,7 +156,7 @@ function lineOf(start: string, event: string, fields: LogFields = {}): string {
     const value: unknown = fields[name as LogFieldName];
     const member = MEMBERS.get(name);
     if (member === undefined || typeof value !== member.type) continue;
-    if (typeof value === "string") line += member.start + jsonText(value);
+    if (typeof value === "string") line += member.start + jsonText(value, LONGER[name]);
     else if (typeof value === "boolean" || Number.isFinite(value)) line += `${member.start}${String(value)}`;
   }
   const traceId = requestContext().request?.traceId;
@@ -165,11 +167,11 @@ function lineOf(start: string, event: string, fields: LogFields = {}): string {
 const UNCHANGED = /^[\x20\x21\x24-\x3e\x41-\x5b\x5d-\x7e]*$/;
 
 /**
- * The text as a JSON string: at most 256 characters, no control characters, no query, fragment or
- * user information of a URL. The rule of every value that is written for the operator.
+ * The text as a JSON string: at most 256 characters or as given, no control characters, no query,
+ * fragment or user information of a URL. The rule of every value that is written for the operator.
  */
-export function jsonText(text: string): string {
-  return text.length <= LONGEST && UNCHANGED.test(text) ? `"${text}"` : JSON.stringify(plainText(text));
+export function jsonText(text: string, longest: number = LONGEST): string {
+  return text.length <= longest && UNCHANGED.test(text) ? `"${text}"` : JSON.stringify(plainText(text, longest));
 }
 
 const CONTROL_OR_FORMAT = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
@@ -177,11 +179,12 @@ const QUERY_OR_FRAGMENT = /[?#][^\s"'<>]*=[^\s"'<>]*/g;
 const USER_INFORMATION = /\/\/[^\s/@]*@/g;
 
 /**
- * At most 256 characters, no control characters, no query, fragment or user information of a URL.
+ * At most 256 characters or as given, no control characters, no query, fragment or user information
+ * of a URL.
  */
-export function plainText(text: string): string {
+export function plainText(text: string, longest: number = LONGEST): string {
   return text
-    .slice(0, LONGEST)
+    .slice(0, longest)
     .toWellFormed()
     .replace(CONTROL_OR_FORMAT, " ")
     .replace(QUERY_OR_FRAGMENT, "?[cut]")
