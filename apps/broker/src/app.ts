@@ -110,6 +110,8 @@ export async function createBroker(config: Config, options: BrokerOptions) {
   };
   const flows = createFlows(deps);
   let isDraining = false;
+  /** While the keys cannot be loaded: why, and how many failures in a row. */
+  let outage: { readonly cause: string; readonly count: number } | undefined;
   const limit = { bodyBytes: config.limits.bodyBytes };
   const rateLimits = createRateLimits(config.limits, now);
   const app = new Hono();
@@ -138,13 +140,21 @@ export async function createBroker(config: Config, options: BrokerOptions) {
   return {
     app,
     deps,
-    /** @returns false, with a line in the log and a count, when they cannot be loaded now */
+    /** @returns false, with a count and at times a line in the log, when they cannot be loaded now */
     loadKeys: async (): Promise<boolean> => {
       try {
         await keyset.load();
+        if (outage !== undefined) log.info("keyset_available", { count: outage.count });
+        outage = undefined;
         return true;
       } catch (error) {
-        log.error("keyset_unavailable", errorFields(error));
+        const fields = errorFields(error);
+        const [cause, count] = [JSON.stringify(fields), (outage?.count ?? 0) + 1];
+        // Tried each second: a line for a new cause, and after 2, 4, 8 … failures.
+        if (cause !== outage?.cause || Number.isInteger(Math.log2(count))) {
+          log.error("keyset_unavailable", { ...fields, count });
+        }
+        outage = { cause, count };
         metrics.countKeysetFailure();
         return false;
       }

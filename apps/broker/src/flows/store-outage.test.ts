@@ -1,6 +1,6 @@
 /** A store that goes away and comes back: every leg says so, spends nothing, and goes on afterwards. */
 import { OAuthError } from "@oauth-broker/oauth-core";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { type TestBroker, testBroker } from "../testing/test-broker.ts";
 
 /** @returns brings the store back */
@@ -47,4 +47,23 @@ it("a store that is away is a 503 with Retry-After on each leg, which works afte
     ["readiness", 200],
   ];
   expect(after).toEqual(fine);
+});
+
+it("keys that cannot be loaded are said at growing distances, for each cause, and once they are back", async () => {
+  const broker = await testBroker();
+  const because = (detail: string) => new OAuthError("temporarily_unavailable", "down", { detail });
+  const load = vi.spyOn(broker.deps.keyset, "load").mockRejectedValue(because("away"));
+  for (let tries = 0; tries < 10; tries++) await broker.loadKeys();
+  load.mockRejectedValue(because("locked"));
+  for (let tries = 0; tries < 3; tries++) await broker.loadKeys();
+  load.mockRestore();
+  for (let tries = 0; tries < 2; tries++) await broker.loadKeys();
+  const lines = broker.lines
+    .filter((line) => line.includes('"keyset_'))
+    .map((line) => JSON.parse(line) as Record<"event" | "detail" | "count", unknown>);
+  expect(lines.map(({ event, detail, count }) => [event, detail, count])).toEqual([
+    ...[1, 2, 4, 8].map((count) => ["keyset_unavailable", "away", count]),
+    ["keyset_unavailable", "locked", 11],
+    ["keyset_available", undefined, 13],
+  ]);
 });
