@@ -110,7 +110,7 @@ function parseWords([first = "serve", ...rest]: readonly string[], { json, yes, 
 function parseKeys([action, ...rest]: readonly string[], yes: boolean): Command {
   if (action === "adopt") {
     const [revision = ""] = rest;
-    if (rest.length === 1 && /^\d{1,9}$/.test(revision)) return { name: "keys-adopt", revision: Number(revision) };
+    if (rest.length === 1 && /^\d{1,15}$/.test(revision)) return { name: "keys-adopt", revision: Number(revision) };
     throw new Error("keys adopt takes the revision of the keyset that is meant");
   }
   if (rest.length === 0 && action === "list") return { name: "keys-list" };

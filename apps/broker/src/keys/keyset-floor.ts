@@ -65,6 +65,7 @@ async function revisionIn(file: string): Promise<number> {
     if (cause.code === "ENOENT") return "0";
     throw keysUnavailable(`${file} cannot be read: it holds the lowest revision of the keyset`, cause);
   });
-  if (/^\d{1,9}\n?$/.test(text)) return Number(text);
+  // The line end of an editor, too.
+  if (/^\d{1,15}$/.test(text.trim())) return Number(text);
   throw keysUnavailable(`${file} holds no revision: write the one into it that was in use`);
 }

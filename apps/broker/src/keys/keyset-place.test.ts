@@ -57,8 +57,24 @@ describe("a keyset of another base_url or table", () => {
     await at(STAGING.baseUrl).load();
     expect(await at(PRODUCTION.baseUrl).adopt(1)).toBe(2);
     await at(PRODUCTION.baseUrl).load();
-    writeFileSync(path, "not a revision");
-    await expect(at(PRODUCTION.baseUrl).load()).rejects.toMatchObject(refusedWith("is not a keyset file"));
+    const found = JSON.parse(readFileSync(path, "utf8")) as { readonly generations: readonly JsonObject[] };
+    const first = found.generations[0]!;
+    for (const [content, problem] of [
+      ["not a keyset", "is not a keyset file"],
+      [{ ...found, version: 2 }, "newer release, or is damaged at version"],
+      [{ ...found, revision: 1.5 }, "no whole number"],
+      [{ ...found, revision: "2" }, "no whole number"],
+      [{ ...found, contextSecret: undefined }, "damaged at contextSecret"],
+      [{ ...found, generations: [] }, "damaged at generations"],
+      [{ ...found, generations: [{ ...first, secret: "" }] }, "damaged at generations.0.secret"],
+      [{ ...found, generations: [first, { ...first, activeFrom: "now" }] }, "damaged at generations.1.activeFrom"],
+    ] as const) {
+      writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+      const keyset = at(PRODUCTION.baseUrl);
+      for (const used of [keyset.look, keyset.load, keyset.rotate, async () => keyset.adopt(2)]) {
+        await expect(used()).rejects.toMatchObject(refusedWith(problem));
+      }
+    }
   });
 });
 
@@ -103,6 +119,9 @@ describe("an older keyset put back", () => {
     const keyset = keysetOn(newStore(), fixture, { file });
     await expect(keyset.load()).rejects.toMatchObject(refusedWith("holds no revision"));
     await keysetOn(newStore(), fixture, { file: join(fixture.folder, "nowhere", "key.revision") }).load();
+    // As an editor writes it, and as many digits as `keys_min_revision` takes.
+    writeFileSync(file, "1000000000\r\n");
+    await expect(keyset.load()).rejects.toMatchObject(refusedWith("of revision 1000000000 was in use"));
   });
 });
 

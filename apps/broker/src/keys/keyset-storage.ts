@@ -186,9 +186,12 @@ export function fileKeysetStorage({
     const content = await contentOf(path);
     if (content === undefined) return undefined;
     const { base_url: belongsTo, revision = 0, ...keys } = parsed(content, path);
-    if (!adopt && belongsTo !== undefined) requireSameBaseUrl(belongsTo, baseUrl, Number(revision));
+    if (revision !== 0 && !isRevision(revision)) {
+      throw keysUnavailable(`the revision in ${path} is no whole number: write the one into it that was in use`);
+    }
+    if (!adopt && belongsTo !== undefined) requireSameBaseUrl(belongsTo, baseUrl, revision);
     const tag = createHash("sha256").update(content).digest("base64url");
-    return { tag, revision: Number(revision), text: JSON.stringify(keys) };
+    return { tag, revision, text: JSON.stringify(keys) };
   };
   const write: KeysetStorage["write"] = async (over, { text, revision }) => {
     makeFolder(dirname(path), { mode: 0o700 });

@@ -8,6 +8,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, type EpochSeconds, OAuthError } from "@oauth-broker/oauth-core";
 import { deriveKey } from "@oauth-broker/token-store";
+import { z } from "zod";
 import { createRevisionFloor, requireNoneInUse, requireRevision, type RevisionFloor } from "./keyset-floor.ts";
 import { keysUnavailable } from "./keys-unavailable.ts";
 import type { KeysetStorage, StoredKeyset } from "./keyset-storage.ts";
@@ -23,22 +24,28 @@ type KeyPurpose =
   | "refresh-token"
   | "record-mac";
 
-interface Generation {
-  readonly kid: string;
-  readonly createdAt: EpochSeconds;
+const TIME = z.int().min(0).max(9_000_000_000);
+/** 32 bytes in base64url. */
+const ROOT = z.string().regex(/^[\w-]{43}$/);
+const GENERATION = z.looseObject({
+  kid: z.string().regex(/^[\w-]{1,64}$/),
+  createdAt: TIME,
   /** Not used for new values before this second, so that every process has read it by then. */
-  readonly activeFrom: EpochSeconds;
-  readonly secret: string;
-}
+  activeFrom: TIME,
+  secret: ROOT,
+});
+type Generation = Readonly<z.infer<typeof GENERATION>>;
 
-interface KeysetDocument {
-  readonly version: 1;
-  readonly generations: readonly Generation[];
+/** An operator can edit a key file by hand, and a weak or missing secret would sign all the same. */
+const DOCUMENT = z.looseObject({
+  version: z.literal(1),
+  generations: z.array(GENERATION).min(1),
   /**
    * For the `{context}` paths of custom vendors: changing it means registering each of them again.
    */
-  readonly contextSecret: string;
-}
+  contextSecret: ROOT,
+});
+type KeysetDocument = Readonly<z.infer<typeof DOCUMENT>>;
 
 /** A generation is published this long before it signs. */
 export const PUBLISH_SECONDS = 60;
@@ -251,11 +258,12 @@ interface Held {
 
 /** @throws OAuthError temporarily_unavailable */
 function documentIn({ text }: StoredKeyset): KeysetDocument {
-  const parsed = JSON.parse(text) as { readonly version: number };
-  if (parsed.version === 1) return parsed as KeysetDocument;
-  throw new OAuthError("temporarily_unavailable", "The keys cannot be read", {
-    detail: "the keyset was written by a newer release",
-  });
+  const { data, error } = DOCUMENT.safeParse(JSON.parse(text));
+  if (error === undefined) return data;
+  const [{ path } = { path: [] }] = error.issues;
+  throw keysUnavailable(
+    `the keyset was written by a newer release, or is damaged at ${path.join(".")}: restore it from a backup`,
+  );
 }
 
 function firstDocument(at: EpochSeconds): KeysetDocument {
