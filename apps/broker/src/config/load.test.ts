@@ -128,6 +128,10 @@ describe("the file as YAML", () => {
       "line 1, column 13: a closing quote, bracket or brace is missing, or a space after a colon or comma",
     ],
     ["base_url: !secret a", "line 1, column 11: an unknown tag (a value that begins with ! needs quotes)"],
+    ["a:\n\tb: 1", "line 2, column 1: a tab as indentation: YAML takes spaces alone"],
+    ["base_url: %a", "line 1, column 11: a value that begins with this character needs quotes"],
+    ["base_url: *a", "has an alias without its anchor"],
+    ["a: &a { b: *a }", "has aliases that expand without end"],
     ["a: 1\n---\nb: 2", "holds more than one YAML document"],
     ["- a\n- b", "does not hold a mapping"],
     ["just text", "does not hold a mapping"],
@@ -152,9 +156,7 @@ describe("the file as YAML", () => {
         (name, index) => `${name}: &${name} [${Array<string>(9).fill(`*${"abcde"[index]}`).join(",")}]`,
       ),
     ];
-    for (const text of [bomb.join("\n"), "a: &a { b: *a }"]) {
-      expect(refusalOf(() => load(text)).message).toContain("aliases that expand without end");
-    }
+    expect(refusalOf(() => load(bomb.join("\n"))).message).toContain("aliases that expand without end");
   });
 
   it("refuses a field named __proto__", () => {

@@ -112,9 +112,11 @@ function toTree(document: { toJS: () => unknown }, file: string): Tree {
     tree = document.toJS();
     // Fails if an alias is inside its own value.
     JSON.stringify(tree);
-  } catch {
-    const problem = "has aliases that expand without end";
-    throw configError(file, [{ path: file, problem, expected: "values without aliases" }]);
+  } catch (error) {
+    const isUndefined = error instanceof ReferenceError && error.message.startsWith("Unresolved alias");
+    const problem = isUndefined ? "has an alias without its anchor" : "has aliases that expand without end";
+    const expected = isUndefined ? "quotes around a value that begins with *" : "values without aliases";
+    throw configError(file, [{ path: file, problem, expected }]);
   }
   if (typeof tree === "object" && tree !== null && !Array.isArray(tree)) return tree as Tree;
   const example = "base_url: https://broker.example.com";
@@ -126,7 +128,9 @@ function toTree(document: { toJS: () => unknown }, file: string): Tree {
 /** Replaces the messages of the library, which quote the text. */
 function yamlFault(code: string): string {
   if (code === "DUPLICATE_KEY") return "the same key twice in one mapping";
-  if (code === "BAD_INDENT" || code === "TAB_AS_INDENT") return "indentation that does not fit";
+  if (code === "TAB_AS_INDENT") return "a tab as indentation: YAML takes spaces alone";
+  if (code === "BAD_INDENT") return "indentation that does not fit";
+  if (code === "BAD_SCALAR_START") return "a value that begins with this character needs quotes";
   if (code === "MISSING_CHAR") return "a closing quote, bracket or brace is missing, or a space after a colon or comma";
   if (code === "TAG_RESOLVE_FAILED") return "an unknown tag (a value that begins with ! needs quotes)";
   if (code === "BLOCK_AS_IMPLICIT_KEY") return 'a value that ends with a colon needs quotes: store: "memory:"';

@@ -138,6 +138,7 @@ describe("a hosted server's environment is refused", () => {
       "TRUSTED_PROXIES has an entry that must be a network",
     ],
     ["a host to listen on with a port", { HOST: "[::1]:80" }, "HOST must be an address or a host name without port"],
+    ["the same by IPv4", { HOST: "127.0.0.1:80" }, "HOST must be an address or a host name without port"],
     ["a port too high", { PORT: "65536" }, "PORT must be a whole number from 0 to 65535"],
     ["an invalid port", { PORT: "http" }, "PORT must be a whole number"],
     ["a negative limit", { LIMITS_REQUESTS_PER_MINUTE: "-1" }, "LIMITS_REQUESTS_PER_MINUTE must be a whole number"],

@@ -42,9 +42,9 @@ export function checkCidr(value: string): string | undefined {
     : "must be a network such as 10.20.0.0/16";
 }
 
-/** A host that a service may listen on. */
+/** A host that a service may listen on. What has one colon is a host with its port. */
 export const checkListenHost: PatternCheck = matching(
-  /^(?:[A-Za-z0-9.:_-]{1,253}|\[[0-9A-Fa-f:.]+\])$/,
+  /^(?:[A-Za-z0-9._-]{1,253}|(?=[^:]*:[^:]*:)[0-9A-Fa-f:.]{2,45}|\[[0-9A-Fa-f:.]+\])$/,
   "must be an address or a host name without port",
 );
 

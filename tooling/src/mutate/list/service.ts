@@ -76,7 +76,7 @@ export const SERVICE_DEFENCES: Defences = {
   },
   "log.ts": {
     "bar#OB-2 bar#TS-17 A log line has only fields of the list":
-      '[-member === undefined || typeof value !== member.type) continue;\n    if (typeof value === "string") line += member.start + jsonText(value)-]{+typeof value === "string") line += (member?.start ?? `,"${name}":`) + jsonText(value);\n    else if (member === undefined || typeof value !== member.type) continue+}',
+      '[-member === undefined || typeof value !== member.type) continue;\n    if (typeof value === "string") line += member.start + jsonText(value, LONGER[name])-]{+typeof value === "string") line += (member?.start ?? `,"${name}":`) + jsonText(value, LONGER[name]);\n    else if (member === undefined || typeof value !== member.type) continue+}',
     "bar#OB-2 A log line contains no query of a URL": '.replace(QUERY_OR_FRAGMENT, "[-?[cut]-]{+$&+}")',
   },
   "metrics/index.ts": {
