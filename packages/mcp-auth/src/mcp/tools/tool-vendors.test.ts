@@ -132,10 +132,14 @@ it.each<[string, Partial<ServerDefinition>, RegExp]>([
         testTool("a", { input: undefined as never, run: "later" as never }),
         testTool("b", { input: z.string() as never, scopes: "read" as never }),
         testTool("c", { vendors: { "my-vendor": { scopes: "read" as never } } }),
+        testTool("d", { input: { type: "object", properties: {} } as never, outputSchema: z.string() as never }),
+        testTool("e", { description: 5 as never, annotations: { readOnlyHint: "yes" as never } }),
+        undefined as never,
       ],
     },
-    /a needs an `input`[^]*a needs `run`[^]*b needs an `input`[^]*b has `scopes` that are no list[^]*c has `scopes` that/,
+    /a needs an `input`[^]*a needs `run`[^]*b needs an `input`[^]*b has `scopes` that are no list[^]*c has `scopes` that[^]*d needs an `input`[^]*d has an `outputSchema`[^]*e has a wrong `description`: [^]*e has a wrong `annotations.readOnlyHint`: [^]*\n {2}tools\[5\] is no tool\n/,
   ],
+  ["tools by name", { tools: { a: testTool("a") } as never }, /\n {2}tools must be a list: /],
   [
     "a configure that throws",
     {

@@ -3,6 +3,7 @@
  * refused at start. Called by config.ts if the environment is wrong too, by app.ts, and by
  * endpoint.ts for the names of each tool.
  */
+import { specTypeSchemas } from "@modelcontextprotocol/server";
 import { defined } from "@oauth-broker/oauth-core";
 import { isScopeToken } from "@oauth-broker/oauth-core/protocol";
 import { configError, type Problem } from "@oauth-broker/service/configuration";
@@ -125,18 +126,32 @@ function scopeWarnings(tools: readonly Tool[], settings: Settings): readonly str
 
 /** The same problems, for a list that has others too. */
 export function toolProblems(tools: readonly Tool[], known: KnownVendors): readonly Problem[] {
-  return tools.flatMap((tool) => problemsOf(tool, known).map((problem) => ({ path: `tool ${tool.name}`, problem })));
+  if (!Array.isArray(tools)) return [{ path: "tools", problem: "must be a list: [myTool, …]" }];
+  return tools.flatMap((tool: Tool | undefined, at) => {
+    if (!(tool instanceof Object)) return [{ path: `tools[${at}]`, problem: "is no tool" }];
+    return problemsOf(tool, known).map((problem) => ({ path: `tool ${tool.name}`, problem }));
+  });
 }
 
 /** What a compiler says of a tool: neither `npm run dev` nor the build asks one. */
-function mistypedIn({ input, run, scopes, vendors }: Tool): string[] {
-  const schema = input as Tool["input"] | undefined;
+function mistypedIn({ input, outputSchema, run, scopes, vendors, ...shown }: Tool): string[] {
+  const { name, title, description, annotations, icons, _meta } = shown;
+  // One tool that a client cannot read would take the whole list from it.
+  const listed = { name, inputSchema: { type: "object" }, title, description, annotations, icons, _meta };
+  const { issues = [] } = specTypeSchemas.Tool["~standard"].validate(defined(listed));
   const lists: readonly unknown[] = [scopes, ...Object.values(vendors ?? {}).map((needs) => needs.scopes)];
   return [
-    ...(schema?.type === "object" ? [] : ["needs an `input`: z.object({ … })"]),
+    ...(isZodObject(input) ? [] : ["needs an `input`: z.object({ … }), with `z` of @oauth-broker/mcp-auth"]),
+    ...(outputSchema === undefined || isZodObject(outputSchema) ? [] : ["has an `outputSchema` that is no z.object"]),
+    ...issues.map(({ path = [], message }) => `has a wrong \`${path.map(String).join(".")}\`: ${message}`),
     ...(typeof run === "function" ? [] : ["needs `run`: a function"]),
     ...(lists.every((list) => list === undefined || Array.isArray(list)) ? [] : ["has `scopes` that are no list"]),
   ];
+}
+
+/** A JSON Schema has a `type` too. */
+function isZodObject(schema: Partial<Tool["input"]> | undefined): boolean {
+  return schema?.type === "object" && schema["~standard"]?.jsonSchema !== undefined;
 }
 
 function problemsOf(tool: Tool, known: KnownVendors): string[] {
