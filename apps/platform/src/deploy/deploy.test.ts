@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { Secret } from "@oauth-broker/oauth-core";
+import { patience } from "@oauth-broker/oauth-core/testing";
 import { type DeployFixture, openDeployFixture } from "../testing/run-deploy.ts";
 import {
   greedyProject,
@@ -47,10 +48,7 @@ describe("deploy init", () => {
 
   it.each([
     [{ OAUTH_CALLBACK: "server" }, "DEPLOYMENT_URL/callback"],
-    [
-      { VENDORS: "home,chat" },
-      "DEPLOYMENT_URL/callback at the vendor of the sign-in, DEPLOYMENT_URL/vendors/ID/callback",
-    ],
+    [{ VENDORS: "a,b" }, "DEPLOYMENT_URL/callback at the vendor of the sign-in, DEPLOYMENT_URL/vendors/ID/callback"],
     [{ OAUTH_CALLBACK: "platform" }, "http://127.0.0.1:8789/oauth/connectors/notes/callback"],
   ])("says which redirect URI a hosted server with %j has at the vendor", async (environment, redirectUri) => {
     fixture = await openDeployFixture(serverProject(HOSTED_YAML));
@@ -161,12 +159,17 @@ describe("deploy run", () => {
     expect(fixture.printed()).toEqual(["VENDOR_CLIENT_ID is missing"]);
   });
 
-  it("stopped before it has finished, reports that and leaves the connector unchanged", async () => {
-    await initialized(serverProject(HOSTED_YAML, "does-not-start"));
-    expect(await fixture.run().stop()).toBe(1);
-    expect(fixture.said()).toContain("Stopped before the deploy finished");
-    expect((await notes())?.state).toBe("draft");
-  });
+  it(
+    "stopped before it has finished, ends at once and leaves the connector unchanged",
+    async () => {
+      await initialized(serverProject(NONE_YAML));
+      writeProject(fixture.folder, NONE_YAML, {}, "sleep 600");
+      expect(await fixture.run().stop()).toBe(1);
+      expect(fixture.said()).toContain("Stopped before the deploy finished");
+      expect((await notes())?.state).toBe("draft");
+    },
+    patience(20_000),
+  );
 
   it("a project with nothing to start is reported", async () => {
     fixture = await openDeployFixture(serverProject(HOSTED_YAML));

@@ -25,6 +25,8 @@ export interface DeployDeps extends CommandContext {
   readonly log: Log;
   readonly fetch: Fetch;
   readonly keeper: Keeper;
+  /** Ends the deploy before the connector is changed. */
+  readonly signal: AbortSignal;
 }
 
 export type Deployed = Awaited<ReturnType<typeof deploy>>;
@@ -74,6 +76,7 @@ export async function deploy({ folder, service }: Project, deps: DeployDeps) {
     opened.push(() => ingress.stop(0));
     onStep(`Testing ${deploymentUrl}/mcp`);
     const test = await testOf(connector, upstream, deps);
+    deps.signal.throwIfAborted();
     const settled = await settle(connector, test, { service, upstream, pid: server.pid, table }, deps);
     return { connector: settled, test, ended: server.ended, stop };
   } catch (error) {

@@ -3,13 +3,14 @@
  * keeps the server running until a signal or the end of the server. Prints one JSON line with the
  * outcome on stdout.
  */
+import type { Fetch } from "@oauth-broker/oauth-core";
 import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { EXIT } from "../../cli.ts";
 import { readProject } from "./context.ts";
 import { deploy, type DeployDeps, type Deployed } from "../deploy.ts";
 import { type Holder, isProcessAlive, type Lease, takeLease } from "../lease.ts";
 
-export interface RunContext extends Omit<DeployDeps, "fetch"> {
+export interface RunContext extends Omit<DeployDeps, "fetch" | "signal"> {
   /**
    * The variables of `environment` that the server may receive when its service.yaml refers to
    * them.
@@ -38,15 +39,16 @@ export async function runDeploy(folder: string, context: RunContext): Promise<nu
     context.say(heldBy(name, taken.holder));
     return EXIT.failed;
   }
-  const signal = { came: false };
-  void context.stopped.then(() => (signal.came = true));
+  const stop = new AbortController();
+  const { signal } = stop;
+  void context.stopped.then(() => stop.abort());
   const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: TIMEOUT_MS });
   try {
-    const deployed = await deploy(project, { ...context, fetch: egress.fetch });
+    const fetch: Fetch = (url, init) => egress.fetch(url, { ...init, signal });
+    const deployed = await deploy(project, { ...context, fetch, signal });
     return await keepRunning(deployed, taken.lease, context);
   } catch (error) {
-    // Ctrl-C reaches the server too, so its end is expected then.
-    if (!signal.came) throw error;
+    if (!signal.aborted) throw error;
     context.say("Stopped before the deploy finished. The connector is unchanged.");
     return EXIT.failed;
   } finally {

@@ -16,7 +16,12 @@ const STOP_MS = 15_000;
  */
 export function keep(command: string): Promise<number> {
   // A separate process group: one signal reaches the shell, npm and what they start.
-  const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  for (const name of ["stdout", "stderr"] as const) {
+    // A deploy that was killed reads no more, and the server would wait for it.
+    process[name].on("error", () => child[name].resume());
+    child[name].pipe(process[name], { end: false });
+  }
   let killing: NodeJS.Timeout | undefined;
   const signal = (name: NodeJS.Signals): void => {
     try {
@@ -33,12 +38,14 @@ export function keep(command: string): Promise<number> {
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, stop);
   process.stdin.on("end", stop).on("error", stop).resume();
   return new Promise((resolve) => {
+    // Asked to stop, the shell and npm end at once, and the server holds its output while it drains.
+    child.on("exit", () => killing === undefined && signal("SIGKILL"));
     const end = (code: number): void => {
       clearTimeout(killing);
       signal("SIGKILL");
       resolve(code);
     };
     child.on("error", () => end(127));
-    child.on("exit", (code) => end(code ?? 1));
+    child.on("close", (code) => end(code ?? 1));
   });
 }

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
+import { isProcessAlive } from "../lease.ts";
 import { startServerProcess } from "./process.ts";
 
 const KEEPER = { file: join(import.meta.dirname, "..", "..", "main.ts") };
@@ -33,6 +34,14 @@ it("a server's output is kept, however much it writes after it listens", async (
   expect(readFileSync(command.logFile, "utf8").split("\n")).toHaveLength(LINES + 2);
 });
 
+it.each(['eval "$START"', 'sh -c "$START; :"'])("a server that %s started drains when stopped", async (command) => {
+  const drain = `process.on("SIGTERM", () => setTimeout(() => process.exit(console.log("drained")), 50));`;
+  const { environment, ...started } = commandOf(`${drain} setInterval(() => 0, 1000); console.log('{"url":"x"}')`);
+  const given = { ...started, command, environment: { ...environment, START: started.command } };
+  await (await startServerProcess(given, { keeper: KEEPER })).stop();
+  expect(readFileSync(given.logFile, "utf8")).toContain("drained");
+});
+
 it("a server goes on where its output does not fit on the disk", () => {
   const deploy = deployOf(commandOf(TALKS), "process.exit(await server.ended)");
   const full = ["-c", 'ulimit -f 64; exec "$0" "$@"', process.execPath, ...deploy];
@@ -40,25 +49,13 @@ it("a server goes on where its output does not fit on the disk", () => {
 });
 
 it("a server ends with its deploy, even if the whole group of that is killed", async () => {
-  const command = commandOf(
-    `console.log(JSON.stringify({ url: "x", pid: process.pid })); setInterval(() => undefined, 1000)`,
-  );
-  const deploy = spawn(process.execPath, deployOf(command, `console.log("started")`), {
-    detached: true,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const command = commandOf(`console.log(JSON.stringify({ url: "x", pid: process.pid })); setInterval(() => 0, 1000)`);
+  const script = deployOf(command, `console.log("started")`);
+  const deploy = spawn(process.execPath, script, { detached: true, stdio: ["ignore", "pipe", "inherit"] });
   await once(deploy.stdout, "data");
   await expect.poll(() => readFileSync(command.logFile, "utf8")).toMatch(/\n$/);
   const { pid } = JSON.parse(readFileSync(command.logFile, "utf8")) as { readonly pid: number };
-  expect(isRunning(pid)).toBe(true);
+  expect(isProcessAlive(pid)).toBe(true);
   process.kill(-(deploy.pid ?? expect.fail("it has no pid")), "SIGKILL");
-  await expect.poll(() => isRunning(pid)).toBe(false);
+  await expect.poll(() => isProcessAlive(pid)).toBe(false);
 });
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}

@@ -27,10 +27,13 @@ const START_MS = 60_000;
 /** Node prints an uncaught error above its stack of ten frames: message, source line, properties. */
 const SHOWN_LINES = 30;
 
-/** @throws Error with the end of the server's output, when it ends or prints no URL in time */
+/**
+ * @throws Error with the end of the server's output, when it ends, is stopped or prints no URL in
+ *   time
+ */
 export async function startServerProcess(
   { command, folder, environment, logFile }: ServerCommand,
-  { keeper }: { readonly keeper: Keeper },
+  { keeper, signal }: { readonly keeper: Keeper; readonly signal?: AbortSignal },
 ) {
   const log = await openLog(logFile);
   const child = spawn(process.execPath, [keeper.file, "keep", command], {
@@ -50,7 +53,7 @@ export async function startServerProcess(
     if (!log.closed) await once(log, "close");
     return (code as number | null) ?? 1;
   });
-  const failure = await firstUrl(child, ended);
+  const failure = await firstUrl(child, ended, signal);
   if (failure !== undefined) {
     child.stdin.end();
     await ended;
@@ -71,15 +74,19 @@ export async function startServerProcess(
 }
 
 /** @returns why it prints none; undefined once it has */
-async function firstUrl({ stdout }: { readonly stdout: Readable }, ended: Promise<number>) {
+async function firstUrl({ stdout }: { readonly stdout: Readable }, ended: Promise<number>, signal?: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const lines = createInterface({ input: stdout }).on("line", (line) => hasUrl(line) && resolve(undefined));
   const late = setTimeout(() => resolve(`it printed no "url" within ${START_MS / 1000} s`), START_MS);
+  const onAbort = (): void => resolve("it was stopped");
+  signal?.addEventListener("abort", onAbort);
+  if (signal?.aborted === true) onAbort();
   ended.then((code) => resolve(`it ended with code ${code}`), reject);
   try {
     return await promise;
   } finally {
     clearTimeout(late);
+    signal?.removeEventListener("abort", onAbort);
     lines.close();
     // Closing has paused it, and the log reads on.
     stdout.resume();
