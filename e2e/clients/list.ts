@@ -9,7 +9,7 @@ export interface Client {
   readonly title: string;
   readonly version: string;
   readonly language: string;
-  /** The program that drives it, in the folder where the clients are installed; gets the address and a folder. */
+  /** The program that drives it, in the folder of the installed clients; gets the address and a folder. */
   readonly command: readonly string[];
   /** What it cannot do wherever it connects, by step, with the reason. */
   readonly limits?: Readonly<Partial<Record<Step, string>>>;

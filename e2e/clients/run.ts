@@ -35,7 +35,7 @@ const LINE_MS = 60_000;
 /** What one sign-in or refusal may cost; a client that loops is above it at once. */
 const MOST_REQUESTS = 60;
 
-/** @param folder where the clients are installed */
+/** @param folder of the installed clients */
 export async function runClient(client: Client, folder: string): Promise<Row> {
   const home = temporaryFolder();
   mkdirSync(join(home, "kept"));

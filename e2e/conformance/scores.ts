@@ -18,7 +18,7 @@ export function scoreOf({ scenarios }: SuiteRun, names: Iterable<string> = scena
 
 /**
  * What a server on `mcp-auth` gets: exact, so that a suite that runs fewer checks is noticed. `beyond`: checks passed by
- * scenario, of those that the suite runs and does not count yet.
+ * scenario, of those that the suite runs and does not score yet.
  */
 export const SCORES: readonly (readonly [Revision, Score, beyond: Readonly<Record<string, number>>])[] = [
   [

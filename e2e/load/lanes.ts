@@ -3,7 +3,7 @@
 /** Of most runs: connections to one server, or operations at once. */
 export const LANES = 32;
 
-/** @param run does one piece of the work, of `count`, on one of the lanes */
+/** @param run does one piece of the work on one of the lanes */
 export async function inLanes(
   lanes: number,
   count: number,

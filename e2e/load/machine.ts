@@ -12,11 +12,11 @@ export function describeMachine(): string {
   return `Node.js ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "unknown"}`;
 }
 
-/** Of some operations; all but the first two where they were looked at. */
+/** What some operations cost. All but the first two may not have been measured. */
 export interface Measurement {
   /** CPU time of the measured processes, per operation. */
   readonly cpuMicroseconds: number;
-  /** Of the time that they were on a processor. Near 100: the driver kept them busy. */
+  /** How much of the time they were on a processor. Near 100: the driver kept them busy. */
   readonly busyPercent: number;
   /** What each process used of `cpuMicroseconds`. */
   readonly byProcess?: readonly number[];

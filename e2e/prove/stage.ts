@@ -77,7 +77,7 @@ export async function toPlatform(
 }
 
 /**
- * @returns the answer of the broker's token endpoint
+ * @returns what the broker's token endpoint answers
  * @throws Error as `toPlatform`, and when the user comes back without a code
  */
 export async function toToken(

@@ -79,7 +79,7 @@ async function connectFor(
   const hasIdToken = hasIdTokens(entry) && grant.scope.includes("openid");
   expectSame("that there is an ID token", body["vendor_id_token"] !== undefined, hasIdToken);
   const vendorData = body["vendor_data"] as Readonly<Record<string, unknown>>;
-  // The browser brings the callback: what the token response says of the user stands.
+  // The callback comes by the browser: the token response decides who the user is.
   const ofTokens: readonly string[] =
     facts.identity === "unknown" || facts.identity?.from !== "token_response" ? [] : facts.identity.members;
   for (const name of facts.callbackParams) {

@@ -24,7 +24,7 @@ export async function freePort(): Promise<number> {
   throw new Error("No free port below the ephemeral range");
 }
 
-/** @returns the first port of a stretch, on which this process listens: no other one gets the stretch */
+/** @returns the first port of a stretch, on which this process listens: no other process gets the stretch */
 async function holdStretch(): Promise<number> {
   for (let tries = 0; tries < STRETCHES; tries += 1) {
     const first = FIRST + ((process.pid + tries) % STRETCHES) * STRETCH;

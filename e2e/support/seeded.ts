@@ -15,7 +15,7 @@ export function createSeeded(seed: number) {
     return one;
   };
   return {
-    /** A whole number from 0 up to, not including, `count`. */
+    /** A whole number from 0 up to that, not including it. */
     below,
     /** True in about `percent` of a hundred calls. */
     happens: (percent: number) => next() * 100 < percent,

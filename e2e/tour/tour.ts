@@ -1,6 +1,6 @@
 /**
  * The parts of the tour, at the same time except for what depends on another: the broker's sandbox
- * and the platform's pages in this process, and three servers, each a process of its own, as the
+ * and the platform's pages in this process, and three servers, each in its own process, as the
  * platform's deploy command starts it. All of it on loopback, everything in one folder.
  */
 import { randomBytes } from "node:crypto";
@@ -141,7 +141,7 @@ export async function startTour({ folder, port, stopped }: TourOptions, say: (te
     const { vendor, account, scopes } = BROKERED;
     const credentials = { clientId: BROKER_CLIENT, clientSecret: secret };
     const client = createBrokerClient({ issuer: brokerUrl, redirectUri: callback, ...credentials });
-    // Those of the broker's practice copy of the vendor.
+    // Where the broker's practice copy of the vendor is.
     const { endpoints } = await client.explain({ vendor, scope: scopes });
     const { origin } = new URL(textMember(endpoints as Record<string, unknown>, "token_endpoint"));
     const environment = {

@@ -1,7 +1,7 @@
 /** Writes the tables of Markdown, and reads them. */
 
 export interface Table {
-  /** Of its head, from 1. */
+  /** Where its head is, from 1. */
   readonly line: number;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];

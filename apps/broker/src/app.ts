@@ -140,7 +140,7 @@ export async function createBroker(config: Config, options: BrokerOptions) {
   return {
     app,
     deps,
-    /** @returns false, with a count and at times a line in the log, when they cannot be loaded now */
+    /** @returns false when they cannot be loaded now, which is counted, and at times logged */
     loadKeys: async (): Promise<boolean> => {
       try {
         await keyset.load();

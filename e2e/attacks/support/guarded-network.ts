@@ -1,6 +1,6 @@
 /**
  * Vendors whose metadata points behind the broker, and the real egress over a network without
- * sockets, which records where one would have been opened.
+ * sockets, which records each address that would have been connected to.
  */
 import { createEgress, type Egress } from "@oauth-broker/oauth-core/egress";
 import type { FakeVendor } from "@oauth-broker/simulators";

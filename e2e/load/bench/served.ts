@@ -15,7 +15,7 @@ export interface Lane {
 
 export interface Served extends Pick<Subject, "name" | "comparisons"> {
   readonly server: ServiceProcess;
-  /** Of the operations that are asked for; default 1. */
+  /** Its part of the operations that are asked for; default 1. */
   readonly share?: number;
   openLane(number: number): Promise<Lane>;
 }

@@ -94,7 +94,7 @@ function tallyOf({ name, promised }: Pick<Window, "name" | "promised">, millisec
     broken.push(`${counts.lost} operations started anew, ${counts.cut} connections cut`);
   }
   if (seen.length === 0) broken.push("no request was under way");
-  /** `broken`: what broke the promise, each kind once with its count. Empty: it was kept. */
+  /** `broken`: what broke the promise, each kind once with its number. Empty: it was kept. */
   return { name, promised, seconds: milliseconds / 1000, counts, longestMs, broken };
 }
 

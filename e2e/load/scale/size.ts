@@ -20,7 +20,7 @@ export const FULL = {
   /** How often a broker starts for the time that takes. */
   starts: 5,
   connections: 1000,
-  /** Of connections that are in use beside as many as that which are idle. */
+  /** Connections in use, beside `connections` that are idle. */
   busy: 200,
   /** Flows whose users are at the vendor. */
   waiting: 10_000,

@@ -37,7 +37,7 @@ async function replay({ own, amongOthers }: Attacker, found: Loot, random: Rando
         await post(own, "/v1/token", { grant_type: "refresh_token", refresh_token: token });
         return;
       }
-      // Of one owner are both platforms, where none has any.
+      // If no platform has an owner, both belong to one.
       const origin = random.happens(50) || !own.client.hasOwners ? { connection } : { vendor: "acme" };
       await post(own, "/v1/token", { grant_type: "refresh_token", refresh_token: token, ...origin });
       return;

@@ -204,7 +204,7 @@ function isOn(answer: Answer | undefined): boolean {
   return answer !== undefined && answer.status < 400 && answer.to?.searchParams.has("error") !== true;
 }
 
-/** @returns the path to open next: the redirect's own, or that of the vendor's answer */
+/** @returns the path to open next: where the redirect leads, or the vendor's answer to it */
 export function visit({ world, user }: Seat, to: URL): string {
   const vendor = world.vendors.get(to.host);
   const back = vendor === undefined ? to : new URL(vendor.authorize(to, { client: `tokens at ${to.host}`, user }));

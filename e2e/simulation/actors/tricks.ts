@@ -128,7 +128,7 @@ async function guessSecret({ amongOthers }: Attacker, { loot }: World): Promise<
   await post({ ...amongOthers, client }, "/v1/token", refreshOf(found));
 }
 
-/** A refresh token while it is used, at the platform of the others, with a guess of their own secret at the vendor. */
+/** A refresh token while it is used, at the platform of the others, with a guessed secret at the vendor. */
 async function guessVendorSecret({ amongOthers }: Attacker, { loot, scheduler, processes }: World): Promise<void> {
   const { asker, client, world } = amongOthers;
   if (client.own === undefined) return;
@@ -139,7 +139,7 @@ async function guessVendorSecret({ amongOthers }: Attacker, { loot, scheduler, p
   await Promise.all(Array.from({ length: processes.count }, (_, process) => send(process)));
 }
 
-/** A stolen access token as the refresh token of its connection, where the vendor is not to tell them apart. */
+/** A stolen access token as the refresh token of its connection, if the vendor cannot distinguish them. */
 async function passAccessToken({ amongOthers }: Attacker, { loot }: World): Promise<void> {
   const found = newest(loot, "refresh");
   const { hasOwners, own, refreshTokens } = amongOthers.client;

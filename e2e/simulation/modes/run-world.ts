@@ -1,4 +1,4 @@
-/** One run of everything, from one number, whatever runs in the processes. */
+/** One run of everything, from one number, with any program in the processes. */
 import type { Random } from "../../support/seeded.ts";
 import { withTextResponses } from "../world/answer.ts";
 import type { Weaken } from "../world/store.ts";

@@ -16,7 +16,7 @@ const PLACES = [
   "packages/token-store/src/storage/authenticated-records.ts",
 ];
 
-/** Of these places, too, but bounds, formats, pages and records of what happened. */
+/** At these places, too, but bounds, formats, pages and records of what happened. */
 const OF_ANOTHER_KIND: ReadonlySet<string> = new Set([
   "Tokens are not handed out unrecorded",
   "An answer is one code or one error",

@@ -35,7 +35,7 @@ export function textIn(body: Answer["body"], name: string): string | undefined {
 const NodeResponse = globalThis.Response;
 
 /**
- * Of a text, or of nothing: without the stream that Node.js makes of each, which costs a twentieth
+ * A text, or nothing, without the stream that Node.js makes of each, which costs a twentieth
  * of a run. In production the listener replaces `Response`, too.
  */
 class TextResponse {

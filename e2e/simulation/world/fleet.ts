@@ -1,5 +1,5 @@
 /**
- * Processes of one deployment, whatever they run. One can crash at any await: what it still waits
+ * Processes of one deployment, with any program. One can crash at any await: what it still waits
  * for never comes, and a new process takes its place.
  */
 import type { Clock, RecordStore, Timer } from "@oauth-broker/oauth-core";
@@ -8,7 +8,7 @@ import type { Scheduler } from "./scheduler.ts";
 
 const START_SECONDS = 1_700_000_000;
 
-/** Of one process, from its start to its crash. */
+/** One process, from its start to its crash. */
 export interface Life {
   isOver: boolean;
   /** Absent: it has not stood still yet. */

@@ -17,9 +17,9 @@ import { type SimulatedVendor, VENDOR_CLIENT, vendorAt, type VendorClient } from
 
 /** What the platforms of a deployment have in common. */
 export interface Setting {
-  /** Each platform is of an owner of its own, so users are shown which one asks. */
+  /** Each platform has another owner, so users are shown which one asks. */
   readonly hasOwners: boolean;
-  /** Each platform brings a client of its own at the vendor. */
+  /** Each platform uses its own client at the vendor. */
   readonly bringsClients: boolean;
   readonly refreshTokens: "vendor" | "sealed";
 }

@@ -31,9 +31,9 @@ export async function startInProcessSandbox({ folder = temporaryFolder(), port, 
   }
   const { greeting, stop } = await start(config, log, { clientFile });
   return {
-    /** Of the broker. */
+    /** The broker's. */
     url: config.baseUrl,
-    /** Of the platform: what a new user opens. */
+    /** The platform's: what a new user opens. */
     home: /Open +(http:\S+)/.exec(greeting)?.[1] ?? "",
     /** With the client's id and secret, for programs. */
     folder: data,

@@ -83,7 +83,7 @@ export type OpenIdVendor = Awaited<ReturnType<typeof startOpenIdVendor>>;
 interface OpenIdVendorOptions extends Partial<OpenIdProviderOptions> {
   /** Of our client; the platform's by default. */
   readonly redirectUris?: readonly string[];
-  /** Of the variables, if the server has several vendors. */
+  /** Begins the names of the variables, if the server has several vendors. */
   readonly prefix?: string;
   readonly scopes?: string;
 }

@@ -32,7 +32,7 @@ export function exampleFolder(name: string): string {
   return join(ROOT, "examples", name);
 }
 
-/** Of all its files, without empty lines and lines that are only a comment. */
+/** In all its files, without empty lines and lines that are only a comment. */
 export function linesOfCode(name: string): number {
   const folder = exampleFolder(name);
   const files = globSync("{,app/**/}*.{ts,tsx,py}", { cwd: folder, exclude: ["next-env.d.ts"] });

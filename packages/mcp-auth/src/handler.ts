@@ -16,8 +16,8 @@ export interface McpHandler {
    * Answers a request at the root of `DEPLOYMENT_URL`'s origin; at any other host it is 403, at any
    * other path 404. Forwarded headers are read only behind `TRUSTED_PROXIES`.
    *
-   * @param connection `remoteAddress`: the address of the peer. Without it, limits per address count
-   *   all callers together
+   * @param connection `remoteAddress`: the address of the peer. Without it, all callers share the
+   * limits per address
    */
   fetch(request: Request, connection?: { readonly remoteAddress?: string | undefined }): Promise<Response>;
   /** The paths to mount, with any method: each answers those it does not serve, too. */

@@ -105,7 +105,7 @@ export function createLog(
     destination.write(lineOf(`{"level":"${level}","time":"${timestamp()}"`, event, fields));
   };
   // Warnings and errors may page an operator, so they do not wait in a buffer. Not in this turn: a
-  // `flush` in the same one would overtake what is being written.
+  // `flush` in it would overtake what is being written.
   const urgent =
     (level: string): Log["warn"] =>
     (event, fields) => {

@@ -111,7 +111,7 @@ export function createLinks(
   const { records, rows, now } = deps;
   const attributesOf = async (rowKey: RowKey): Promise<Attributes> => (await rows.get(rowKey))?.attributes ?? {};
 
-  /** With one vendor: no version to raise, and nothing to end if there is no link. */
+  /** With one vendor: no version to raise, and without a link nothing to end. */
   const revoke = (key: TokenKey): Promise<StoredTokens | undefined> => {
     const rowKey = rowKeyOf(key);
     return untilUnchanged(async () => {

@@ -45,7 +45,7 @@ export function renderValue(value: Value, indent = ""): string {
   return `{\n${renderAttributes(entries, deeper, (name) => (IDENTIFIER.test(name) ? name : quote(name)))}${indent}}`;
 }
 
-/** The signs of attributes on lines that follow each other stand below each other. */
+/** The signs of attributes on lines that follow each other are aligned. */
 function renderAttributes(
   entries: readonly (readonly [name: string, value: Value])[],
   indent: string,

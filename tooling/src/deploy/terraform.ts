@@ -84,7 +84,7 @@ export function terraformModule(template: Json): string {
 function variable(name: string, { Type, Description, Default, AllowedPattern, AllowedValues }: Json): Block {
   const isList = Type === "CommaDelimitedList";
   const pattern = typeof AllowedPattern === "string" ? AllowedPattern : undefined;
-  // Go's regular expressions cannot look ahead: what must not follow is a test of its own.
+  // Go's regular expressions cannot look ahead: what must not follow is tested by itself.
   const [, before = "", refused = ""] = /^\^(.*?)\(\?!(.*?)\)/.exec(pattern ?? "") ?? [];
   const tests = [
     ...(pattern === undefined ? [] : [`can(regex(${quote(pattern.replace(/\(\?!.*?\)/, ""))}, var.${name}))`]),
@@ -214,7 +214,7 @@ const REWRITTEN: Readonly<Record<string, (value: never) => Json>> = {
   PolicyDocument: (Policy) => ({ Policy }),
   AssumeRolePolicyDocument: (AssumeRolePolicy) => ({ AssumeRolePolicy }),
   Metrics: (all: readonly Json[]) => ({
-    // True where CloudFormation says nothing, false where the provider says nothing.
+    // Without it CloudFormation takes true, and the provider false.
     MetricQuery: all.map((one) => ({ ...one, ReturnData: one["ReturnData"] !== false })),
   }),
   MetricStat: ({ Metric, ...rest }: { readonly Metric: Json }) => ({ Metric: { ...Metric, ...rest } }),

@@ -1,7 +1,7 @@
 /**
  * Mutations by rule: what stands directly below a citation (`//= rfc7636#4.6`) is a defence that need
  * not be listed. An expression, a throw and an `if` are taken out; an `if` that leaves before a throw
- * or a return always leaves. Of what is returned or named, `a && b` or `a || b` loses each side,
+ * or a return always leaves. In what is returned or named, `a && b` or `a || b` loses each side,
  * except one that asks whether there is a value; `a ? b : c` has each branch always, unless it asks
  * for a type; another condition is always true, and never. A test whose title carries the citation
  * has to notice. Callers: main.ts, which adds them to the list.
@@ -151,7 +151,7 @@ interface Operand {
   readonly other: Node;
 }
 
-/** The operands of `&&` and `||`, however deep. */
+/** The operands of `&&` and `||`, at any depth. */
 function operandsOf(node: Node): Operand[] {
   if (node.type === "ParenthesizedExpression") return operandsOf(node["expression"] as Node);
   if (node.type !== "LogicalExpression" || node["operator"] === "??") return [];

@@ -51,7 +51,7 @@ const REMEDIES =
   "keys: kms:ARN (in the table, sealed under a KMS key) or keys: file:PATH (a file that you bring to every machine)";
 
 /**
- * Checks the place of the broker's keys, given the store. A table has no file beside it, memory
+ * Checks where the broker's keys are, given the store. A table has no file beside it, memory
  * keeps nothing, and a key file that one machine creates for itself would lock out the other
  * machines. Reports only conflicts between the two fields; the schema checks each field on its own.
  */

@@ -20,7 +20,7 @@ export interface Flow extends FlowRecord, ChosenBefore {
   /** The challenge of PKCE #1. */
   readonly codeChallenge: string;
   readonly credentialsId: string;
-  /** BYOC: the secret of the client's own id at the vendor, sealed under the keyset. */
+  /** BYOC: the client's own secret at the vendor, sealed under the keyset. */
   readonly vendorSecret?: string;
   readonly issExpected: boolean;
   /**

@@ -77,7 +77,7 @@ function tokenAnswer(
     ...defined({
       expires_in: tokens.expiresInSeconds,
       refresh_token: refreshToken,
-      // Of the refresh token in this answer.
+      // For the refresh token in this answer.
       refresh_token_expires_in: refreshToken === undefined ? undefined : tokens.refreshExpiresInSeconds,
       // An empty string is not a scope (rfc6749#3.3 requires at least one token), and strict clients
       // refuse it.

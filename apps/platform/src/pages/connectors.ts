@@ -54,7 +54,7 @@ export function tabsOf(
 export interface ConnectorPage extends ListedConnector {
   /** Facts about the connector itself. */
   readonly warning?: string | undefined;
-  /** Of a connector without a server: the user's tokens, and what their last flow checked. */
+  /** For a connector without a server: the user's tokens, and what their last flow checked. */
   readonly tokens?: Markup | undefined;
 }
 

@@ -44,7 +44,7 @@ export function createIngress(upstream: Upstream, { log, limits = DEFAULT_LIMITS
       : { reason: "foreign_host", detail: foreignHostDetail(host, request.host) };
     log.info("request", { method, route: "ingress", status: answer.status, ...refused });
     if (answer instanceof Response) return answer;
-    // Of the ingress itself: the server decides who may read its answers.
+    // The ingress itself answers: the server decides who may read what it answers.
     const headers = { ...answer.headers, ...cors?.headersFor(c.req.header("origin")) };
     return new Response(answer.body, { status: answer.status, headers });
   });

@@ -1,13 +1,13 @@
 /**
- * Counts operations of our code, which are exact while time is not: of what runs or was started in
- * `countedIn`, whatever else the process does. Counts of node:crypto are calls, regardless of what
+ * Numbers of operations of our code, which are exact while time is not: of what runs or was started in
+ * `countedIn`, and of nothing else in the process. For node:crypto they are calls, regardless of what
  * they cost inside: a short HMAC is two digests (oauth-core/src/protocol/mac.ts).
  */
 import { AsyncLocalStorage, createHook } from "node:async_hooks";
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-/** Of one subject, so far. */
+/** The operations of one subject so far. */
 export interface Counts {
   /** Digests, HMACs and keys derived, of node:crypto and of WebCrypto, without `recordMacs`. */
   hashes: number;
@@ -51,7 +51,7 @@ export async function whileCounting<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Replaces a method by itself and a count. @returns what puts it back */
+/** Replaces a method by one whose calls are counted. @returns what puts it back */
 function count(owner: object, name: string, what: () => keyof Counts): () => void {
   const methods = owner as Record<string, (...args: readonly unknown[]) => unknown>;
   const own = Object.getOwnPropertyDescriptor(owner, name);

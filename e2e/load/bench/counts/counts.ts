@@ -1,7 +1,7 @@
 /**
- * What one flow, one refresh, one call of /mcp and one operation of a store do, in counts that are
+ * What one flow, one refresh, one call of /mcp and one operation of a store do, in numbers that are
  * the same on every machine: hashes, JSON, buffers, promises, bytes of log. Each
- * subject is in this process, composed as it is deployed, and listens on a port; what it does counts.
+ * subject is in this process, composed as it is deployed, and listens on a port; what it does is counted.
  */
 import { startFakeVendor } from "@oauth-broker/simulators";
 import { setImmediate as nextTurn } from "node:timers/promises";

@@ -32,7 +32,7 @@ const LIMIT = 1.25;
 
 /**
  * `nothing`, `token`: a call of that tool, compared with the server without auth. `refresh`: our
- * refresh token spent at `/token`, then a call with the new tokens, where the server has its own
+ * refresh token spent at `/token`, then a call with the new tokens, if the server has its own
  * token endpoint.
  */
 export const MCP_WORKS = [

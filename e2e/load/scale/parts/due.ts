@@ -38,7 +38,7 @@ const FIGURES = {
   later: 0,
   /** How many of those had a token that was still valid: must stay 0. */
   laterThoughValid: 0,
-  /** Of the calls that passed while the vendor's first token was valid and due. */
+  /** The slowest call that passed while the vendor's first token was valid and due. */
   slowestMs: 0,
   /** By the `refresh_backlog` lines of the server's log. */
   mostInQueue: 0,

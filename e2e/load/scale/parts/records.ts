@@ -2,7 +2,7 @@
  * What a flow costs when a thousand, and when a million records are in the store: memory and
  * SQLite. The records are there at the start; those of the run's own flows come on top. On DynamoDB
  * a request names one item by its key, so what a flow is charged does not depend on the table:
- * units.ts counts that on tables of different sizes.
+ * units.ts shows that on tables of different sizes.
  */
 import { join } from "node:path";
 import { systemClock as now } from "@oauth-broker/oauth-core";

@@ -19,7 +19,7 @@ type PrefixedName = VariableName | `VENDOR_${string}`;
 /** Reports also the variables of one vendor among several. */
 export type PrefixedReader = EnvironmentReader<PrefixedName>;
 
-/** @param source where the settings with these problems are */
+/** @param source of the settings with these problems */
 export function errorOf(problems: readonly Problem[], source = "its environment"): Error {
   return configError(problems, {
     service: "The server",

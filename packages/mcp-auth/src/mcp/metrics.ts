@@ -16,7 +16,7 @@ import type { ServerDefinition } from "../server.ts";
 import type { Settings } from "../settings.ts";
 
 export interface ServerMetrics extends ServiceMetrics {
-  /** @returns a log that also counts calls of tools, their stray rejections, and questions to users */
+  /** @returns a log by which calls of tools, their stray rejections, and questions to users are counted */
   countCalls(log: Log): Log;
   /** @returns a log that also counts the events of the token store */
   countStorageEvents(log: Log): Log;

@@ -30,7 +30,7 @@ export interface Program {
   readonly version: string;
   /** Default false: a word outside of options is a mistake. */
   readonly words?: boolean;
-  /** What the first word may be, beside `help`; words are no mistake then. */
+  /** What the first word may be, beside `help`. With it, words are accepted. */
   readonly commands?: readonly string[];
 }
 

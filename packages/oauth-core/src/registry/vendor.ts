@@ -67,7 +67,7 @@ export interface Vendor {
   readonly userinfoEndpoint?: string;
   readonly introspectionEndpoint?: string;
   /**
-   * Of an MCP server's own authorization server: the server, whose document has to name the issuer.
+   * For an MCP server's own authorization server: the server, whose document has to name the issuer.
    * The endpoints above are compared with the issuer's metadata; a difference ends the flow.
    */
   readonly serverUrl?: string;

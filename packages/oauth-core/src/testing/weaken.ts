@@ -45,7 +45,7 @@ type Instead<Module> = {
 
 /**
  * @param module the namespace (`import * as`) of a module with the functions, or of one that exports them again
- * @param instead gets what the names stand for now
+ * @param instead gets what the names mean now
  */
 export function weaken<Module extends object>(module: Module, instead: (real: Module) => Instead<Module>): void {
   const real = { ...module };

@@ -69,7 +69,7 @@ function checkSecrets(text: string): string | undefined {
 
 const [FEWEST_BYTES, MOST_BYTES] = [24, 64];
 
-/** @param text secrets as Standard Webhooks write them; what is none is left out */
+/** @param text secrets as Standard Webhooks write them; anything else is left out */
 function keysOf(text: string): KeyObject[] {
   return splitList(text).flatMap((secret) => {
     const bytes = Buffer.from(/^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? "", "base64");

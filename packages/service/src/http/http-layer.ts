@@ -186,7 +186,7 @@ function withHeaders(response: Response, added: Readonly<Record<string, string>>
 }
 
 /**
- * One log line and one count per request, whether a failure was returned as JSON, as a page or as a
+ * Each request is logged and counted once, whether a failure was returned as JSON, as a page or as a
  * redirect (bar OB-1).
  */
 function report(

@@ -92,7 +92,7 @@ export function createServiceMetrics({ prefix, vendors = [] }: ServiceMetricsOpt
 
 let ofProcess: Registry | undefined;
 
-/** Once in a process, however many apps it runs: the timer and the observer behind them never end. */
+/** Once in a process, for all apps that it runs: the timer and the observer behind them never end. */
 function metricsOfProcess(): Registry {
   if (ofProcess !== undefined) return ofProcess;
   ofProcess = new Registry();

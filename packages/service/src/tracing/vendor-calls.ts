@@ -1,6 +1,6 @@
 /**
- * Watches an app's calls to vendors, without a change to the vendor client: each is a log line
- * `vendor_call`, a count, and a span. For discovery these are only failures: most vendors are
+ * Watches an app's calls to vendors, without a change to the vendor client: each is logged as
+ * `vendor_call`, counted, and a span. For discovery these are only failures: most vendors are
  * resolved from what is kept.
  */
 import { toOAuthError } from "@oauth-broker/oauth-core";

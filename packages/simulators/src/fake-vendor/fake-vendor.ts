@@ -233,7 +233,7 @@ function metadataOf(origin: string, sendsIss: boolean): Record<string, unknown> 
   };
 }
 
-/** @returns whether another call is within the limit of the current second; counts it if so */
+/** @returns whether another call is within the limit of the current second; if so, it is counted */
 function createLimit(perSecond: number): () => boolean {
   let [second, count] = [0, 0];
   return () => {

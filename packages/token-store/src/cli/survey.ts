@@ -1,5 +1,6 @@
 /**
- * One walk that counts rows by kind, in total and for each vendor, and changes nothing: all of
+ * One walk that finds how many rows of each kind there are, in total and for each vendor, and changes
+ * nothing: all of
  * audit, and the first step of migrate and strip.
  */
 import type { Row } from "../storage/token-rows.ts";

@@ -157,7 +157,7 @@ export function isInUse(error: unknown): boolean {
 function throttle(perSecond: number, { sleep, elapsedMs }: Pick<CommandDeps, "sleep" | "elapsedMs">) {
   let free = 0;
   return {
-    /** Resolves when the next `count` may go ahead. */
+    /** Resolves when that many more may go ahead. */
     take: async (count = 1): Promise<void> => {
       const now = elapsedMs();
       const at = Math.max(now, free);

@@ -56,7 +56,7 @@ function requireWellFormed(text: string): void {
 
 /**
  * Node's decoder skips unknown characters: a sealed value with padding, white space or other unused
- * bits would open as well, and code that compares, counts or hashes sealed values would see a
+ * bits would open as well, and code that compares or hashes sealed values would see a
  * different value.
  *
  * @returns the bytes of base64url without padding

@@ -107,7 +107,7 @@ export function authenticatedRecords({
     onRefused(row.key.kind);
     return undefined;
   };
-  /** @returns undefined if it was not verified here, is not as expected, or its key counts no more */
+  /** @returns undefined if it was not verified here, is not as expected, or its key is no longer accepted */
   const recall = async (name: RecordKey, from: From): Promise<Verified | undefined> => {
     const known = verified.get(recordName(name));
     if (known?.record.stage !== from.stage || !isAsExpected(known.record.data, from)) return undefined;

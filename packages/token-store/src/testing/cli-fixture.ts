@@ -65,7 +65,7 @@ export interface CliFixture {
   attributes(user: string, vendor?: string): Promise<Attributes | undefined>;
 }
 
-/** Of a process: what outlives it is passed in. */
+/** What outlives a process is passed in. */
 interface CliFixtureOptions {
   readonly rows?: TokenRows;
   readonly checkpoint?: Checkpoint;

@@ -15,7 +15,7 @@ const INITIALIZE = {
 };
 const ONLY_MCP = "Answer POST /mcp without a valid token with 401 and the header WWW-Authenticate: Bearer.";
 
-/** @returns where the challenge says that the metadata of the resource is, if it does */
+/** @returns the address of the resource's metadata, if the challenge names one */
 export async function requireChallenge(
   subject: Subject,
   fetch: Fetch,

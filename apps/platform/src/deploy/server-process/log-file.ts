@@ -17,7 +17,7 @@ export async function openLog(path: string): Promise<WriteStream> {
   return log;
 }
 
-/** @returns at most `count` lines; an empty list without a file */
+/** @returns at most that many lines; an empty list without a file */
 export async function lastLines(path: string, count: number): Promise<readonly string[]> {
   const handle = await open(path, "r").catch(() => undefined);
   if (handle === undefined) return [];

@@ -49,7 +49,7 @@ export function readAuthorizationRequest(parameters: Parameters, settings: Hoste
   return { codeChallenge, scope, vendorScope: settings.links.signInScope(scope) };
 }
 
-/** Of the buttons of a page that asks its user. */
+/** Which button was pressed on a page that asks its user. */
 export function readDecision(form: Parameters): "approve" | "deny" {
   const decision = form.require("decision");
   if (decision === "approve" || decision === "deny") return decision;

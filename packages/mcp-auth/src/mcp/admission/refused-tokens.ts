@@ -69,7 +69,7 @@ export function limitRefusedTokens(
   const ask = async (bearer: string, token: string, address: string): Promise<Caller | undefined> => {
     const key = `${address} ${token}`;
     const caller = await authenticate(bearer).catch((error: unknown) => {
-      // The count is undone, so the same token counts each time. No token is to blame for an
+      // Undone, so the same token is counted each time. No token is to blame for an
       // outage.
       if (toOAuthError(error).code === "vendor_response_invalid") refusals.add(address);
       throw error;

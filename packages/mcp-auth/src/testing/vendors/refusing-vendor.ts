@@ -1,4 +1,4 @@
-/** A server in pre-registered mode with a vendor that refuses every token, and counts its calls. */
+/** A server in pre-registered mode with a vendor that refuses every token, and how often it was called. */
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { startScriptedVendor } from "@oauth-broker/simulators";
 import { type Closing, closing } from "../closing.ts";

@@ -245,7 +245,7 @@ export const ENDPOINT_FIELDS = {
       // Where the token that comes with the code is exchanged, at the host where tokens are renewed.
       endpoint: { is: "url", placeholders: "filled" },
       exchange: PARAMETERS,
-      // Of a long-lived token, at the refresh endpoint. Absent: it is exchanged again.
+      // For a long-lived token, at the refresh endpoint. Absent: it is exchanged again.
       renewal: { ...PARAMETERS, optional: true },
     },
   },

@@ -67,8 +67,8 @@ export interface NumberShape extends Described {
 }
 
 /**
- * `flag`: true or false. `json`: any JSON. `code`: in a vendor's own file alone, where the compiler
- * checks it.
+ * `flag`: true or false. `json`: any JSON. `code`: only in a vendor's own file, which the compiler
+ * checks.
  */
 export interface PlainShape extends Described {
   readonly is: "flag" | "json" | "code";

@@ -32,7 +32,7 @@ export function open(options: Partial<EgressOptions> = {}, deps: Partial<EgressD
 }
 
 /**
- * One call on a network without sockets, which fails: as a connection where an address is admitted,
+ * One call on a network without sockets, which fails: as a connection if an address is admitted,
  * otherwise refused.
  *
  * @param answers of DNS

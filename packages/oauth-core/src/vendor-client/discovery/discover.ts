@@ -149,7 +149,7 @@ const ENDPOINTS: ReadonlySet<string> = new Set(METADATA_FIELDS);
 
 type IssuingVendor = Vendor & { readonly issuer: string };
 
-/** Whether the document is there, and cannot be the one that the entry was made from. */
+/** Whether there is a document, which cannot be the one that the entry was made from. */
 function contradicts(vendor: IssuingVendor, { extras: { reason } }: OAuthError): boolean {
   return reason === "issuer_mismatch" || (reason === "endpoint_forbidden" && isOfMcpServer(vendor));
 }

@@ -101,8 +101,7 @@ async function askUserinfo(
   const { url, ...sent } = accountRequest({ endpoint: hrefOf(vendor.userinfoEndpoint), method: "GET" }, accessToken);
   const response = await fetch(url, { ...sent, signal });
   if (isRefused(response, now)) return undefined;
-  // A signed response is not a JSON object. None is requested, so none is accepted, whatever it
-  // contains.
+  // A signed response is not a JSON object. None is requested, so none is accepted.
   //= bar#UI-2
   const answer = withoutNulls(await readObject(response, CALL));
   if (saysInvalidToken(response, answer)) return undefined;

@@ -35,7 +35,7 @@ export function createFaultSwitch() {
   let fault: KmsFault | undefined;
   let number = seededNumbers(SEED);
   return {
-    /** Each fault draws the same numbers, however many calls there were before it. */
+    /** Each fault draws the same numbers, after any number of calls. */
     set(next: KmsFault | undefined): void {
       fault = next;
       number = seededNumbers(SEED);

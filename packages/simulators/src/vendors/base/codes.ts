@@ -21,7 +21,7 @@ export interface Bound {
   readonly challenge?: Challenge | undefined;
 }
 
-/** What is wrong with a code, or with the request that brings it. */
+/** What is wrong with a code, or with its request. */
 export type CodeMistake = "unknown" | "spent" | "expired" | "redirect_uri" | "verifier";
 
 export interface Redemption<B extends Bound, Answer> {

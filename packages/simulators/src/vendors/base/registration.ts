@@ -17,7 +17,7 @@ export interface RegisteredClient extends SimulatedClient {
 }
 
 export interface RegistrationRules {
-  /** Of a client that names none. */
+  /** For a client that names none. */
   readonly method: AuthMethod;
   readonly grantTypes: readonly string[];
   readonly refuse: (error: string, description?: string) => Response;

@@ -31,7 +31,7 @@ export function addSample(samples: Samples, row: Row, { kind, names }: KnownRow)
   if (kept.length < MOST_SAMPLES) samples.set(names.vendor, [...kept, row]);
 }
 
-/** Of the vendors with rows to seal. */
+/** Asks only about vendors with rows to seal. */
 export async function refusedIssuers(
   { tally, samples }: { readonly tally: Tally; readonly samples: Samples },
   issuers: Issuers,

@@ -1,8 +1,8 @@
-/** A key service in memory that counts its calls, and waits or fails on request. */
+/** A key service in memory whose calls are counted, and which waits or fails on request. */
 import { type KeyWrapper, OAuthError } from "@oauth-broker/oauth-core";
 import { TokenStoreError } from "../../errors.ts";
 
-/** Of a key service that does not respond. */
+/** The error of a key service that does not respond. */
 export const DOWN = new OAuthError("temporarily_unavailable", "down", { reason: "kms_unavailable" });
 
 export interface CountingWrapper {

@@ -30,7 +30,7 @@ export interface Outcome {
   readonly outcome: string;
 }
 
-/** Runs `count` calls, this many of them at once. */
+/** Runs that many calls, some of them at once. */
 export async function runCalls(
   count: number,
   atOnce: number,
