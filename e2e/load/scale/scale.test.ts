@@ -112,33 +112,31 @@ describe.each(RUNS)("%s", () => {
   });
 });
 
-describe("a comparison", () => {
-  it("alternates, and warms up each process of a subject", async () => {
-    const calls: string[] = [];
-    const subject = (name: string, processes: number, cost: number) => ({
-      name,
-      processes,
-      measure: async (flows: number) => {
-        calls.push(`${name} ${flows}`);
-        return { cpuMicroseconds: cost, busyPercent: 50, byProcess: Array(processes).fill(cost / processes) };
-      },
-    });
-    const control = { ...subject("apart", 4, 110), comparisons: [{ to: "four" }] };
-    const subjects = [subject("one", 1, 100), subject("four", 4, 120), control];
-    const compared = await compareWithFirst(subjects, { flows: 10, rounds: 2, warmUp: 15 }, () => undefined);
-    expect(calls.slice(0, 3)).toEqual(["one 1", "four 4", "apart 4"]);
-    expect(calls.slice(-6)).toEqual(["one 10", "four 40", "apart 40", "apart 40", "four 40", "one 10"]);
-    const found = compared.map(({ name, figures: { cpuMicroseconds }, comparisons }) => [
-      name,
-      cpuMicroseconds?.median,
-      ...comparisons.map(({ to, ratio }) => `${ratio.median.toFixed(3)} × ${to}`),
-    ]);
-    expect(found).toEqual([
-      ["one", 100],
-      ["four", 120, "1.200 × one"],
-      ["apart", 110, "1.100 × one", "0.917 × four"],
-    ]);
+it("a comparison alternates, and warms up each process of a subject", async () => {
+  const calls: string[] = [];
+  const subject = (name: string, processes: number, cost: number) => ({
+    name,
+    processes,
+    measure: async (flows: number) => {
+      calls.push(`${name} ${flows}`);
+      return { cpuMicroseconds: cost, busyPercent: 50, byProcess: Array(processes).fill(cost / processes) };
+    },
   });
+  const control = { ...subject("apart", 4, 110), comparisons: [{ to: "four" }] };
+  const subjects = [subject("one", 1, 100), subject("four", 4, 120), control];
+  const compared = await compareWithFirst(subjects, { flows: 10, rounds: 2, warmUp: 15 }, () => undefined);
+  expect(calls.slice(0, 3)).toEqual(["one 1", "four 4", "apart 4"]);
+  expect(calls.slice(-6)).toEqual(["one 10", "four 40", "apart 40", "apart 40", "four 40", "one 10"]);
+  const found = compared.map(({ name, figures: { cpuMicroseconds }, comparisons }) => [
+    name,
+    cpuMicroseconds?.median,
+    ...comparisons.map(({ to, ratio }) => `${ratio.median.toFixed(3)} × ${to}`),
+  ]);
+  expect(found).toEqual([
+    ["one", 100],
+    ["four", 120, "1.200 × one"],
+    ["apart", 110, "1.100 × one", "0.917 × four"],
+  ]);
 });
 
 describe("the lines of the page on capacity", () => {

@@ -248,17 +248,15 @@ describe.each(IMPLEMENTATIONS)("a connect client, %s", (_, open) => {
     });
   });
 
-  describe("revoke", () => {
-    it("ends the grant, and says so when it is already gone", async () => {
-      const { accessToken, refreshToken = "", connection } = await connectWith(harness.client);
-      const token = { token: refreshToken, tokenTypeHint: "refresh_token", connection } as const;
-      expect(await harness.client.revoke(token)).toEqual({
-        outcome: "revoked",
-        revoked: expect.stringMatching(/^(token|grant)$/),
-      });
-      expect(await harness.client.refresh({ refreshToken, connection })).toMatchObject({ outcome: "reauthorize" });
-      expect((await harness.client.revoke({ token: accessToken, connection })).outcome).toBe("revoked");
+  it("revoke ends the grant, and says so when it is already gone", async () => {
+    const { accessToken, refreshToken = "", connection } = await connectWith(harness.client);
+    const token = { token: refreshToken, tokenTypeHint: "refresh_token", connection } as const;
+    expect(await harness.client.revoke(token)).toEqual({
+      outcome: "revoked",
+      revoked: expect.stringMatching(/^(token|grant)$/),
     });
+    expect(await harness.client.refresh({ refreshToken, connection })).toMatchObject({ outcome: "reauthorize" });
+    expect((await harness.client.revoke({ token: accessToken, connection })).outcome).toBe("revoked");
   });
 
   describe("check", () => {

@@ -121,11 +121,9 @@ describe("answers that only this client can open", () => {
   });
 });
 
-describe("explain", () => {
-  it("takes what start takes, and a connection", async () => {
-    expect(await client.explain(request)).toMatchObject({ vendor: "op", tier: 1 });
-    const { connection } = await connect(client);
-    expect(await client.explain({ connection })).toMatchObject({ vendor: "op", credentials: { source: "shared" } });
-    await expect(client.explain({ vendor: "no-such-vendor" })).rejects.toMatchObject({ code: "invalid_request" });
-  });
+it("explain takes what start takes, and a connection", async () => {
+  expect(await client.explain(request)).toMatchObject({ vendor: "op", tier: 1 });
+  const { connection } = await connect(client);
+  expect(await client.explain({ connection })).toMatchObject({ vendor: "op", credentials: { source: "shared" } });
+  await expect(client.explain({ vendor: "no-such-vendor" })).rejects.toMatchObject({ code: "invalid_request" });
 });

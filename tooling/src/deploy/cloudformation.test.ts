@@ -128,41 +128,39 @@ it("the page's commands name parameters that there are", () => {
   }
 });
 
-describe("a mistake in a template is found", () => {
-  it.each<[string, readonly string[], unknown, RegExp]>([
-    ["a property", ["Table", "Properties", "BilingMode"], "PAY_PER_REQUEST", /Table: BilingMode is no property/],
-    [
-      "a nested property",
-      ["Table", "Properties", "PointInTimeRecoverySpecification"],
-      { PointInTimeRecoveryEnable: true },
-      /PointInTimeRecoveryEnable is no property/,
-    ],
-    ["a type", ["Key", "Type"], "AWS::KMS::Kee", /there is no type AWS::KMS::Kee/],
-    ["a value's type", ["Key", "Properties", "EnableKeyRotation"], "yes", /EnableKeyRotation: "yes" is no boolean/],
-    ["a number", ["TableSlow", "Properties", "Threshold"], "high", /Threshold: "high" is no number/],
-    ["a resource's attribute", ["Key", "DeletionPolice"], "Retain", /DeletionPolice is no attribute/],
-    ["a required property", ["Alias", "Properties", "AliasName"], undefined, /AliasName is missing/],
-    ["a reference", ["Alias", "Properties", "TargetKeyId"], { Ref: "Kee" }, /nothing is called Kee/],
-    ["an attribute", ["Alias", "Properties", "TargetKeyId"], { "Fn::GetAtt": ["Key", "Arm"] }, /there is no Key\.Arm/],
-    [
-      "a placeholder",
-      ["Alias", "Properties", "AliasName"],
-      { "Fn::Sub": "alias/${TabelName}" },
-      /nothing is called TabelName/,
-    ],
-    ["a function", ["Alias", "Properties", "AliasName"], { "Fn::Subb": "alias/x" }, /Fn::Subb is not known/],
-    ["a condition", ["CounterNotReady", "Condition"], "HasMetric", /no condition HasMetric/],
-    ["a metric", ["TableSlow", "Properties", "MetricName"], "SuccessLatency", /no metric AWS\/DynamoDB SuccessLatency/],
-    [
-      "a metric's dimensions",
-      ["TableSlow", "Properties", "Dimensions"],
-      [{ Name: "Table", Value: "t" }],
-      /SuccessfulRequestLatency has no dimensions Table/,
-    ],
-  ])("%s", (_, path, value, problem) => {
-    const template = read("broker");
-    const [last = ""] = path.slice(-1);
-    Object.assign(at(template["Resources"], ...path.slice(0, -1)) as object, { [last]: value });
-    expect(schemas.problemsOf(JSON.parse(JSON.stringify(template)) as Json).join("\n")).toMatch(problem);
-  });
+it.each<[string, readonly string[], unknown, RegExp]>([
+  ["a property", ["Table", "Properties", "BilingMode"], "PAY_PER_REQUEST", /Table: BilingMode is no property/],
+  [
+    "a nested property",
+    ["Table", "Properties", "PointInTimeRecoverySpecification"],
+    { PointInTimeRecoveryEnable: true },
+    /PointInTimeRecoveryEnable is no property/,
+  ],
+  ["a type", ["Key", "Type"], "AWS::KMS::Kee", /there is no type AWS::KMS::Kee/],
+  ["a value's type", ["Key", "Properties", "EnableKeyRotation"], "yes", /EnableKeyRotation: "yes" is no boolean/],
+  ["a number", ["TableSlow", "Properties", "Threshold"], "high", /Threshold: "high" is no number/],
+  ["a resource's attribute", ["Key", "DeletionPolice"], "Retain", /DeletionPolice is no attribute/],
+  ["a required property", ["Alias", "Properties", "AliasName"], undefined, /AliasName is missing/],
+  ["a reference", ["Alias", "Properties", "TargetKeyId"], { Ref: "Kee" }, /nothing is called Kee/],
+  ["an attribute", ["Alias", "Properties", "TargetKeyId"], { "Fn::GetAtt": ["Key", "Arm"] }, /there is no Key\.Arm/],
+  [
+    "a placeholder",
+    ["Alias", "Properties", "AliasName"],
+    { "Fn::Sub": "alias/${TabelName}" },
+    /nothing is called TabelName/,
+  ],
+  ["a function", ["Alias", "Properties", "AliasName"], { "Fn::Subb": "alias/x" }, /Fn::Subb is not known/],
+  ["a condition", ["CounterNotReady", "Condition"], "HasMetric", /no condition HasMetric/],
+  ["a metric", ["TableSlow", "Properties", "MetricName"], "SuccessLatency", /no metric AWS\/DynamoDB SuccessLatency/],
+  [
+    "a metric's dimensions",
+    ["TableSlow", "Properties", "Dimensions"],
+    [{ Name: "Table", Value: "t" }],
+    /SuccessfulRequestLatency has no dimensions Table/,
+  ],
+])("a mistake in a template is found %s", (_, path, value, problem) => {
+  const template = read("broker");
+  const [last = ""] = path.slice(-1);
+  Object.assign(at(template["Resources"], ...path.slice(0, -1)) as object, { [last]: value });
+  expect(schemas.problemsOf(JSON.parse(JSON.stringify(template)) as Json).join("\n")).toMatch(problem);
 });

@@ -218,34 +218,30 @@ describe("while nothing can be recorded", () => {
   });
 });
 
-describe("audit: stdout", () => {
-  it("goes where the log goes, at once", async () => {
-    const lines: string[] = [];
-    let flushes = 0;
-    const stdout = { write: (line: string) => void lines.push(line), flush: () => void (flushes += 1) };
-    const log = createLog(stdout);
-    const config = { ...configuration({}), audit: { kind: "stdout" } as const };
-    const audit = openAudit(config, { now: fixedClock(NOW), log, stdout });
-    await audit.record("configuration_loaded");
-    log.info("listening");
-    await audit.record("keys_rotated", { kid: "k" });
-    await vi.waitFor(() => expect(flushes).toBe(1));
-    audit.close();
-    expect(lines.map((line) => (JSON.parse(line) as Line)["event"])).toEqual([
-      "configuration_loaded",
-      "listening",
-      "keys_rotated",
-      "audit_head",
-    ]);
-    expect(() => openAudit(config, { now: fixedClock(NOW), log })).toThrow(TypeError);
-  });
+it("audit: stdout goes where the log goes, at once", async () => {
+  const lines: string[] = [];
+  let flushes = 0;
+  const stdout = { write: (line: string) => void lines.push(line), flush: () => void (flushes += 1) };
+  const log = createLog(stdout);
+  const config = { ...configuration({}), audit: { kind: "stdout" } as const };
+  const audit = openAudit(config, { now: fixedClock(NOW), log, stdout });
+  await audit.record("configuration_loaded");
+  log.info("listening");
+  await audit.record("keys_rotated", { kid: "k" });
+  await vi.waitFor(() => expect(flushes).toBe(1));
+  audit.close();
+  expect(lines.map((line) => (JSON.parse(line) as Line)["event"])).toEqual([
+    "configuration_loaded",
+    "listening",
+    "keys_rotated",
+    "audit_head",
+  ]);
+  expect(() => openAudit(config, { now: fixedClock(NOW), log })).toThrow(TypeError);
 });
 
-describe("audit: off", () => {
-  it("records nothing and refuses nothing", async () => {
-    const { deps, connect, get } = await testBroker();
-    expect((await connect()).response.status).toBe(200);
-    deps.audit.requireWritable();
-    expect((await get("/readyz")).response.status).toBe(200);
-  });
+it("audit: off records nothing and refuses nothing", async () => {
+  const { deps, connect, get } = await testBroker();
+  expect((await connect()).response.status).toBe(200);
+  deps.audit.requireWritable();
+  expect((await get("/readyz")).response.status).toBe(200);
 });

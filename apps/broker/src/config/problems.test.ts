@@ -1,15 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { formatPath, isConfigError, nearest } from "./problems.ts";
 
-describe("formatPath", () => {
-  it.each([
-    [["clients", 0, "redirect_uris", 1], "clients[0].redirect_uris[1]"],
-    [["vendors", "my-vendor", "name"], "vendors.my-vendor.name"],
-    [["vendors", "a b\u001b"], 'vendors."a b?"'],
-    [["x".repeat(80)], `"${"x".repeat(32)}"`],
-  ])("writes %j", (path, text) => {
-    expect(formatPath(path)).toBe(text);
-  });
+it.each([
+  [["clients", 0, "redirect_uris", 1], "clients[0].redirect_uris[1]"],
+  [["vendors", "my-vendor", "name"], "vendors.my-vendor.name"],
+  [["vendors", "a b\u001b"], 'vendors."a b?"'],
+  [["x".repeat(80)], `"${"x".repeat(32)}"`],
+])("formatPath writes %j", (path, text) => {
+  expect(formatPath(path)).toBe(text);
 });
 
 describe("nearest", () => {
@@ -28,9 +26,7 @@ describe("nearest", () => {
   });
 });
 
-describe("isConfigError", () => {
-  it("distinguishes a ConfigError from other errors", () => {
-    expect(isConfigError(Object.assign(new Error("x"), { name: "ConfigError" }))).toBe(false);
-    expect(isConfigError("ConfigError")).toBe(false);
-  });
+it("isConfigError distinguishes a ConfigError from other errors", () => {
+  expect(isConfigError(Object.assign(new Error("x"), { name: "ConfigError" }))).toBe(false);
+  expect(isConfigError("ConfigError")).toBe(false);
 });

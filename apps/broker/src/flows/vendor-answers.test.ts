@@ -76,17 +76,15 @@ describe("a refresh answer that is refused", () => {
   });
 });
 
-describe("a dead grant", () => {
-  it.each([
-    ["invalid_token", 401],
-    ["INVALID_GRANT", 400],
-    ["login_required", 400],
-    ["invalid_grant", 500],
-  ])("bar#RF-9 is invalid_grant when the vendor says %s with %i", async (error, status) => {
-    const broker = await testBroker({ vendorAnswers: answering(JSON.stringify({ error }), { status }) });
-    const { response, body } = await refresh(broker);
-    expect([response.status, body["error"], body["vendor_error"]]).toEqual([400, "invalid_grant", error]);
-  });
+it.each([
+  ["invalid_token", 401],
+  ["INVALID_GRANT", 400],
+  ["login_required", 400],
+  ["invalid_grant", 500],
+])("bar#RF-9 a dead grant is invalid_grant when the vendor says %s with %i", async (error, status) => {
+  const broker = await testBroker({ vendorAnswers: answering(JSON.stringify({ error }), { status }) });
+  const { response, body } = await refresh(broker);
+  expect([response.status, body["error"], body["vendor_error"]]).toEqual([400, "invalid_grant", error]);
 });
 
 describe("Retry-After of a vendor", () => {

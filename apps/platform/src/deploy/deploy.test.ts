@@ -189,23 +189,21 @@ describe("deploy run", () => {
   });
 });
 
-describe("deploy status", () => {
-  it("shows state, address, client and whether it runs", async () => {
-    fixture = await openDeployFixture(serverProject(PRE_REGISTERED_YAML));
-    expect(await fixture.status()).toBe(1);
-    expect(fixture.said()).toContain("Run deploy init");
-    await fixture.init();
-    expect(await fixture.status()).toBe(0);
-    expect(fixture.printed().join()).toMatch(/notes: draft[^]*never deployed[^]*none entered[^]*not running/);
-    await fixture.storage.connectors.changeSettings("notes", SETTINGS);
-    const { url } = await fixture.run().outcome;
-    await fixture.status();
-    expect(fixture.printed().at(-1)).toContain(`notes: active`);
-    expect(fixture.printed().at(-1)).toContain(url!);
-    expect(fixture.printed().at(-1)).toContain(`runs in process ${process.pid}`);
-    await fixture.status(true);
-    const status = { connector: { id: "notes" }, deploying: { pid: process.pid } };
-    expect(JSON.parse(fixture.printed().at(-1)!)).toMatchObject(status);
-    expect(fixture.printed().join()).not.toContain("secret-1");
-  });
+it("deploy status shows state, address, client and whether it runs", async () => {
+  fixture = await openDeployFixture(serverProject(PRE_REGISTERED_YAML));
+  expect(await fixture.status()).toBe(1);
+  expect(fixture.said()).toContain("Run deploy init");
+  await fixture.init();
+  expect(await fixture.status()).toBe(0);
+  expect(fixture.printed().join()).toMatch(/notes: draft[^]*never deployed[^]*none entered[^]*not running/);
+  await fixture.storage.connectors.changeSettings("notes", SETTINGS);
+  const { url } = await fixture.run().outcome;
+  await fixture.status();
+  expect(fixture.printed().at(-1)).toContain(`notes: active`);
+  expect(fixture.printed().at(-1)).toContain(url!);
+  expect(fixture.printed().at(-1)).toContain(`runs in process ${process.pid}`);
+  await fixture.status(true);
+  const status = { connector: { id: "notes" }, deploying: { pid: process.pid } };
+  expect(JSON.parse(fixture.printed().at(-1)!)).toMatchObject(status);
+  expect(fixture.printed().join()).not.toContain("secret-1");
 });

@@ -216,22 +216,20 @@ describe("a connection", () => {
   });
 });
 
-describe("tokens that cannot be stored", () => {
-  it("are revoked", async () => {
-    const connector = await platform.newConnector();
-    let issued: Tokens | undefined;
-    const save: VendorConnect["connections"]["save"] = async (_connector, _user, tokens) => {
-      issued = tokens;
-      throw new OAuthError("temporarily_unavailable", "The record store does not respond");
-    };
-    const url = await platform.goToVendor(connector);
-    const connections = { ...platform.connections, save };
-    expect(await finishConnect(url, FIRST, { ...platform, connections })).toMatchObject({
-      failure: { error: "temporarily_unavailable" },
-    });
-    const client = await clientOfConnector(connector, platform);
-    expect(await client.refresh(issued ?? expect.fail("no tokens"))).toMatchObject({ outcome: "reauthorize" });
+it("tokens that cannot be stored are revoked", async () => {
+  const connector = await platform.newConnector();
+  let issued: Tokens | undefined;
+  const save: VendorConnect["connections"]["save"] = async (_connector, _user, tokens) => {
+    issued = tokens;
+    throw new OAuthError("temporarily_unavailable", "The record store does not respond");
+  };
+  const url = await platform.goToVendor(connector);
+  const connections = { ...platform.connections, save };
+  expect(await finishConnect(url, FIRST, { ...platform, connections })).toMatchObject({
+    failure: { error: "temporarily_unavailable" },
   });
+  const client = await clientOfConnector(connector, platform);
+  expect(await client.refresh(issued ?? expect.fail("no tokens"))).toMatchObject({ outcome: "reauthorize" });
 });
 
 describe("a vendor of the registry, at the administrator's own URLs", () => {
@@ -261,20 +259,18 @@ describe("a vendor of the registry, at the administrator's own URLs", () => {
   });
 });
 
-describe("a connector that cannot be connected", () => {
-  it("says why", async () => {
-    const reasonOf = async (connector: Connector): Promise<unknown> =>
-      startConnect(connector, FIRST, platform).catch((error: { extras?: { reason?: string } }) => error.extras?.reason);
-    const draft = await platform.connectors.create({ id: "a-draft", name: "Draft", settings: platform.settings });
-    expect(await reasonOf(draft)).toBe("not_deployed");
-    expect(await reasonOf({ ...(await platform.newConnector()), state: "draft" })).toBe("draft");
-    expect(await reasonOf(await platform.newConnector({ clientId: "", clientSecret: null }))).toBe("client_missing");
-    expect(await reasonOf(await platform.newConnector({ vendorOrIssuer: "" }))).toBe("endpoints_missing");
-    expect(await reasonOf(await platform.newConnector({ registration: "broker" }))).toBe("broker_missing");
-    const none = await platform.addConnector("wants-none", { authentication: "none", registration: "none" });
-    expect(await reasonOf(none)).toBe("nothing_to_connect");
-    expect((await platform.bearers().bearerFor(none, FIRST.user.id)).token).toBe(
-      (await platform.connectors.platformToken(none.id)).reveal(),
-    );
-  });
+it("a connector that cannot be connected says why", async () => {
+  const reasonOf = async (connector: Connector): Promise<unknown> =>
+    startConnect(connector, FIRST, platform).catch((error: { extras?: { reason?: string } }) => error.extras?.reason);
+  const draft = await platform.connectors.create({ id: "a-draft", name: "Draft", settings: platform.settings });
+  expect(await reasonOf(draft)).toBe("not_deployed");
+  expect(await reasonOf({ ...(await platform.newConnector()), state: "draft" })).toBe("draft");
+  expect(await reasonOf(await platform.newConnector({ clientId: "", clientSecret: null }))).toBe("client_missing");
+  expect(await reasonOf(await platform.newConnector({ vendorOrIssuer: "" }))).toBe("endpoints_missing");
+  expect(await reasonOf(await platform.newConnector({ registration: "broker" }))).toBe("broker_missing");
+  const none = await platform.addConnector("wants-none", { authentication: "none", registration: "none" });
+  expect(await reasonOf(none)).toBe("nothing_to_connect");
+  expect((await platform.bearers().bearerFor(none, FIRST.user.id)).token).toBe(
+    (await platform.connectors.platformToken(none.id)).reveal(),
+  );
 });

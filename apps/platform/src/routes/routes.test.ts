@@ -66,16 +66,14 @@ describe("signing in", () => {
   });
 });
 
-describe("a request by another name", () => {
-  it.each(["https://rebound.example/", "http://127.0.0.1:8789/connectors", "https://platform.example:8443/"])(
-    "to %s is refused, and sets no cookie",
-    async (url) => {
-      const answer = await test.platform.app.request(url);
-      expect([answer.status, answer.headers.get("set-cookie")]).toEqual([403, null]);
-      expect(await answer.text()).toBe("This platform is at https://platform.example");
-    },
-  );
-});
+it.each(["https://rebound.example/", "http://127.0.0.1:8789/connectors", "https://platform.example:8443/"])(
+  "a request by another name to %s is refused, and sets no cookie",
+  async (url) => {
+    const answer = await test.platform.app.request(url);
+    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([403, null]);
+    expect(await answer.text()).toBe("This platform is at https://platform.example");
+  },
+);
 
 it("the name is the Host a browser sends", async () => {
   const listening = await listen(test.platform.app, { host: "127.0.0.1", port: 0 });

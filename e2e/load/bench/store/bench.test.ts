@@ -29,14 +29,12 @@ describe.each(RUNS)("%s", () => {
   });
 });
 
-describe("a row of the store", () => {
-  it("that is not sealed is refused", () => {
-    expect(() => requireSealed({ sealed_access_token: { S: "x" }, access_token: { S: "a".repeat(1000) } })).toThrow(
-      "not sealed",
-    );
-    expect(() => requireSealed({ data_key: { S: "x" } })).toThrow("not sealed");
-    expect(() => requireSealed({ sealed_access_token: { S: "x" } })).not.toThrow();
-  });
+it("a row of the store that is not sealed is refused", () => {
+  expect(() => requireSealed({ sealed_access_token: { S: "x" }, access_token: { S: "a".repeat(1000) } })).toThrow(
+    "not sealed",
+  );
+  expect(() => requireSealed({ data_key: { S: "x" } })).toThrow("not sealed");
+  expect(() => requireSealed({ sealed_access_token: { S: "x" } })).not.toThrow();
 });
 
 it("says how many calls of the key service are too many", () => {

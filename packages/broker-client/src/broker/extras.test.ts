@@ -39,18 +39,16 @@ describe("register", () => {
   });
 });
 
-describe("explain", () => {
-  it("asks as start does, authenticated, and takes a connection in place of it", async () => {
-    broker.answers.set("/v1/explain", () => Response.json({ vendor: "github", tier: 1 }));
-    expect(await client.explain({ vendor: "github", scope: "repo" })).toEqual({ vendor: "github", tier: 1 });
-    expect(Object.fromEntries(broker.asked.at(-1)!.body)).toMatchObject({ vendor: "github", scope: "repo" });
-    await client.explain({ connection: "sealed" });
-    expect(broker.asked.at(-1)!.body.get("connection")).toBe("sealed");
-    broker.answers.set("/v1/explain", () => Response.json({ error: "invalid_request" }, { status: 400 }));
-    await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "invalid_request" });
-    broker.answers.set("/v1/explain", () => Response.json([]));
-    await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "invalid_response" });
-  });
+it("explain asks as start does, authenticated, and takes a connection in place of it", async () => {
+  broker.answers.set("/v1/explain", () => Response.json({ vendor: "github", tier: 1 }));
+  expect(await client.explain({ vendor: "github", scope: "repo" })).toEqual({ vendor: "github", tier: 1 });
+  expect(Object.fromEntries(broker.asked.at(-1)!.body)).toMatchObject({ vendor: "github", scope: "repo" });
+  await client.explain({ connection: "sealed" });
+  expect(broker.asked.at(-1)!.body.get("connection")).toBe("sealed");
+  broker.answers.set("/v1/explain", () => Response.json({ error: "invalid_request" }, { status: 400 }));
+  await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "invalid_request" });
+  broker.answers.set("/v1/explain", () => Response.json([]));
+  await expect(client.explain({ vendor: "x" })).rejects.toMatchObject({ code: "invalid_response" });
 });
 
 describe("check", () => {

@@ -166,24 +166,22 @@ describe("an event", () => {
   });
 });
 
-describe("a grant that the vendor ended", () => {
-  it("is noted once it is used, and the link that replaces it", async () => {
-    const noted: LinkChange[] = [];
-    await using fixture = await openOpenIdFixture({
-      provider: { accessTokenLifetimeSeconds: 300 },
-      events: { note: (change) => void noted.push(change) },
-    });
-    const { body } = await fixture.connect();
-    fixture.clock.advance(301);
-    refuseTokens(fixture.provider);
-    expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
-    const vendor = fixture.settings.vendor.vendor.id;
-    const link = { user: "user", vendor };
-    const dead = { ...link, type: "link.dead", reason: "refused", grant: expect.stringMatching(/^\d+\.\d+$/) };
-    await expect.poll(() => noted).toEqual([{ ...link, type: "link.restored" }, dead]);
-    await fixture.connect();
-    await expect.poll(() => noted.at(-1)).toEqual({ ...link, type: "link.restored" });
+it("a grant that the vendor ended is noted once it is used, and the link that replaces it", async () => {
+  const noted: LinkChange[] = [];
+  await using fixture = await openOpenIdFixture({
+    provider: { accessTokenLifetimeSeconds: 300 },
+    events: { note: (change) => void noted.push(change) },
   });
+  const { body } = await fixture.connect();
+  fixture.clock.advance(301);
+  refuseTokens(fixture.provider);
+  expect(await fixture.authenticate(body["access_token"] ?? "")).toBeUndefined();
+  const vendor = fixture.settings.vendor.vendor.id;
+  const link = { user: "user", vendor };
+  const dead = { ...link, type: "link.dead", reason: "refused", grant: expect.stringMatching(/^\d+\.\d+$/) };
+  await expect.poll(() => noted).toEqual([{ ...link, type: "link.restored" }, dead]);
+  await fixture.connect();
+  await expect.poll(() => noted.at(-1)).toEqual({ ...link, type: "link.restored" });
 });
 
 describe("the receiver of events", () => {

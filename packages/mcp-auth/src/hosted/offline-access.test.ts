@@ -94,21 +94,19 @@ describe("where the vendor has it", () => {
   });
 });
 
-describe("bar#AS-17 the resource does not name it", () => {
-  it.each<[what: string, environment: Readonly<Record<string, string>>]>([
-    ["pre-registered", { ...PRE_REGISTERED, VENDOR_SCOPES: "read:user offline_access" }],
-    ["hosted, the platform's callback", { ...HOSTED, VENDOR_SCOPES: "read:user offline_access" }],
-    ["hosted, its own callback", { ...SERVER_ENVIRONMENT, VENDOR_SCOPES: "read:user offline_access" }],
-    ["several vendors", { ...SEVERAL, VENDOR_MAIN_SCOPES: "openid read:user offline_access" }],
-  ])("in challenges and metadata, %s", async (_what, environment) => {
-    await using app = await openTestApp(environment);
-    const challenge = (await app.ask("/mcp")).headers.get("www-authenticate") ?? "";
-    expect(challenge).toContain("read:user");
-    expect(challenge).not.toContain("offline_access");
-    if (app.settings.mode !== "hosted") return;
-    const scopesOf = async (path: string) =>
-      ((await (await app.ask(path)).json()) as Record<string, unknown>)["scopes_supported"];
-    expect(String(await scopesOf("/.well-known/oauth-protected-resource/mcp"))).not.toContain("offline_access");
-    expect(String(await scopesOf("/.well-known/oauth-authorization-server"))).toContain("offline_access");
-  });
+it.each<[what: string, environment: Readonly<Record<string, string>>]>([
+  ["pre-registered", { ...PRE_REGISTERED, VENDOR_SCOPES: "read:user offline_access" }],
+  ["hosted, the platform's callback", { ...HOSTED, VENDOR_SCOPES: "read:user offline_access" }],
+  ["hosted, its own callback", { ...SERVER_ENVIRONMENT, VENDOR_SCOPES: "read:user offline_access" }],
+  ["several vendors", { ...SEVERAL, VENDOR_MAIN_SCOPES: "openid read:user offline_access" }],
+])("bar#AS-17 the resource does not name it in challenges and metadata, %s", async (_what, environment) => {
+  await using app = await openTestApp(environment);
+  const challenge = (await app.ask("/mcp")).headers.get("www-authenticate") ?? "";
+  expect(challenge).toContain("read:user");
+  expect(challenge).not.toContain("offline_access");
+  if (app.settings.mode !== "hosted") return;
+  const scopesOf = async (path: string) =>
+    ((await (await app.ask(path)).json()) as Record<string, unknown>)["scopes_supported"];
+  expect(String(await scopesOf("/.well-known/oauth-protected-resource/mcp"))).not.toContain("offline_access");
+  expect(String(await scopesOf("/.well-known/oauth-authorization-server"))).toContain("offline_access");
 });

@@ -94,21 +94,19 @@ describe("names", () => {
   });
 });
 
-describe("peers", () => {
-  it("bar#EG-4 drops a connection whose peer is not admitted, before anything is written", async () => {
-    const { port, received, close } = await startLoopbackServer(() => undefined);
-    // A connector that was talked into another address than the checked one.
-    const astray: EgressDeps["buildConnector"] = () => {
-      const connect = buildConnector({ allowH2: false });
-      return (_target, callback) => connect({ hostname: "127.0.0.1", protocol: "http:", port: String(port) }, callback);
-    };
-    const egress = open(OPTIONS, { ...recordingNetwork().deps, buildConnector: astray });
-    await expect(egress.fetch("https://vendor.example/", { method: "POST", body: "code=x" })).rejects.toMatchObject(
-      REFUSED,
-    );
-    await close();
-    expect(received.join("")).toBe("");
-  });
+it("bar#EG-4 peers drops a connection whose peer is not admitted, before anything is written", async () => {
+  const { port, received, close } = await startLoopbackServer(() => undefined);
+  // A connector that was talked into another address than the checked one.
+  const astray: EgressDeps["buildConnector"] = () => {
+    const connect = buildConnector({ allowH2: false });
+    return (_target, callback) => connect({ hostname: "127.0.0.1", protocol: "http:", port: String(port) }, callback);
+  };
+  const egress = open(OPTIONS, { ...recordingNetwork().deps, buildConnector: astray });
+  await expect(egress.fetch("https://vendor.example/", { method: "POST", body: "code=x" })).rejects.toMatchObject(
+    REFUSED,
+  );
+  await close();
+  expect(received.join("")).toBe("");
 });
 
 // Without index.ts in front, whose URL rules refuse most of this first.
@@ -167,16 +165,14 @@ describe("createGuardedConnector", () => {
   });
 });
 
-describe("look-ups", () => {
-  it("of fetchUntrusted are its own", async () => {
-    const { deps } = recordingNetwork();
-    const asked: string[] = [];
-    const noting =
-      (door: string): EgressDeps["lookup"] =>
-      (host) => (asked.push(`${door} ${host}`), deps.lookup(host));
-    const egress = open(OPTIONS, { ...deps, lookup: noting("trusted"), lookupUntrusted: noting("untrusted") });
-    await egress.fetch("https://a.example/").catch(() => undefined);
-    await egress.fetchUntrusted("https://b.example/").catch(() => undefined);
-    expect(asked).toEqual(["trusted a.example", "untrusted b.example"]);
-  });
+it("look-ups of fetchUntrusted are its own", async () => {
+  const { deps } = recordingNetwork();
+  const asked: string[] = [];
+  const noting =
+    (door: string): EgressDeps["lookup"] =>
+    (host) => (asked.push(`${door} ${host}`), deps.lookup(host));
+  const egress = open(OPTIONS, { ...deps, lookup: noting("trusted"), lookupUntrusted: noting("untrusted") });
+  await egress.fetch("https://a.example/").catch(() => undefined);
+  await egress.fetchUntrusted("https://b.example/").catch(() => undefined);
+  expect(asked).toEqual(["trusted a.example", "untrusted b.example"]);
 });

@@ -114,15 +114,13 @@ describe("bar#ST-8 the calls to one origin", () => {
   });
 });
 
-describe("a caller", () => {
-  it("is the client of the request once known, also for work it started", async () => {
-    const trace: { clientId?: string } = {};
-    const names = await onBehalfOf(trace, async () => {
-      const before = callerName();
-      await Promise.resolve();
-      trace.clientId = "platform";
-      return [before, callerName(), onBehalfOf({}, callerName)];
-    });
-    expect([...names, callerName()]).toEqual(["", "platform", "", ""]);
+it("a caller is the client of the request once known, also for work it started", async () => {
+  const trace: { clientId?: string } = {};
+  const names = await onBehalfOf(trace, async () => {
+    const before = callerName();
+    await Promise.resolve();
+    trace.clientId = "platform";
+    return [before, callerName(), onBehalfOf({}, callerName)];
   });
+  expect([...names, callerName()]).toEqual(["", "platform", "", ""]);
 });

@@ -82,11 +82,9 @@ describe("requireEgressUrl", () => {
   });
 });
 
-describe("urlFault", () => {
-  it.each(["https://user@vendor.example/", "https://:pass@vendor.example/", "https://vendor.example/#x"])(
-    "bar#EG-7 finds the fault of %s in a parsed URL too",
-    (url) => {
-      expect(urlFault(new URL(url), { allowLoopback: false })).toBe("syntax");
-    },
-  );
-});
+it.each(["https://user@vendor.example/", "https://:pass@vendor.example/", "https://vendor.example/#x"])(
+  "bar#EG-7 urlFault finds the fault of %s in a parsed URL too",
+  (url) => {
+    expect(urlFault(new URL(url), { allowLoopback: false })).toBe("syntax");
+  },
+);

@@ -165,11 +165,9 @@ describe("a value that follows from another", () => {
   });
 });
 
-describe("placeholderNames", () => {
-  it("lists each name once, in order", () => {
-    expect(placeholderNames("https://{b}.v.example/{a}/{b}?x={c-1}&y={c_2}")).toEqual(["b", "a", "c-1", "c_2"]);
-    expect(placeholderNames("https://v.example/")).toEqual([]);
-  });
+it("placeholderNames lists each name once, in order", () => {
+  expect(placeholderNames("https://{b}.v.example/{a}/{b}?x={c-1}&y={c_2}")).toEqual(["b", "a", "c-1", "c_2"]);
+  expect(placeholderNames("https://v.example/")).toEqual([]);
 });
 
 describe("requireKnownPlaceholders", () => {

@@ -51,20 +51,16 @@ describe("parseScope", () => {
   });
 });
 
-describe("formatScope", () => {
-  it("uses the separator the reader wants", () => {
-    expect(formatScope(["a", "b"])).toBe("a b");
-    expect(formatScope(["a", "b"], ",")).toBe("a,b");
-    expect(formatScope([])).toBe("");
-  });
+it("formatScope uses the separator the reader wants", () => {
+  expect(formatScope(["a", "b"])).toBe("a b");
+  expect(formatScope(["a", "b"], ",")).toBe("a,b");
+  expect(formatScope([])).toBe("");
 });
 
-describe("isSubset", () => {
-  it("compares whole tokens", () => {
-    expect(isSubset(["a"], ["a", "b"])).toBe(true);
-    expect(isSubset([], [])).toBe(true);
-    expect(isSubset(["a", "c"], ["a", "b"])).toBe(false);
-    expect(isSubset(["A"], ["a"])).toBe(false);
-    expect(isSubset(["a"], ["a:read"])).toBe(false);
-  });
+it("isSubset compares whole tokens", () => {
+  expect(isSubset(["a"], ["a", "b"])).toBe(true);
+  expect(isSubset([], [])).toBe(true);
+  expect(isSubset(["a", "c"], ["a", "b"])).toBe(false);
+  expect(isSubset(["A"], ["a"])).toBe(false);
+  expect(isSubset(["a"], ["a:read"])).toBe(false);
 });

@@ -139,13 +139,11 @@ describe("createDeadline", () => {
   });
 });
 
-describe("waitUntil", () => {
-  it("returns a result in time, and none later", async () => {
-    const { signal } = new AbortController();
-    await expect(waitUntil(signal, Promise.resolve(7))).resolves.toBe(7);
-    await expect(waitUntil(signal, Promise.reject(new Error("broken")))).rejects.toThrow("broken");
-    await expect(waitUntil(AbortSignal.abort(), Promise.resolve(7))).rejects.toMatchObject({
-      code: "temporarily_unavailable",
-    });
+it("waitUntil returns a result in time, and none later", async () => {
+  const { signal } = new AbortController();
+  await expect(waitUntil(signal, Promise.resolve(7))).resolves.toBe(7);
+  await expect(waitUntil(signal, Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+  await expect(waitUntil(AbortSignal.abort(), Promise.resolve(7))).rejects.toMatchObject({
+    code: "temporarily_unavailable",
   });
 });

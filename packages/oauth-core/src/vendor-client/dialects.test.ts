@@ -112,23 +112,21 @@ describe("the authorization request", () => {
   });
 });
 
-describe("the callback", () => {
-  it("bar#CB-11 may name its code otherwise, and then has no other", () => {
-    const read = (query: string, fields: Partial<Vendor> = { callbackCodeName: "auth_code" }) =>
-      readVendorAnswer(parseParameters(query), vendor(fields), {});
-    expect(read("auth_code=theirs&code=other&state=s")).toMatchObject({ code: "theirs" });
-    expect(read("code=theirs", {})).toMatchObject({ code: "theirs" });
-    expect(read("code=c&state=ours", { callbackParams: ["a"] })).toEqual({ code: "c", callbackData: {} });
-    const repeated = read("code=c&state=ours", { repeatsState: true });
-    expect(repeated).toEqual({ code: "c", state: "ours", callbackData: {} });
-    const malformed = expect.objectContaining({ extras: { reason: "malformed_response" } });
-    for (const query of ["auth_code=a&error=e", `auth_code=${"x".repeat(4097)}`]) {
-      expect(() => read(query), query.slice(0, 30)).toThrow(malformed);
-    }
-    for (const [query, fields] of [["code=theirs"], ["auth_code="], ["auth_code=theirs", {}]] as const) {
-      expect(read(query, fields), query).toEqual({ error: undefined });
-    }
-  });
+it("bar#CB-11 the callback may name its code otherwise, and then has no other", () => {
+  const read = (query: string, fields: Partial<Vendor> = { callbackCodeName: "auth_code" }) =>
+    readVendorAnswer(parseParameters(query), vendor(fields), {});
+  expect(read("auth_code=theirs&code=other&state=s")).toMatchObject({ code: "theirs" });
+  expect(read("code=theirs", {})).toMatchObject({ code: "theirs" });
+  expect(read("code=c&state=ours", { callbackParams: ["a"] })).toEqual({ code: "c", callbackData: {} });
+  const repeated = read("code=c&state=ours", { repeatsState: true });
+  expect(repeated).toEqual({ code: "c", state: "ours", callbackData: {} });
+  const malformed = expect.objectContaining({ extras: { reason: "malformed_response" } });
+  for (const query of ["auth_code=a&error=e", `auth_code=${"x".repeat(4097)}`]) {
+    expect(() => read(query), query.slice(0, 30)).toThrow(malformed);
+  }
+  for (const [query, fields] of [["code=theirs"], ["auth_code="], ["auth_code=theirs", {}]] as const) {
+    expect(read(query, fields), query).toEqual({ error: undefined });
+  }
 });
 
 describe("oidc-core#3.1.3.7 an ID token", () => {

@@ -70,12 +70,10 @@ describe("startDynamoDb", () => {
   });
 });
 
-describe("a shared engine", () => {
-  it("is used where it runs, and cleaned up afterwards", async () => {
-    const guest = await startDynamoDb({ sharedEndpoint: engine.endpoint });
-    const table = await guest.createTable();
-    expect(await engine.items(table)).toEqual([]);
-    await guest.close();
-    await expect(engine.items(table)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
-  });
+it("a shared engine is used where it runs, and cleaned up afterwards", async () => {
+  const guest = await startDynamoDb({ sharedEndpoint: engine.endpoint });
+  const table = await guest.createTable();
+  expect(await engine.items(table)).toEqual([]);
+  await guest.close();
+  await expect(engine.items(table)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
 });

@@ -217,18 +217,16 @@ describe("an MCP server", () => {
   });
 });
 
-describe("the proxy", () => {
-  it("knows a vendor by its Host header, and no other host", async () => {
-    const proxy = await startEntryProxy();
-    const { vendor } = vendorWith({});
-    proxy.serve([vendor]);
-    // The test's own host is none of a vendor.
-    const answer = await fetch(`http://127.0.0.1:${proxy.port}/token`);
-    await proxy.close();
-    expect(answer.status).toBe(421);
-    expect(proxy.strangers()).toEqual([`127.0.0.1:${proxy.port}`]);
-    expect([...vendor.hosts]).toEqual(["acme.example"]);
-  });
+it("the proxy knows a vendor by its Host header, and no other host", async () => {
+  const proxy = await startEntryProxy();
+  const { vendor } = vendorWith({});
+  proxy.serve([vendor]);
+  // The test's own host is none of a vendor.
+  const answer = await fetch(`http://127.0.0.1:${proxy.port}/token`);
+  await proxy.close();
+  expect(answer.status).toBe(421);
+  expect(proxy.strangers()).toEqual([`127.0.0.1:${proxy.port}`]);
+  expect([...vendor.hosts]).toEqual(["acme.example"]);
 });
 
 describe("a tenant", () => {

@@ -216,44 +216,42 @@ describe.each(UNKNOWN)("a user at %s", (id) => {
   });
 });
 
-describe("the OpenID provider", () => {
-  it("identifies the user by ID token, introspection and userinfo alike", async () => {
-    const clients = [OURS, THEIRS].map(({ clientId }) => ({
-      clientId,
-      clientSecret: SECRET,
-      redirectUris: [REDIRECT_URI],
-    }));
-    const provider = await startOpenIdProvider({ clients });
-    onTestFinished(() => provider.close());
-    const scopes = { defaultScopes: ["openid", "email"] };
-    const vendor = await client.resolve(defineVendor({ id: "sandbox", name: "S", issuer: provider.issuer, ...scopes }));
-    const tokens = await connect({ vendor });
-    expect(await client.identify(vendor, tokens)).toBe("user");
-    expect(await client.validateAccessToken(vendor, tokens.accessToken, OURS)).toMatchObject({
-      active: true,
-      user: "user",
-      clientId: "our-app",
-      scope: ["openid", "email"],
-    });
-    expect(await client.validateAccessToken(vendor, tokens.accessToken)).toEqual({ active: true, user: "user" });
-    expect(await client.validateAccessToken(vendor, tokens.accessToken, THEIRS)).toMatchObject({ active: false });
-    expect(await client.validateAccessToken(vendor, tokens.refreshToken ?? "", OURS)).toMatchObject({ active: false });
-    expect(await client.validateAccessToken(vendor, tokens.idToken?.raw ?? "", OURS)).toMatchObject({ active: false });
-    const request = { accessToken: tokens.accessToken, hosts: keptOf(vendor).checkHosts, scope: ["email", "api:read"] };
-    const account = { issuer: provider.issuer, subject: "user" };
-    expect(await client.checkAccessToken(vendor, OURS, request)).toMatchObject({
-      active: true,
-      checkedBy: "introspection",
-      missingScope: ["api:read"],
-      account,
-    });
-    const { clientSecret: _none, ...withoutSecret } = OURS;
-    const byUserinfo = { active: true, checkedBy: "userinfo", account };
-    expect(await client.checkAccessToken(vendor, withoutSecret, request)).toEqual(byUserinfo);
-    await client.revokeToken(vendor, OURS, { token: tokens.accessToken, tokenTypeHint: "access_token" });
-    expect(await client.checkAccessToken(vendor, withoutSecret, request)).toEqual({
-      active: false,
-      checkedBy: "userinfo",
-    });
+it("the OpenID provider identifies the user by ID token, introspection and userinfo alike", async () => {
+  const clients = [OURS, THEIRS].map(({ clientId }) => ({
+    clientId,
+    clientSecret: SECRET,
+    redirectUris: [REDIRECT_URI],
+  }));
+  const provider = await startOpenIdProvider({ clients });
+  onTestFinished(() => provider.close());
+  const scopes = { defaultScopes: ["openid", "email"] };
+  const vendor = await client.resolve(defineVendor({ id: "sandbox", name: "S", issuer: provider.issuer, ...scopes }));
+  const tokens = await connect({ vendor });
+  expect(await client.identify(vendor, tokens)).toBe("user");
+  expect(await client.validateAccessToken(vendor, tokens.accessToken, OURS)).toMatchObject({
+    active: true,
+    user: "user",
+    clientId: "our-app",
+    scope: ["openid", "email"],
+  });
+  expect(await client.validateAccessToken(vendor, tokens.accessToken)).toEqual({ active: true, user: "user" });
+  expect(await client.validateAccessToken(vendor, tokens.accessToken, THEIRS)).toMatchObject({ active: false });
+  expect(await client.validateAccessToken(vendor, tokens.refreshToken ?? "", OURS)).toMatchObject({ active: false });
+  expect(await client.validateAccessToken(vendor, tokens.idToken?.raw ?? "", OURS)).toMatchObject({ active: false });
+  const request = { accessToken: tokens.accessToken, hosts: keptOf(vendor).checkHosts, scope: ["email", "api:read"] };
+  const account = { issuer: provider.issuer, subject: "user" };
+  expect(await client.checkAccessToken(vendor, OURS, request)).toMatchObject({
+    active: true,
+    checkedBy: "introspection",
+    missingScope: ["api:read"],
+    account,
+  });
+  const { clientSecret: _none, ...withoutSecret } = OURS;
+  const byUserinfo = { active: true, checkedBy: "userinfo", account };
+  expect(await client.checkAccessToken(vendor, withoutSecret, request)).toEqual(byUserinfo);
+  await client.revokeToken(vendor, OURS, { token: tokens.accessToken, tokenTypeHint: "access_token" });
+  expect(await client.checkAccessToken(vendor, withoutSecret, request)).toEqual({
+    active: false,
+    checkedBy: "userinfo",
   });
 });

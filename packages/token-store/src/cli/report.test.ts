@@ -79,24 +79,22 @@ describe("progress on a terminal", () => {
   });
 });
 
-describe("progress elsewhere", () => {
-  it("is JSON lines, every few seconds and at the end of a pass", () => {
-    const { written, at, end } = screen("lines");
-    for (let done = 0; done <= 100; done += 1) at(done * 120).rows(done * 100);
-    end();
-    const lines = written.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(written.every((line) => line.endsWith("\n"))).toBe(true);
-    expect(lines.map(({ done }) => done)).toEqual([0, 4200, 8400, 10_000]);
-    expect(lines[1]).toEqual({
-      event: "progress",
-      command: "migrate",
-      pass: 1,
-      done: 4200,
-      total: 10_000,
-      counts: { sealed: 4200, left: 0 },
-      per_second: 833,
-      seconds_left: 7,
-    });
+it("progress elsewhere is JSON lines, every few seconds and at the end of a pass", () => {
+  const { written, at, end } = screen("lines");
+  for (let done = 0; done <= 100; done += 1) at(done * 120).rows(done * 100);
+  end();
+  const lines = written.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(written.every((line) => line.endsWith("\n"))).toBe(true);
+  expect(lines.map(({ done }) => done)).toEqual([0, 4200, 8400, 10_000]);
+  expect(lines[1]).toEqual({
+    event: "progress",
+    command: "migrate",
+    pass: 1,
+    done: 4200,
+    total: 10_000,
+    counts: { sealed: 4200, left: 0 },
+    per_second: 833,
+    seconds_left: 7,
   });
 });
 

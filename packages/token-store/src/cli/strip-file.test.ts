@@ -37,8 +37,6 @@ describe("strip of a SQLite file", () => {
   });
 });
 
-describe("a row that is replaced or deleted", () => {
-  it("bar#TS-10 is zeroed in the file", async () => {
-    expect(await filesAfterDeletion(file)).toEqual([]);
-  });
+it("bar#TS-10 a row that is replaced or deleted is zeroed in the file", async () => {
+  expect(await filesAfterDeletion(file)).toEqual([]);
 });

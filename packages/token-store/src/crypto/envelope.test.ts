@@ -208,23 +208,21 @@ describe("a moved envelope", () => {
   });
 });
 
-describe("TokenStoreError", () => {
-  it("bar#TS-17 shows neither key nor text nor envelope, however it is printed", () => {
-    const text = "canary-of-the-text";
-    const key = deriveKey("canary-of-the-key", "envelope");
-    const sealed = seal(key, text, CONTEXT);
-    const errors = [
-      refusalOf(() => open(OTHER_KEY, sealed, CONTEXT)),
-      refusalOf(() => open(key, sealed, ["elsewhere"])),
-      refusalOf(() => open(key, `${sealed}=`, CONTEXT)),
-      refusalOf(() => seal(key.subarray(1), text, CONTEXT)),
-      refusalOf(() => deriveKey("", text)),
-      refusalOf(() => seal(key, text.repeat(100_000), CONTEXT)),
-    ];
-    const secrets = [text, sealed, key.toString("hex"), key.toString("base64url"), inspect(key).slice(8, 40)];
-    for (const error of errors) {
-      const printed = inspect(error, { depth: 10, showHidden: true }) + JSON.stringify(error) + String(error);
-      for (const secret of secrets) expect(printed).not.toContain(secret);
-    }
-  });
+it("bar#TS-17 TokenStoreError shows neither key nor text nor envelope, however it is printed", () => {
+  const text = "canary-of-the-text";
+  const key = deriveKey("canary-of-the-key", "envelope");
+  const sealed = seal(key, text, CONTEXT);
+  const errors = [
+    refusalOf(() => open(OTHER_KEY, sealed, CONTEXT)),
+    refusalOf(() => open(key, sealed, ["elsewhere"])),
+    refusalOf(() => open(key, `${sealed}=`, CONTEXT)),
+    refusalOf(() => seal(key.subarray(1), text, CONTEXT)),
+    refusalOf(() => deriveKey("", text)),
+    refusalOf(() => seal(key, text.repeat(100_000), CONTEXT)),
+  ];
+  const secrets = [text, sealed, key.toString("hex"), key.toString("base64url"), inspect(key).slice(8, 40)];
+  for (const error of errors) {
+    const printed = inspect(error, { depth: 10, showHidden: true }) + JSON.stringify(error) + String(error);
+    for (const secret of secrets) expect(printed).not.toContain(secret);
+  }
 });

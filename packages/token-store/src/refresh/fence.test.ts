@@ -85,17 +85,15 @@ describe("another process wrote meanwhile", () => {
   });
 });
 
-describe("drain", () => {
-  it("waits for a refresh under way, and no longer than drainMs", async () => {
-    const fixture = await dueFixture();
-    const gate = Promise.withResolvers<void>();
-    fixture.at.before = () => gate.promise;
-    const leases = fixture.process();
-    const answer = fresh(fixture, leases);
-    expect(await leases.drain(500)).toBe(1);
-    const drained = leases.drain(60_000);
-    gate.resolve();
-    expect(await drained).toBe(0);
-    expect(tokenOf(await answer)).toBe(newest(fixture));
-  });
+it("drain waits for a refresh under way, and no longer than drainMs", async () => {
+  const fixture = await dueFixture();
+  const gate = Promise.withResolvers<void>();
+  fixture.at.before = () => gate.promise;
+  const leases = fixture.process();
+  const answer = fresh(fixture, leases);
+  expect(await leases.drain(500)).toBe(1);
+  const drained = leases.drain(60_000);
+  gate.resolve();
+  expect(await drained).toBe(0);
+  expect(tokenOf(await answer)).toBe(newest(fixture));
 });

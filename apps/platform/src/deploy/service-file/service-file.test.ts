@@ -194,22 +194,20 @@ environment: { A: env:NOTES_SECRET, B: env:AWS_SECRET_ACCESS_KEY, C: env:NOTES_S
   });
 });
 
-describe("an exposed path", () => {
-  it("is compared as written", () => {
-    const expose = ["/token", "/.well-known/*"];
-    for (const path of ["/token", "/.well-known/x", "/.well-known/x/y"]) expect(isExposed(path, expose)).toBe(true);
-    for (const path of [
-      "/token/",
-      "/tokens",
-      "/%74oken",
-      "/.well-known",
-      "/.well-knownx",
-      "/mcp",
-      "/Token",
-      "/.well-known/../mcp",
-      "/.well-known/..%2fmcp",
-    ]) {
-      expect(isExposed(path, expose)).toBe(false);
-    }
-  });
+it("an exposed path is compared as written", () => {
+  const expose = ["/token", "/.well-known/*"];
+  for (const path of ["/token", "/.well-known/x", "/.well-known/x/y"]) expect(isExposed(path, expose)).toBe(true);
+  for (const path of [
+    "/token/",
+    "/tokens",
+    "/%74oken",
+    "/.well-known",
+    "/.well-knownx",
+    "/mcp",
+    "/Token",
+    "/.well-known/../mcp",
+    "/.well-known/..%2fmcp",
+  ]) {
+    expect(isExposed(path, expose)).toBe(false);
+  }
 });

@@ -147,87 +147,83 @@ describe("an id at a host that is not listed", () => {
   });
 });
 
-describe("bar#AS-13 a page without a redirect, for a client_id that", () => {
-  it.each([
-    ["is http", "http://client.example/oauth/id.json"],
-    ["has no path", "https://client.example"],
-    ["has the root as its path", "https://client.example/"],
-    ["has dot segments", "https://client.example/oauth/../oauth/id.json"],
-    ["has escaped dot segments", "https://client.example/oauth/%2e%2e/oauth/id.json"],
-    ["has a dot segment", "https://client.example/./oauth/id.json"],
-    ["has a user name", "https://user@client.example/oauth/id.json"],
-    ["has a password", "https://:pw@client.example/oauth/id.json"],
-    ["has a fragment", "https://client.example/oauth/id.json#x"],
-    ["has an empty fragment", "https://client.example/oauth/id.json#"],
-    ["has a query", "https://client.example/oauth/id.json?x=1"],
-    ["has an empty query", "https://client.example/oauth/id.json?"],
-    ["has capitals", "https://CLIENT.example/oauth/id.json"],
-    ["has the usual port", "https://client.example:443/oauth/id.json"],
-    ["has backslashes", "https:\\\\client.example\\oauth\\id.json"],
-    ["ends in a dot", "https://client.example./oauth/id.json"],
-    ["is of another host", "https://evil.example/oauth/id.json"],
-    ["is of a host below", "https://sub.client.example/oauth/id.json"],
-    ["is of another port", "https://client.example:444/oauth/id.json"],
-    ["is longer than 2000 characters", `https://client.example/${"a".repeat(2000)}`],
-    ["has white space", "https://client.example/oauth/id.json "],
-  ])("%s", async (_what, client_id) => {
-    await expectPage(await authorize({ client_id }));
-    expect(host.asked).toEqual([]);
-  });
+it.each([
+  ["is http", "http://client.example/oauth/id.json"],
+  ["has no path", "https://client.example"],
+  ["has the root as its path", "https://client.example/"],
+  ["has dot segments", "https://client.example/oauth/../oauth/id.json"],
+  ["has escaped dot segments", "https://client.example/oauth/%2e%2e/oauth/id.json"],
+  ["has a dot segment", "https://client.example/./oauth/id.json"],
+  ["has a user name", "https://user@client.example/oauth/id.json"],
+  ["has a password", "https://:pw@client.example/oauth/id.json"],
+  ["has a fragment", "https://client.example/oauth/id.json#x"],
+  ["has an empty fragment", "https://client.example/oauth/id.json#"],
+  ["has a query", "https://client.example/oauth/id.json?x=1"],
+  ["has an empty query", "https://client.example/oauth/id.json?"],
+  ["has capitals", "https://CLIENT.example/oauth/id.json"],
+  ["has the usual port", "https://client.example:443/oauth/id.json"],
+  ["has backslashes", "https:\\\\client.example\\oauth\\id.json"],
+  ["ends in a dot", "https://client.example./oauth/id.json"],
+  ["is of another host", "https://evil.example/oauth/id.json"],
+  ["is of a host below", "https://sub.client.example/oauth/id.json"],
+  ["is of another port", "https://client.example:444/oauth/id.json"],
+  ["is longer than 2000 characters", `https://client.example/${"a".repeat(2000)}`],
+  ["has white space", "https://client.example/oauth/id.json "],
+])("bar#AS-13 a page without a redirect, for a client_id that %s", async (_what, client_id) => {
+  await expectPage(await authorize({ client_id }));
+  expect(host.asked).toEqual([]);
 });
 
-describe("bar#AS-13 a page, and nothing is kept, for a document that", () => {
-  it.each<[what: string, answer: () => Response | Promise<Response>]>([
-    ["names another client_id", () => json({ ...DOCUMENT, client_id: "https://client.example/other" })],
-    ["names its client_id in another spelling", () => json({ ...DOCUMENT, client_id: `${ID}/` })],
-    ["names none", () => json({ client_name: "x", redirect_uris: [URI] })],
-    ["has no name", () => json({ client_id: ID, redirect_uris: [URI] })],
-    ["has an empty name", () => json({ ...DOCUMENT, client_name: " " })],
-    ["has a name that is not a string", () => json({ ...DOCUMENT, client_name: 1 })],
-    ["has no redirect URIs", () => json({ client_id: ID, client_name: "x" })],
-    ["has no usable redirect URI", () => json({ ...DOCUMENT, redirect_uris: ["app:/x", "https://a.example/#x"] })],
-    ["has redirect URIs that are not strings", () => json({ ...DOCUMENT, redirect_uris: [1] })],
-    ["has a secret", () => json({ ...DOCUMENT, client_secret: "s" })],
-    ["asks to use a secret", () => json({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" })],
-    ["asks to sign", () => json({ ...DOCUMENT, token_endpoint_auth_method: "private_key_jwt" })],
-    [
-      "can only sign",
-      () =>
-        json({
-          ...DOCUMENT,
-          token_endpoint_auth_method: "private_key_jwt",
-          token_endpoint_auth_methods_supported: ["private_key_jwt"],
-        }),
-    ],
-    [
-      "lists its methods as a text",
-      () =>
-        json({
-          ...DOCUMENT,
-          token_endpoint_auth_method: "private_key_jwt",
-          token_endpoint_auth_methods_supported: "none",
-        }),
-    ],
-    ["cannot do the code flow", () => json({ ...DOCUMENT, grant_types: ["client_credentials"] })],
-    ["wants no code", () => json({ ...DOCUMENT, response_types: ["token"] })],
-    ["is a list", () => json([DOCUMENT])],
-    ["is not JSON", () => json("{")],
-    ["has a member twice", () => json(`{"client_id":"x",${JSON.stringify(DOCUMENT).slice(1)}`)],
-    ["is HTML", () => json(DOCUMENT, { "content-type": "text/html" })],
-    ["is a redirect", () => json("", { location: "https://client.example/other" }, 302)],
-    ["is 201", () => json(DOCUMENT, {}, 201)],
-    ["is missing", () => json(DOCUMENT, {}, 404)],
-    ["is an error that may be kept for a day", () => json(DOCUMENT, { "cache-control": "max-age=86400" }, 500)],
-    ["does not come", () => Promise.reject(new Error("canary: no route"))],
-  ])("%s", async (_what, answer) => {
-    host.answer = answer;
-    const html = await expectPage(await authorize());
-    expect(html).toContain("invalid_client");
-    expect(html).not.toContain("canary");
-    host.answer = () => json(DOCUMENT);
-    expect((await authorize()).status).toBe(200);
-    expect(host.asked).toHaveLength(2);
-  });
+it.each<[what: string, answer: () => Response | Promise<Response>]>([
+  ["names another client_id", () => json({ ...DOCUMENT, client_id: "https://client.example/other" })],
+  ["names its client_id in another spelling", () => json({ ...DOCUMENT, client_id: `${ID}/` })],
+  ["names none", () => json({ client_name: "x", redirect_uris: [URI] })],
+  ["has no name", () => json({ client_id: ID, redirect_uris: [URI] })],
+  ["has an empty name", () => json({ ...DOCUMENT, client_name: " " })],
+  ["has a name that is not a string", () => json({ ...DOCUMENT, client_name: 1 })],
+  ["has no redirect URIs", () => json({ client_id: ID, client_name: "x" })],
+  ["has no usable redirect URI", () => json({ ...DOCUMENT, redirect_uris: ["app:/x", "https://a.example/#x"] })],
+  ["has redirect URIs that are not strings", () => json({ ...DOCUMENT, redirect_uris: [1] })],
+  ["has a secret", () => json({ ...DOCUMENT, client_secret: "s" })],
+  ["asks to use a secret", () => json({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" })],
+  ["asks to sign", () => json({ ...DOCUMENT, token_endpoint_auth_method: "private_key_jwt" })],
+  [
+    "can only sign",
+    () =>
+      json({
+        ...DOCUMENT,
+        token_endpoint_auth_method: "private_key_jwt",
+        token_endpoint_auth_methods_supported: ["private_key_jwt"],
+      }),
+  ],
+  [
+    "lists its methods as a text",
+    () =>
+      json({
+        ...DOCUMENT,
+        token_endpoint_auth_method: "private_key_jwt",
+        token_endpoint_auth_methods_supported: "none",
+      }),
+  ],
+  ["cannot do the code flow", () => json({ ...DOCUMENT, grant_types: ["client_credentials"] })],
+  ["wants no code", () => json({ ...DOCUMENT, response_types: ["token"] })],
+  ["is a list", () => json([DOCUMENT])],
+  ["is not JSON", () => json("{")],
+  ["has a member twice", () => json(`{"client_id":"x",${JSON.stringify(DOCUMENT).slice(1)}`)],
+  ["is HTML", () => json(DOCUMENT, { "content-type": "text/html" })],
+  ["is a redirect", () => json("", { location: "https://client.example/other" }, 302)],
+  ["is 201", () => json(DOCUMENT, {}, 201)],
+  ["is missing", () => json(DOCUMENT, {}, 404)],
+  ["is an error that may be kept for a day", () => json(DOCUMENT, { "cache-control": "max-age=86400" }, 500)],
+  ["does not come", () => Promise.reject(new Error("canary: no route"))],
+])("bar#AS-13 a page, and nothing is kept, for a document that %s", async (_what, answer) => {
+  host.answer = answer;
+  const html = await expectPage(await authorize());
+  expect(html).toContain("invalid_client");
+  expect(html).not.toContain("canary");
+  host.answer = () => json(DOCUMENT);
+  expect((await authorize()).status).toBe(200);
+  expect(host.asked).toHaveLength(2);
 });
 
 describe("bar#AS-13 how long a document is kept", () => {

@@ -11,23 +11,21 @@ function callbackOf(vendor: URL): string {
   return `/callback?${new URLSearchParams({ code: "c", state }).toString()}`;
 }
 
-describe("rfc9207#2.4 a vendor that advertised iss", () => {
-  it.each([
-    ["when the flow began, and no longer", true, false],
-    ["only after the flow began", false, true],
-  ])("%s has to send it", async (_when, then, afterwards) => {
-    let issExpected = then;
-    await using fixture = await openStubServerFixture({
-      vendorClient: (real) => ({
-        ...real,
-        resolve: async (...parameters) => ({ ...(await real.resolve(...parameters)), issExpected }),
-      }),
-    });
-    const browser = fixture.browser();
-    const vendor = await browser.approve();
-    issExpected = afterwards;
-    expect(await expectPage(await browser.get(callbackOf(vendor)))).toContain("does not identify its issuer");
+it.each([
+  ["when the flow began, and no longer", true, false],
+  ["only after the flow began", false, true],
+])("rfc9207#2.4 a vendor that advertised iss %s has to send it", async (_when, then, afterwards) => {
+  let issExpected = then;
+  await using fixture = await openStubServerFixture({
+    vendorClient: (real) => ({
+      ...real,
+      resolve: async (...parameters) => ({ ...(await real.resolve(...parameters)), issExpected }),
+    }),
   });
+  const browser = fixture.browser();
+  const vendor = await browser.approve();
+  issExpected = afterwards;
+  expect(await expectPage(await browser.get(callbackOf(vendor)))).toContain("does not identify its issuer");
 });
 
 describe("bar#AS-5 a code of ours", () => {

@@ -79,30 +79,28 @@ describe("bar#DI-1 metadata that demands what we do not do", () => {
   });
 });
 
-describe("fields of the entry or the file", () => {
-  it("win over the metadata", async () => {
-    const stated = {
-      statesAuthMethod: true,
-      jwksUri: `${ISSUER}/own`,
-      idTokenAlgs: ["RS256"],
-      responseType: "code id_token",
-      authorizationParams: { response_mode: "query" },
-    } as const;
-    const metadata = {
-      ...KEY_ONLY,
-      jwks_uri: undefined,
-      response_modes_supported: ["form_post"],
-      response_types_supported: ["code id_token"],
-      id_token_signing_alg_values_supported: ["HS256"],
-    };
-    const vendor = await resolved(metadata, stated);
-    requireMetDemands(vendor, CLIENT, ["openid"]);
-    expect(vendor).toMatchObject({ tokenEndpointAuthMethod: "client_secret_basic", jwksUri: stated.jwksUri });
-    expect(vendor).not.toHaveProperty("responseMode");
-    const post = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
-    expect((await resolved(post, stated)).tokenEndpointAuthMethod).toBe("client_secret_basic");
-    expect((await resolved(post)).tokenEndpointAuthMethod).toBe("client_secret_post");
-  });
+it("fields of the entry or the file win over the metadata", async () => {
+  const stated = {
+    statesAuthMethod: true,
+    jwksUri: `${ISSUER}/own`,
+    idTokenAlgs: ["RS256"],
+    responseType: "code id_token",
+    authorizationParams: { response_mode: "query" },
+  } as const;
+  const metadata = {
+    ...KEY_ONLY,
+    jwks_uri: undefined,
+    response_modes_supported: ["form_post"],
+    response_types_supported: ["code id_token"],
+    id_token_signing_alg_values_supported: ["HS256"],
+  };
+  const vendor = await resolved(metadata, stated);
+  requireMetDemands(vendor, CLIENT, ["openid"]);
+  expect(vendor).toMatchObject({ tokenEndpointAuthMethod: "client_secret_basic", jwksUri: stated.jwksUri });
+  expect(vendor).not.toHaveProperty("responseMode");
+  const post = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
+  expect((await resolved(post, stated)).tokenEndpointAuthMethod).toBe("client_secret_basic");
+  expect((await resolved(post)).tokenEndpointAuthMethod).toBe("client_secret_post");
 });
 
 describe("the response mode", () => {

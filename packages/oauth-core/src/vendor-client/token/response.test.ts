@@ -162,37 +162,35 @@ describe("bar#VR-7 a success", () => {
   });
 });
 
-describe("bar#VR-7 vendor_response_invalid is the answer to", () => {
-  it.each<[string, string | object, { type?: string; status?: number }?]>([
-    ["HTML", "<html>access_token=a</html>", { type: "text/html; charset=utf-8" }],
-    ["HTML under another name", "<html></html>"],
-    ["HTML as text, with a form in it", "<a href=x>access_token=a</a>", { type: "text/plain" }],
-    ["a page with a form in it", "<p>&access_token=a&token_type=bearer&x=</p>", { type: "text/html" }],
-    ["text as HTML", "You have been logged out", { type: "text/html" }],
-    ["XML", "<token>a</token>", { type: "application/xml" }],
-    ["nothing", ""],
-    ["an array", [SOUND]],
-    ["a string", '"a"'],
-    ["half of it", '{"access_token":"a"'],
-    ["two of it", '{"access_token":"a"}{"access_token":"b"}'],
-    ["NaN", '{"access_token":"a","expires_in":NaN}'],
-    ["no access_token", { token_type: "Bearer" }],
-    ["an empty access_token", { access_token: "" }],
-    ["a number as access_token", { access_token: 7 }],
-    ["a line break in the access_token", { access_token: "a\r\nb" }],
-    ["a number as refresh_token", { ...SOUND, refresh_token: 7 }],
-    ["ok false without error", { ...SOUND, ok: false }],
-    ["V-69 a member twice", '{"access_token":"a","access_token":"b"}'],
-    ["V-69 a member twice, once with escapes", '{"access_token":"a","access\\u005ftoken":"b"}'],
-    ["V-69 a member twice further down", '{"access_token":"a","team":{"id":1,"id":2}}'],
-    ["V-69 a form parameter twice", "access_token=a&access_token=b", { type: "application/x-www-form-urlencoded" }],
-    ["a 400 without error", { message: "no" }, { status: 400 }],
-    ["a 400 with a success in it", SOUND, { status: 400 }],
-    ["a 404 page", "not found", { status: 404, type: "text/plain" }],
-    ["an empty body without a content type", "", { type: "" }],
-  ])("%s", async (_title, body, options = {}) => {
-    await expect(read(body, options)).rejects.toMatchObject(INVALID);
-  });
+it.each<[string, string | object, { type?: string; status?: number }?]>([
+  ["HTML", "<html>access_token=a</html>", { type: "text/html; charset=utf-8" }],
+  ["HTML under another name", "<html></html>"],
+  ["HTML as text, with a form in it", "<a href=x>access_token=a</a>", { type: "text/plain" }],
+  ["a page with a form in it", "<p>&access_token=a&token_type=bearer&x=</p>", { type: "text/html" }],
+  ["text as HTML", "You have been logged out", { type: "text/html" }],
+  ["XML", "<token>a</token>", { type: "application/xml" }],
+  ["nothing", ""],
+  ["an array", [SOUND]],
+  ["a string", '"a"'],
+  ["half of it", '{"access_token":"a"'],
+  ["two of it", '{"access_token":"a"}{"access_token":"b"}'],
+  ["NaN", '{"access_token":"a","expires_in":NaN}'],
+  ["no access_token", { token_type: "Bearer" }],
+  ["an empty access_token", { access_token: "" }],
+  ["a number as access_token", { access_token: 7 }],
+  ["a line break in the access_token", { access_token: "a\r\nb" }],
+  ["a number as refresh_token", { ...SOUND, refresh_token: 7 }],
+  ["ok false without error", { ...SOUND, ok: false }],
+  ["V-69 a member twice", '{"access_token":"a","access_token":"b"}'],
+  ["V-69 a member twice, once with escapes", '{"access_token":"a","access\\u005ftoken":"b"}'],
+  ["V-69 a member twice further down", '{"access_token":"a","team":{"id":1,"id":2}}'],
+  ["V-69 a form parameter twice", "access_token=a&access_token=b", { type: "application/x-www-form-urlencoded" }],
+  ["a 400 without error", { message: "no" }, { status: 400 }],
+  ["a 400 with a success in it", SOUND, { status: 400 }],
+  ["a 404 page", "not found", { status: 404, type: "text/plain" }],
+  ["an empty body without a content type", "", { type: "" }],
+])("bar#VR-7 vendor_response_invalid is the answer to %s", async (_title, body, options = {}) => {
+  await expect(read(body, options)).rejects.toMatchObject(INVALID);
 });
 
 describe("bar#VR-7 a scope list", () => {

@@ -2,7 +2,7 @@
  * Every witnessed account replayed against its entry (testing/vendor-witnesses): the call is sent as
  * it was seen, and the identity is found, stable, and another one for another account.
  */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../ports.ts";
 import { REGISTRY } from "../../registry/registry.ts";
 import { surprisesOf } from "../../testing/vendor-witnesses/misfits.ts";
@@ -20,23 +20,21 @@ const WITNESSES = readWitnesses().filter(
 );
 const ACCESS_TOKEN = "access-token-0001";
 
-describe("a witnessed account", () => {
-  it.each(WITNESSES)("identifies its user at $id", async (witness) => {
-    const checks = {
-      account: async (): Promise<void> => {
-        const problems = await Promise.all(
-          alternativesOf(witness).map(async (one) =>
-            identifies(one).then(
-              () => undefined,
-              (problem: unknown) => problem,
-            ),
+it.each(WITNESSES)("a witnessed account identifies its user at $id", async (witness) => {
+  const checks = {
+    account: async (): Promise<void> => {
+      const problems = await Promise.all(
+        alternativesOf(witness).map(async (one) =>
+          identifies(one).then(
+            () => undefined,
+            (problem: unknown) => problem,
           ),
-        );
-        if (!problems.includes(undefined)) throw problems[0];
-      },
-    };
-    expect(await surprisesOf(witness, checks)).toEqual([]);
-  });
+        ),
+      );
+      if (!problems.includes(undefined)) throw problems[0];
+    },
+  };
+  expect(await surprisesOf(witness, checks)).toEqual([]);
 });
 
 /** The account as it was witnessed, then other members and calls that identify the same user. */

@@ -77,32 +77,30 @@ describe("a throttled table", () => {
   });
 });
 
-describe("a table that is away", () => {
-  it("refuses every call within three seconds and works again at once", async () => {
-    const rows = dynamodbTokenRows(faulty.options);
-    const rowKey = { pk: "USER#u1", sk: "VENDOR#v" };
-    expect(await create("before")).toBe("created");
-    faulty.proxy.set({ down: true });
-    const calls = [
-      store.get(keyOf("before")),
-      create("other"),
-      spend("before"),
-      store.delete(keyOf("before")),
-      store.ping(),
-      rows.get(rowKey),
-      rows.change(rowKey, { set: { a: 1 } }, {}),
-      rows.delete(rowKey, { a: 1 }),
-      rows.partition("USER#u1"),
-      rows.scan({ limit: 1 }),
-      rows.ping(),
-    ];
-    for (const answer of await Promise.all(calls.map((call) => outcomeOf(call)))) {
-      expect(answer).toEqual(UNAVAILABLE);
-    }
-    faulty.proxy.set({});
-    expect(await spend("before")).toBe("moved");
-    await rows.close();
-  });
+it("a table that is away refuses every call within three seconds and works again at once", async () => {
+  const rows = dynamodbTokenRows(faulty.options);
+  const rowKey = { pk: "USER#u1", sk: "VENDOR#v" };
+  expect(await create("before")).toBe("created");
+  faulty.proxy.set({ down: true });
+  const calls = [
+    store.get(keyOf("before")),
+    create("other"),
+    spend("before"),
+    store.delete(keyOf("before")),
+    store.ping(),
+    rows.get(rowKey),
+    rows.change(rowKey, { set: { a: 1 } }, {}),
+    rows.delete(rowKey, { a: 1 }),
+    rows.partition("USER#u1"),
+    rows.scan({ limit: 1 }),
+    rows.ping(),
+  ];
+  for (const answer of await Promise.all(calls.map((call) => outcomeOf(call)))) {
+    expect(answer).toEqual(UNAVAILABLE);
+  }
+  faulty.proxy.set({});
+  expect(await spend("before")).toBe("moved");
+  await rows.close();
 });
 
 describe("a table that hangs", () => {
@@ -123,12 +121,10 @@ describe("a table that hangs", () => {
   });
 });
 
-describe("a table whose every answer is lost", () => {
-  it("times out, and its write is there", async () => {
-    faulty.proxy.set({ loseAnswers: "all" });
-    expect(await outcomeOf(create("lost for good"))).toEqual(UNAVAILABLE);
-    faulty.proxy.set({});
-    // The write was executed, and no caller got its result: the next read finds the record.
-    expect(await read("lost for good")).toBe("issued");
-  });
+it("a table whose every answer is lost times out, and its write is there", async () => {
+  faulty.proxy.set({ loseAnswers: "all" });
+  expect(await outcomeOf(create("lost for good"))).toEqual(UNAVAILABLE);
+  faulty.proxy.set({});
+  // The write was executed, and no caller got its result: the next read finds the record.
+  expect(await read("lost for good")).toBe("issued");
 });
