@@ -37,7 +37,8 @@ describe("leg 3, GET /v1/callback", () => {
     expect(await callback({ state, code: "evil" }, cookie.replace(/.$/, "_"))).toMatchObject(
       refusedPage("browser_mismatch"),
     );
-    expect((await callback({ state, code: "vendor-code" }, cookie)).response.status).toBe(303);
+    // Something in between may have joined the cookies without a space.
+    expect((await callback({ state, code: "vendor-code" }, `a=b;${cookie};c=d`)).response.status).toBe(303);
   });
 
   it("is not spent by a browser that prefetches, and neither is the request before it", async () => {

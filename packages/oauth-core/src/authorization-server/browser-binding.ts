@@ -51,6 +51,8 @@ export function clearBindingCookie(issuer: string, flowId: string): Record<strin
 const MOST_FLOW_COOKIES = 20;
 /** Proxies bound the headers of a response. The next one ends more. */
 const MOST_ENDED = 20;
+/** Browsers send a space; what joins headers in between may not. */
+const BETWEEN_COOKIES = /; ?/;
 const FLOW_COOKIE = /^((?:__Host-)?flow-[A-Za-z0-9._~-]{1,200})=/;
 
 /**
@@ -61,7 +63,7 @@ const FLOW_COOKIE = /^((?:__Host-)?flow-[A-Za-z0-9._~-]{1,200})=/;
  * @returns values of Set-Cookie, none for up to 20 cookies of flows
  */
 export function endSurplusCookies(header: string): readonly string[] {
-  const pairs = header.split("; ");
+  const pairs = header.split(BETWEEN_COOKIES);
   if (pairs.length <= MOST_FLOW_COOKIES) return [];
   const names = pairs.flatMap((pair) => FLOW_COOKIE.exec(pair)?.[1] ?? []);
   const surplus = Math.min(Math.max(0, names.length - MOST_FLOW_COOKIES), MOST_ENDED);
@@ -95,7 +97,7 @@ export function readBindingCookie(
  * @returns undefined if the browser holds no cookie of this name that we could have set
  */
 export function readCookie(header: string | undefined, name: string): BindingCookie | undefined {
-  const pair = header?.split("; ").find((part) => part.startsWith(`${name}=`));
+  const pair = header?.split(BETWEEN_COOKIES).find((part) => part.startsWith(`${name}=`));
   const value = pair?.slice(name.length + 1) ?? "";
   // The value goes back into a header.
   //= bar#CB-7
