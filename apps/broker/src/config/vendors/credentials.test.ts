@@ -158,5 +158,12 @@ describe("credentials", () => {
       "VENDOR_NOBODY_CLIENT_ID is set, but no vendor has that id",
       "VENDOR_V_CLIENT_SECRET is set without VENDOR_V_CLIENT_ID and is not used",
     ]);
+    const inFile = { v: { ...OWN, credentials: { client_id: "b", client_secret: "t" } } };
+    const warningsWith = (id: string) =>
+      load({ ...MINIMAL, vendors: inFile }, { env: { VENDOR_V_CLIENT_ID: id } }).warnings;
+    expect(warningsWith("a")).toEqual([
+      "VENDOR_V_CLIENT_ID is set and not used: the file has credentials of this vendor",
+    ]);
+    expect(warningsWith("b")).toEqual([]);
   });
 });

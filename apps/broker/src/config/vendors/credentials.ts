@@ -105,8 +105,13 @@ export function checkCredentials(
   vendor: Vendor,
   credentials: readonly VendorCredentials[],
   listed: readonly ParsedCredentials[] | undefined,
-  { say, warnings }: { readonly say: Say; readonly warnings: string[] },
+  { say, env, warnings }: { readonly say: Say; readonly env: Environment; readonly warnings: string[] },
 ): void {
+  const name = variable(vendor.id, "ID");
+  const unused = listed === undefined ? undefined : valueOf(env, name);
+  if (unused !== undefined && !credentials.some(({ clientId }) => clientId === unused)) {
+    warnings.push(`${name} is set and not used: the file has credentials of this vendor`);
+  }
   const isSent = vendor.tokenEndpointAuthMethod !== "none" || vendor.clientSecret !== undefined;
   if (!isSent && credentials.some(({ clientSecret }) => clientSecret !== undefined)) {
     warnings.push(`Vendor ${vendor.id} has a client secret that is never sent: its token_endpoint_auth_method is none`);

@@ -120,7 +120,7 @@ export function buildVendor(
   if (parsed.revocation !== undefined && (vendor.revocationEndpoint ?? vendor.issuer) === undefined) {
     say(["revocation"], "is without a revocation_endpoint", "the address where tokens are revoked");
   }
-  checkCredentials(vendor, credentials, parsed.credentials, { say, warnings });
+  checkCredentials(vendor, credentials, parsed.credentials, { say, env, warnings });
   const placeholders = withRegistry(parsed, known?.placeholders);
   checkPins(parsed, known?.placeholders, say);
   checkPlaceholders(parsed, placeholders, vendor, say);
