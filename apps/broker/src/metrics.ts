@@ -10,7 +10,7 @@ export function createMetrics(options: Omit<ServiceMetricsOptions, "prefix"> = {
     "Refreshes answered from the sealed answer of a parallel one",
     {},
   );
-  const countFailure = metrics.counter("keyset_failures_total", "Loads of the keyset that failed, one every 20 s", {});
+  const countFailure = metrics.counter("keyset_failures_total", "Loads of the keyset that failed, one a second", {});
   return {
     ...metrics,
     /** A refresh answered from the sealed result of another request's vendor call. */

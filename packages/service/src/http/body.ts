@@ -51,7 +51,7 @@ function requireContentType(c: Context, expected: string): void {
   const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
   //= bar#HT-2
   if (type.trim() === expected && isUtf8) return;
-  throw new OAuthError("invalid_request", `Content-Type must be ${expected}`, { status: 415 });
+  throw new OAuthError("invalid_request", `Content-Type must be ${expected}, in UTF-8`, { status: 415 });
 }
 
 /** For a body that is read by others. @throws OAuthError invalid_request with 415 for a compressed body */
