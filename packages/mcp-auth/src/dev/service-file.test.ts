@@ -22,7 +22,7 @@ describe("service.yaml", () => {
   it.each([
     ["", /is empty/],
     ["mode: hosted", /needs a name/],
-    ["name: x\nenvironment: [a]", /must be a list of NAME: value/],
+    ["name: x\nenvironment: [a]", /must be lines of NAME: value, without a dash/],
     ["name: x\nenvironment:\n  VENDOR_PLACEHOLDERS: {tenant: t}", /VENDOR_PLACEHOLDERS in service.yaml must be text/],
     ["name: x\nname: y", /service.yaml cannot be read/],
     ["name: x\nmode: pre-registered\nenvironment: {OAUTH_MODE: hosted}", /OAUTH_MODE in service.yaml contradicts/],

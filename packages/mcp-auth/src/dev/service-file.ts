@@ -25,7 +25,7 @@ export function parseServiceFile(text: string, own: Environment): ServiceFile {
   const { name, mode, environment = {} } = file;
   if (typeof name !== "string" || name === "") throw new Error("service.yaml needs a name");
   if (typeof environment !== "object" || environment === null || Array.isArray(environment)) {
-    throw new Error("environment in service.yaml must be a list of NAME: value");
+    throw new Error("environment in service.yaml must be lines of NAME: value, without a dash");
   }
   const entries = Object.entries(environment as Record<string, unknown>).map(([key, value]): [string, string] => {
     if (value === null) return [key, ""];
