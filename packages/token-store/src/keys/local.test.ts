@@ -3,6 +3,8 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { describeKeyWrapper, temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { parseKeyArn } from "./kms-key-id.ts";
+import { encodeWrapped } from "./kms-wrapped.ts";
 import { localKeyWrapper } from "./local.ts";
 
 const CONTEXT = { purpose: "keyset" };
@@ -73,6 +75,10 @@ describe("the key file", () => {
     await rm(path);
     const wrapper = localKeyWrapper({ path });
     await expect(wrapper.unwrap(wrapped, CONTEXT)).rejects.toMatchObject({ code: "key_file_unavailable" });
+    const key = parseKeyArn("arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab");
+    const ofKms = encodeWrapped({ key: key!, binding: Buffer.alloc(32), blob: Buffer.alloc(64) });
+    const named = { code: "unreadable", detail: `${key?.arn} sealed it, and no KMS key is set` };
+    await expect(wrapper.unwrap(ofKms, CONTEXT)).rejects.toMatchObject(named);
     expect(await readdir(join(folder, "data"))).toEqual([]);
     await provision(VALID);
     expect(await wrapper.unwrap(wrapped, CONTEXT)).toHaveLength(32);

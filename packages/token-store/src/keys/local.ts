@@ -11,6 +11,7 @@ import { type KeyContext, type KeyWrapper, makeFolder } from "@oauth-broker/oaut
 import { open, seal } from "../crypto/envelope.ts";
 import { KEY_BYTES } from "../crypto/aes-gcm.ts";
 import { TokenStoreError } from "../errors.ts";
+import { keyOfWrapped } from "./kms-wrapped.ts";
 import { linkOnce, writeWhole } from "../storage/write-whole.ts";
 
 /** Line 1 of every key file; line 2 is the key, 32 bytes as base64url. */
@@ -72,6 +73,10 @@ export function localKeyWrapper({ path, create = true }: LocalKeyWrapperOptions)
       return { dataKey, wrapped: seal(root, dataKey, sealContext(context)) };
     },
     unwrap: async (wrapped, context) => {
+      const kms = keyOfWrapped(wrapped)?.arn;
+      // No file is missing then: that one is lost would be wrong advice.
+      if (kms !== undefined)
+        throw new TokenStoreError("unreadable", { detail: `${kms} sealed it, and no KMS key is set` });
       const { root } = await loaded(false);
       const dataKey = open(root, wrapped, sealContext(context));
       if (dataKey.length !== KEY_BYTES) throw new TokenStoreError("unreadable");

@@ -243,9 +243,11 @@ function requireLength(key: Buffer): Buffer {
 /** An outage keeps its own error code. */
 function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  const code = error instanceof TokenStoreError ? error.code : undefined;
-  if (code === "unreadable")
-    return keyUnavailable("the server key was sealed under another key, or for another table", error);
+  const { code, detail } = error instanceof TokenStoreError ? error : {};
+  if (code === "unreadable") {
+    const why = detail ?? "it was sealed under another key, or for another table";
+    return keyUnavailable(`the server key cannot be opened: ${why}`, error);
+  }
   const reason = error instanceof Error ? error.message : "unknown";
   const lost = "If it is lost, delete the SQLite file beside it: the links and sessions in it cannot be opened";
   return keyUnavailable(code === "key_file_unavailable" ? `${reason}. ${lost}` : reason, error);
