@@ -118,8 +118,6 @@ export const BROKER_DEFENCES: Defences = {
       ".connection, [-grant-]{+named+}.connection",
   },
   "grants/lease.ts": {
-    "bar#RF-1 One of several equal refreshes takes the lease":
-      'expiresAt })) [-=== "created"-]{+!== ("absent" as string)+};',
     "single-flight: A refresh whose failure cannot be kept ends its own lease alone":
       'const from = { stage: "calling", expect: [-{ holder -]{+holder === "" ? { holder } : {+}} };',
   },
@@ -135,8 +133,6 @@ export const BROKER_DEFENCES: Defences = {
       "[-  if (Buffer.byteLength(text) > MOST_BYTES) return undefined;\n-]",
   },
   "grants/single-flight.ts": {
-    "bar#RF-1 A refresh token that was answered to another caller is not sent again in the meantime":
-      "if (settled?.isSpent === true{+ && hasWaited && key.id === ''+} && !isEnded) throw justRefreshed(",
     "bar#RF-1 bar#RF-7 The answer of a refresh is replayed only to a holder of the refresh token":
       'return deriveKey({+typeof +}refreshToken, "refresh-replay");',
     "bar#RF-1 The answer of a refresh is replayed only to a holder of the client's own secret":

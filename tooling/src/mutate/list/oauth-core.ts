@@ -24,19 +24,10 @@ export const OAUTH_CORE_DEFENCES: Defences = {
   "brokered-code/vendor-answer.ts": {
     "X-12 bar#CB-16 iss stays required when metadata no longer advertises it": "issExpected [-||-]{+&&+} issExpected }",
   },
-  "brokered-code/callback.ts": {
-    "bar#CB-7 bar#XA-6 The vendor's answer counts only in the browser that started":
-      "if (policy.bindsBrowser(flow) && [-!isSameBrowser-]{+isSameBrowser === undefined+}) throw",
-    "bar#CB-9 A refused answer ends its flow": 'if (!OUTAGES.has(known.code){+ && engine.trace.flowId === ""+}) await',
-  },
+  "brokered-code/callback.ts": {},
   "brokered-code/redeem.ts": {
-    "bar#XA-8 A code is spent before the vendor's is": '{+if (own.code.flowId === "") +}throw codeRefused("spent by',
     "bar#XA-8 A code is redeemed with the redirect URI of its flow":
       'parameters.require("redirect_uri") [-=== flow.redirectUri-]{+!== flow.codeHash+}) return;',
-    "bar#XA-7 A wrong verifier burns the code":
-      '(engine.policy.burnsOnWrongVerifier{+ && engine.trace.flowId === ""+}) await',
-    "bar#AS-3 A code of the server is redeemed with its verifier":
-      '{+void [+}verifyCodeVerifier[-(codeVerifier, own.flow.codeChallenge ?? "")-]{+, codeVerifier]+};',
     "bar#AS-6 A redirect URI that is sent to /token is compared although it may be left out":
       'policy.redirectUriAtToken === "optional"[- && !parameters.has("redirect_uri")-]',
     "metadata-document: The code of a native client is redeemed with the exact URI of its request":
