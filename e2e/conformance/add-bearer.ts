@@ -3,9 +3,9 @@
  * conformance suite cannot send a token. Everything else passes unchanged, Host and Origin
  * included: the suite varies them to test the server.
  */
-import { once } from "node:events";
-import { createServer, request } from "node:http";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
+import { listen } from "../../packages/simulators/src/listen.ts";
 
 /**
  * @param port to listen on, 127.0.0.1
@@ -14,7 +14,8 @@ import { pipeline } from "node:stream";
  */
 export async function startBearerProxy(port: number, target: number) {
   let bearer: string | undefined;
-  const server = createServer((incoming, answer) => {
+  const { server, close } = await listen(port);
+  server.on("request", (incoming: IncomingMessage, answer: ServerResponse) => {
     const { method, url: path, headers } = incoming;
     const added = bearer === undefined || path !== "/mcp" ? {} : { authorization: `Bearer ${bearer}` };
     const outgoing = request({ host: "127.0.0.1", port: target, method, path, headers: { ...headers, ...added } });
@@ -28,15 +29,5 @@ export async function startBearerProxy(port: number, target: number) {
     outgoing.on("error", () => answer.destroy());
     pipeline(incoming, outgoing, () => undefined);
   });
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    use: (accessToken: string) => void (bearer = accessToken),
-    close: async () => {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { use: (accessToken: string) => void (bearer = accessToken), close };
 }

@@ -2,9 +2,6 @@
  * `npm run tour`: starts everything on this machine and says where to click. stderr has the text
  * for the user; stdout gets one JSON line with `url` when it is not a terminal. See tour.ts.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { freePort, isFreePort } from "../support/free-port.ts";
 import { wholeNumber } from "@oauth-broker/oauth-core/command-line";
 import { readProgram, say } from "../support/program.ts";
@@ -31,10 +28,11 @@ async function run(port: number): Promise<number> {
     say(`Port ${port} is in use: end what listens there, or leave --port out and take a free one.`);
     return 1;
   }
-  const folder = mkdtempSync(join(tmpdir(), "oauth-broker-tour-"));
   try {
     // Everything that is started, which neither --help nor a mistake needs.
     const [{ startTour }, { screen }] = await Promise.all([import("./tour.ts"), import("./screen.ts")]);
+    const { temporaryFolder } = await import("../support/service-process.ts");
+    const folder = temporaryFolder();
     const tour = await startTour({ folder, port, stopped: stopped.promise }, say);
     if (tour === undefined) {
       say("Stopped before it was through.");
@@ -49,8 +47,6 @@ async function run(port: number): Promise<number> {
   } catch (error) {
     say(error instanceof Error ? error.message : "The tour could not be started.");
     return 1;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -52,7 +52,7 @@ async function measurePart(
   if (part === "store") return benchStore(asked(15_000), say);
   if (part === "mcp") return benchMcp(profiles, asked(15_000), say);
   const against = commit === undefined ? undefined : buildAt(commit, say);
-  return benchBroker({ against, profiles }, asked(30_000), say).finally(() => against?.remove());
+  return benchBroker({ against, profiles }, asked(30_000), say);
 }
 
 function describeProfile(name: string): string {

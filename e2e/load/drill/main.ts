@@ -28,15 +28,11 @@ async function run(before: string): Promise<readonly Tally[]> {
   say("building what is older than its sources");
   setup();
   const previous = buildAt(before, say);
-  try {
-    const drilled = await runDrill({ previous, current: THIS_BUILD, size: FULL }, say);
-    process.stdout.write(`${report(drilled)}\n\n`);
-    const restored = await runRestoreDrill(FULL, say);
-    process.stdout.write(`${report(restored)}\n`);
-    return [...drilled, ...restored];
-  } finally {
-    previous.remove();
-  }
+  const drilled = await runDrill({ previous, current: THIS_BUILD, size: FULL }, say);
+  process.stdout.write(`${report(drilled)}\n\n`);
+  const restored = await runRestoreDrill(FULL, say);
+  process.stdout.write(`${report(restored)}\n`);
+  return [...drilled, ...restored];
 }
 
 const options = { before: { type: "string", default: RELEASE_BEFORE } } as const;

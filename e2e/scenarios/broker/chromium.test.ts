@@ -5,12 +5,10 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the sandbox in Chromium", () => {
   const broker = shared(startInProcessSandbox);

@@ -5,15 +5,13 @@
 import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
 import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
 import { createPlatform, type Platform } from "../../support/broker/platform.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the page of clients of several owners in Chromium", () => {
   /**

@@ -9,14 +9,12 @@ import { join } from "node:path";
 import { listen, volume } from "@oauth-broker/oauth-core/testing";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { ROOT } from "../../support/paths.ts";
 import { type Actor, openActor } from "../../support/reference-platform/actor.ts";
 import { runService, type ServiceProcess, startService, temporaryFolder } from "../../support/service-process.ts";
 import { startTour } from "../../tour/tour.ts";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 const WIDTH = 1280;
 const HEIGHT = 960;

@@ -12,14 +12,12 @@ import type { Page } from "playwright-core";
 import { build } from "rolldown";
 import { describe, expect, it } from "vitest";
 import type { BrowserOutcome } from "../../support/mcp/browser-client-page.ts";
-import { CHROMIUM, connectChromium, NO_CHROMIUM } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import type { Era } from "../../support/mcp/client.ts";
 import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { openPage } from "../../support/pages/open-page.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 const EXPOSED = ["/.well-known/*", "/authorize", "/callback", "/token", "/register", "/revoke"];
 

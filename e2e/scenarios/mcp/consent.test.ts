@@ -4,14 +4,12 @@
  */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { challengeOf } from "../../support/broker/platform.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startServerCallback } from "../../support/mcp/server-callback.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the consent page in Chromium", () => {
   const harness = shared(() =>

@@ -10,11 +10,9 @@ import type { AxeResults } from "axe-core";
 import { shared, volume } from "@oauth-broker/oauth-core/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_MS, CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { BROWSER_MS, CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { type PageState, pageStates } from "../../support/pages/states.ts";
 import { ROOT } from "../../support/paths.ts";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** A desk of 1280 px at 200 % has 640 px to show a page in. */

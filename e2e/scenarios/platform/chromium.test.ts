@@ -4,7 +4,7 @@
  */
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { serveTemplate } from "../../support/mcp/in-process.ts";
 import { hostedEnvironment } from "../../support/mcp/process.ts";
 import { startGitHubVendor } from "../../support/mcp/vendor.ts";
@@ -12,8 +12,6 @@ import { expectFit } from "../../support/pages/open-page.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { startPlatform } from "../../support/reference-platform/harness.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 const WIDTH = 360;
 const HOSTED = { authentication: "oauth_2_1", registration: "hosted_server" } as const;

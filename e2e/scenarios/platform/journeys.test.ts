@@ -6,15 +6,13 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { startInProcessBroker } from "../../support/broker/in-process.ts";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type GitHubVendor, startGitHubVendor } from "../../support/mcp/vendor.ts";
 import { openActor, type Actor } from "../../support/reference-platform/actor.ts";
 import { serverProject } from "../../support/reference-platform/process.ts";
 import { plantSecret } from "../../support/secrets.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 const PRE_REGISTERED = "name: notes\nmode: pre-registered";
 

@@ -5,13 +5,11 @@
 import { shared, startTlsFront, type TlsFront } from "@oauth-broker/oauth-core/testing";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { freePort } from "../../support/free-port.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { type SeveralVendors, startSeveralVendors } from "../../support/several-vendors/harness.ts";
 import { connectLinkingClient, type LinkingClient } from "../../support/several-vendors/client.ts";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the pages of links in Chromium", () => {
   let harness: SeveralVendors;

@@ -4,11 +4,9 @@
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { startInProcessSandbox } from "../../support/broker/sandbox.ts";
-import { CHROMIUM, connectChromium, NO_CHROMIUM, takeScreenshot } from "../../support/chromium.ts";
+import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
-
-if (CHROMIUM === undefined) console.warn(NO_CHROMIUM);
 
 describe.skipIf(CHROMIUM === undefined)("the sandbox's vendors in Chromium", () => {
   const broker = shared(startInProcessSandbox);

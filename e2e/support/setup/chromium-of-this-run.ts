@@ -1,7 +1,7 @@
 /** Vitest's global set-up: one Chromium for all test files, which open contexts in it. */
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
-import { CHROMIUM } from "../chromium.ts";
+import { CHROMIUM, NO_CHROMIUM } from "../chromium.ts";
 
 /**
  * The first two are Playwright's own, whose list this replaces. The others save a fifth of the CPU of a page: the
@@ -13,6 +13,7 @@ const FEATURES =
 /** @returns what ends it */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   if (CHROMIUM === undefined) {
+    console.warn(NO_CHROMIUM);
     provide("chromium", "");
     return async () => undefined;
   }

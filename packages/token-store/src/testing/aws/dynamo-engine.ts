@@ -1,6 +1,6 @@
 import { type AttributeValue, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { shared } from "@oauth-broker/oauth-core/testing";
 import { type DynamoDbEngine, startDynamoDb } from "@oauth-broker/simulators/aws";
-import { afterAll, beforeAll } from "vitest";
 import type { DynamoDbOptions } from "../../storage/dynamodb/table.ts";
 import { PATIENT } from "./deadline.ts";
 
@@ -10,15 +10,9 @@ export function dynamoEngine(): {
   /** @returns the options of a new table, which goes with the engine */
   newTable(): Promise<DynamoDbOptions>;
 } {
-  let engine: DynamoDbEngine;
-  beforeAll(async () => {
-    engine = await startDynamoDb();
-  });
-  afterAll(() => engine.close());
+  const engine = shared(startDynamoDb);
   return {
-    get engine() {
-      return engine;
-    },
+    engine,
     newTable: async () => {
       const { endpoint, region } = engine;
       return { table: await engine.createTable(), region, endpoint, ...PATIENT };

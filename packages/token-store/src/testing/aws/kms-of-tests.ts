@@ -1,5 +1,6 @@
 import { type KmsServer, startKms } from "@oauth-broker/simulators/aws";
-import { afterAll, beforeAll } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { afterAll } from "vitest";
 import { kmsKeyWrapper, type KmsKeyWrapper } from "../../keys/kms.ts";
 
 interface Options {
@@ -11,19 +12,13 @@ interface Options {
 
 /** A KMS for the tests of the file that calls it, and wrappers that are closed after them. */
 export function kmsOfTests(): { readonly kms: KmsServer; wrapperOf(keyId: string, options?: Options): KmsKeyWrapper } {
-  let kms: KmsServer;
+  const kms = shared(startKms);
   const opened: KmsKeyWrapper[] = [];
-  beforeAll(async () => {
-    kms = await startKms();
-  });
-  afterAll(async () => {
+  afterAll(() => {
     for (const wrapper of opened) wrapper.close();
-    await kms.close();
   });
   return {
-    get kms() {
-      return kms;
-    },
+    kms,
     wrapperOf: (keyId, options = {}) => {
       const wrapper = kmsKeyWrapper({ keyId, endpoint: kms.endpoint, ...options });
       opened.push(wrapper);

@@ -2,7 +2,8 @@
  * What every TokenRows must do, run by each adapter's own test. The leases and versions of
  * refreshes depend on it: on an adapter that passes, no two processes commit over the same version.
  */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ofEachTest } from "@oauth-broker/oauth-core/testing";
+import { describe, expect, it } from "vitest";
 import type { Attributes, Expected, Row, RowKey, TokenRows } from "../../storage/token-rows.ts";
 import { describeRowPages } from "./pages.ts";
 
@@ -12,11 +13,7 @@ const FIRST = { access_token: "a1", updated_at: 1_700_000_000, version: 1 };
 /** @param open makes empty rows, closed after each test */
 export function describeTokenRows(name: string, open: () => TokenRows | Promise<TokenRows>): void {
   describe(`TokenRows: ${name}`, () => {
-    let rows: TokenRows;
-    beforeEach(async () => {
-      rows = await open();
-    });
-    afterEach(() => rows.close());
+    const rows = ofEachTest(open);
     const write = (set: Attributes, key: RowKey = KEY): Promise<string> => rows.change(key, { set }, {});
     const attributesOf = async (key: RowKey = KEY): Promise<Row["attributes"] | undefined> =>
       (await rows.get(key))?.attributes;
@@ -185,7 +182,7 @@ export function describeTokenRows(name: string, open: () => TokenRows | Promise<
       });
     });
 
-    describeRowPages(() => rows);
+    describeRowPages(rows);
 
     it("answers a ping until it is closed, then refuses every call as temporarily_unavailable", async () => {
       await write(FIRST);

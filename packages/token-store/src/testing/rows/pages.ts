@@ -2,19 +2,15 @@
  * The part of the TokenRows contract about many rows: partitions and scans. Called by
  * contract.ts.
  */
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Row, RowKey, TokenRows } from "../../storage/token-rows.ts";
 
 // In the order of UTF-8: U+FFEE stands before U+1F511, though not in UTF-16; the shorter before the
 // longer.
 const SORTED = ["!", "#\u0000", "#\u0000\u0000", "A", "a", "a!", 'a"b', "aa", "é", "\uffee", "\u{1f511}"];
 
-/** @param ofTest gives the rows of the test that runs */
-export function describeRowPages(ofTest: () => TokenRows): void {
-  let rows: TokenRows;
-  beforeEach(() => {
-    rows = ofTest();
-  });
+/** @param rows of the test that runs */
+export function describeRowPages(rows: TokenRows): void {
   const fill = async (keys: readonly RowKey[]): Promise<void> => {
     for (const [at, key] of keys.entries()) await rows.change(key, { set: { at } }, {});
   };
