@@ -2,7 +2,7 @@
  * One connection to the SQLite file, opened when first needed and dropped when the disk fails; its
  * calls queue in lock-queue.ts. Used by record-store.ts and token-rows.ts.
  */
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -139,7 +139,11 @@ function settled(db: DatabaseSync, operation: () => unknown): PromiseSettledResu
   }
 }
 
-/** The inodes of the file and of its log, which is there from the first statement to the last close. */
+/**
+ * The inodes of the file and of its log, which is there from the first statement to the last close,
+ * beside the file that a link leads to.
+ */
 function inodesOf(path: string): string {
-  return [path, `${path}-wal`].map((file) => statSync(file, { bigint: true }).ino).join();
+  const real = realpathSync(path);
+  return [real, `${real}-wal`].map((file) => statSync(file, { bigint: true }).ino).join();
 }

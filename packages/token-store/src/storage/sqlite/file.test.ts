@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { inspect } from "node:util";
@@ -57,11 +57,15 @@ describe("the file of a SQLite store", () => {
     for (const suffix of ["", "-wal", "-shm"]) expect(statSync(path + suffix).mode & 0o777).toBe(0o600);
   });
 
-  it("keeps its records over a restart", async () => {
+  it("keeps its records over a restart, also by a link to it", async () => {
     const first = openStore();
     await first.create(RECORD);
     await first.close();
-    expect((await openStore().get(KEY))?.data).toEqual({ code: "c1" });
+    symlinkSync(path, join(folder, "link"));
+    for (const again of [openStore(), openStore({ path: join(folder, "link") })]) {
+      expect((await again.get(KEY))?.data).toEqual({ code: "c1" });
+      await again.ping();
+    }
   });
 
   it("that cannot be opened fails each call, not the start, and works once it can", async () => {
