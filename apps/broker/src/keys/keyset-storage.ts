@@ -223,7 +223,7 @@ async function contentOf(path: string): Promise<string | undefined> {
     return await readFile(path, "utf8");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw keysUnavailable("keyset file", cause);
+    throw keysUnavailable(`the keyset file ${path} cannot be read`, cause);
   }
 }
 
