@@ -21,12 +21,10 @@ const last = (path: string) => broker.asked.findLast((asked) => asked.path === p
 
 describe("start", () => {
   it("rfc9126#2.1 pushes the whole request with Basic credentials", async () => {
+    const same = { vendor: "github", scope: "repo read:user", prompt: "consent", resource: "https://api.example/" };
     const { session } = await client.start({
-      vendor: "github",
-      scope: "repo read:user",
+      ...same,
       loginHint: "someone",
-      prompt: "consent",
-      resource: "https://api.example/",
       byoc: { clientId: "own-client", clientSecret: "own-secret" },
       placeholders: { tenant: "one" },
       vendorParams: { team: "T1" },
@@ -39,11 +37,8 @@ describe("start", () => {
       state: session.state,
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge_method: "S256",
-      vendor: "github",
-      scope: "repo read:user",
+      ...same,
       login_hint: "someone",
-      prompt: "consent",
-      resource: "https://api.example/",
       vendor_client_id: "own-client",
       vendor_client_secret: "own-secret",
       placeholders: '{"tenant":"one"}',
@@ -57,23 +52,15 @@ describe("start", () => {
     const { url } = await client.start({ vendor: "github", scope: "repo" });
     const { searchParams, pathname } = new URL(url);
     expect(pathname).toBe("/v1/authorize");
-    expect(Object.fromEntries(searchParams)).toEqual({
-      client_id: "platform",
-      request_uri: "urn:ietf:params:oauth:request_uri:one",
-    });
+    const handle = { client_id: "platform", request_uri: "urn:ietf:params:oauth:request_uri:one" };
+    expect(Object.fromEntries(searchParams)).toEqual(handle);
   });
 
   it("sends endpoints and issuer of manual mode", async () => {
-    const endpoints = {
-      authorizationEndpoint: "https://v.example/authorize",
-      tokenEndpoint: "https://v.example/token",
-    };
-    await client.start({ endpoints, byoc: { clientId: "own" } });
-    expect(Object.fromEntries(last("/v1/par")!.body)).toMatchObject({
-      authorization_endpoint: "https://v.example/authorize",
-      token_endpoint: "https://v.example/token",
-      vendor_client_id: "own",
-    });
+    const [authorizationEndpoint, tokenEndpoint] = ["https://v.example/authorize", "https://v.example/token"];
+    await client.start({ endpoints: { authorizationEndpoint, tokenEndpoint }, byoc: { clientId: "own" } });
+    const sent = { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };
+    expect(Object.fromEntries(last("/v1/par")!.body)).toMatchObject({ ...sent, vendor_client_id: "own" });
     await client.start({ issuer: "https://idp.example", byoc: { clientId: "own" } });
     expect(last("/v1/par")!.body.get("issuer")).toBe("https://idp.example");
   });
@@ -90,18 +77,14 @@ describe("start", () => {
     broker.answers.set("/v1/par", refusal(401, { error: "invalid_client" }, { "www-authenticate": 'Basic realm="x"' }));
     await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "invalid_client" });
     broker.answers.set("/v1/par", refusal(429, { error: "slow_down" }, { "retry-after": "30" }));
-    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({
-      code: "slow_down",
-      details: { retryAfterSeconds: 30 },
-    });
+    const slower = { code: "slow_down", details: { retryAfterSeconds: 30 } };
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject(slower);
   });
 
   it("distinguishes a proxy's page from the broker's answer", async () => {
     broker.answers.set("/v1/par", () => new Response("<h1>Bad Gateway</h1>", { status: 502 }));
-    await expect(client.start({ vendor: "github" })).rejects.toMatchObject({
-      code: "temporarily_unavailable",
-      details: { reason: "status_502" },
-    });
+    const unavailable = { code: "temporarily_unavailable", details: { reason: "status_502" } };
+    await expect(client.start({ vendor: "github" })).rejects.toMatchObject(unavailable);
     broker.answers.set("/v1/par", () => new Response("<h1>Hello</h1>", { status: 201 }));
     await expect(client.start({ vendor: "github" })).rejects.toMatchObject({ code: "invalid_response" });
   });
@@ -154,13 +137,9 @@ describe("finish", () => {
     await expect(finish()).rejects.toMatchObject(used);
   });
 
-  it.each<[string, () => Response]>([
-    [
-      "no answer",
-      () => {
-        throw new TypeError("fetch failed", { cause: Object.assign(new Error("closed"), { code: "UND_ERR_SOCKET" }) });
-      },
-    ],
+  const closed = new TypeError("fetch failed", { cause: { code: "UND_ERR_SOCKET" } });
+  it.each<[string, () => Response | Promise<Response>]>([
+    ["no answer", async () => Promise.reject(closed)],
     ["a proxy's 502", () => new Response("<html>", { status: 502 })],
     ["half an answer", () => new Response(new ReadableStream({ start: (body) => body.error(new Error("cut")) }))],
   ])("says that only a new flow helps when the code was sent and %s came back", async (_, lost) => {
@@ -183,10 +162,8 @@ describe("finish", () => {
 
   it("refuses a session without its verifier, and spends nothing", async () => {
     const { codeVerifier: _, ...bare } = session;
-    await expect(client.finish(callbackOf(session.state), bare)).rejects.toMatchObject({
-      code: "invalid_session",
-      details: { reason: "malformed" },
-    });
+    const malformed = { code: "invalid_session", details: { reason: "malformed" } };
+    await expect(client.finish(callbackOf(session.state), bare)).rejects.toMatchObject(malformed);
     await expect(finish()).resolves.toMatchObject({ vendor: "github" });
   });
 

@@ -24,6 +24,7 @@ import { connectionOf, firstSubject, requireConnection, withCheckHosts } from ".
 import { readVendorCallback } from "./finish.ts";
 import { problem } from "./problem.ts";
 import { authorizationRequest, newSession, requireTarget } from "./request.ts";
+import { createRevocations } from "./revocations.ts";
 import { checkedOf, tokensOf } from "./tokens.ts";
 import { directVendor, type DirectVendorOptions } from "./vendor.ts";
 
@@ -71,6 +72,7 @@ export function direct(options: DirectOptions): DirectClient {
   const vendorClient = createVendorClient({ fetch, timer: systemTimer, now, allowLoopback, allowCidrs, operatorUrls });
   const once = createSpentSessions(now, problem);
   const unlessWaiting = createWaits(now);
+  const revocations = createRevocations();
   const resolve = async (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const contextOf = (vendor: ResolvedVendor): string =>
     flowContextHash({ vendor, clientId, credentialsId: credentials.id, platformClientId: "", redirectUri });
@@ -111,6 +113,7 @@ export function direct(options: DirectOptions): DirectClient {
 
     refresh: (request) =>
       unlessWaiting(request, async () => {
+        const underWay = revocations.refreshOf(request.refreshToken);
         try {
           const { refreshToken = "", connection, scope } = requireTarget(request, entry.id);
           if (refreshToken === "") return NOTHING_TO_REFRESH;
@@ -124,6 +127,7 @@ export function direct(options: DirectOptions): DirectClient {
             ...(scope === undefined ? {} : { scope: parseScope(scope) }),
             ...defined({ expected, callbackData: known?.callbackData }),
           });
+          await underWay.requireUnrevoked(() => vendorClient.revokeGrant(vendor, credentials, fresh));
           //= rfc6749#6
           const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };
           const named =
@@ -131,6 +135,8 @@ export function direct(options: DirectOptions): DirectClient {
           return { outcome: "ok", tokens: tokensOf(tokens, { vendor, connection: named, at }) };
         } catch (error) {
           return refreshFailure(problem(error));
+        } finally {
+          underWay.end();
         }
       }),
 
@@ -143,7 +149,9 @@ export function direct(options: DirectOptions): DirectClient {
         if (known?.v === 2) requireTokenHost(known.hosts, vendor.revocationEndpoint);
         const hint = tokenTypeHint === undefined ? {} : { tokenTypeHint };
         try {
-          const revoked = await vendorClient.revokeToken(vendor, credentials, { token, ...hint });
+          const revoked = await revocations.run(token, () =>
+            vendorClient.revokeToken(vendor, credentials, { token, ...hint }),
+          );
           return { outcome: "revoked", revoked };
         } catch (error) {
           if (!(error instanceof OAuthError) || error.code !== "unsupported_token_type") throw error;

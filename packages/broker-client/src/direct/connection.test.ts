@@ -13,7 +13,7 @@ describe("the connection of a direct client", () => {
       clientId: "deployment",
       hosts: ["vendor.example"],
       checkHosts: [],
-      iss: "https://vendor.example",
+      iss: idToken.issuer,
       sub: "user",
     });
   });
@@ -29,10 +29,8 @@ describe("the connection of a direct client", () => {
   });
 
   it("names the user of the first ID token, if any", () => {
-    expect(firstSubject({ iss: "https://vendor.example", sub: "user" })).toEqual({
-      issuer: "https://vendor.example",
-      subject: "user",
-    });
+    const { issuer, subject } = idToken;
+    expect(firstSubject({ iss: issuer, sub: subject })).toEqual({ issuer, subject });
     expect(firstSubject({})).toBeUndefined();
   });
 });

@@ -65,15 +65,13 @@ describe("a direct client in a private network", () => {
       extras: { reason: "endpoint_forbidden" },
     });
     expect(() => deployment(egress)).toThrow(refusal);
-    expect(() => direct({ vendor: { issuer: "https://10.0.0.1" }, credentials, redirectUri: REDIRECT_URI })).toThrow(
-      refusal,
-    );
+    const inside = { issuer: "https://10.0.0.1" };
+    expect(() => direct({ vendor: inside, credentials, redirectUri: REDIRECT_URI })).toThrow(refusal);
   });
 
   it("reaches nothing there without the authority of its certificate, and the code is not spent", async () => {
-    const refusal: unknown = await connect(deployment({ allowCidrs: ["127.0.0.0/24"] })).catch(
-      (error: unknown) => error,
-    );
+    const client = deployment({ allowCidrs: ["127.0.0.0/24"] });
+    const refusal: unknown = await connect(client).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: "temporarily_unavailable" });
     expect(refusal).not.toHaveProperty("details.retry");
   });
