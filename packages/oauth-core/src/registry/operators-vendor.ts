@@ -2,6 +2,7 @@
  * An entry of the registry with an operator's fields over it: which of the entry's own stay. Live
  * metadata and the hosts that the operator replaces decide that.
  */
+import { defined } from "../mechanics/defined.ts";
 import { registrableDomainOf } from "../protocol/public-suffix.ts";
 import { addressOf, FIELDS, METADATA_FIELDS, OWN_KINDS, TOKEN_RECIPIENTS, type TokenRecipient } from "./fields.ts";
 import { without } from "./moved-vendor.ts";
@@ -44,8 +45,7 @@ function atOwnKind(known: Vendor, given: Partial<Vendor>, kind: (typeof OWN_KIND
   const { [FIELDS[kind].insteadOf]: endpoint, ...others } = given;
   if (known[kind] === undefined || endpoint === undefined) return given;
   // The operator names the host, which a token answer then names no more.
-  const { host: _, ...rest } = { host: undefined, ...known[kind] };
-  return { [kind]: { ...rest, endpoint }, ...others };
+  return { [kind]: defined({ ...known[kind], endpoint, host: undefined }), ...others };
 }
 
 function withoutReplacedMetadata(known: Vendor, own: Partial<Vendor>): Vendor {
