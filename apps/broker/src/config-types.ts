@@ -134,12 +134,10 @@ export interface VendorConfig extends VendorTemplate {
    */
   readonly registersNoClients?: boolean;
   /**
-   * The file names what identifies the account, which is used when the tokens come without an ID
-   * token.
+   * What the file names of what identifies the account, which is used when the tokens come without
+   * an ID token: userinfo, or the vendor's own kind of account or identity.
    */
-  readonly asksUserinfo?: boolean;
-  /** The file names the vendor's own kind of account or identity; then that names it. */
-  readonly ownAccount?: boolean;
+  readonly accountBy?: "userinfo" | "own";
 }
 
 export interface LimitsConfig {

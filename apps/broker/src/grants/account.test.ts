@@ -24,7 +24,8 @@ interface Vendors {
 }
 
 async function brokerOf({ vendor = {}, entry = {}, me, tokens = () => ({}), jwks }: Vendors = {}) {
-  const configured = { ...testVendor({ userinfoEndpoint: USERINFO, ...vendor }), asksUserinfo: true, ...entry };
+  const known = testVendor({ userinfoEndpoint: USERINFO, ...vendor });
+  const configured: VendorConfig = { ...known, accountBy: "userinfo", ...entry };
   const broker = await testBroker({
     config: { vendors: new Map([["acme", configured]]) },
     vendorAnswers: async (input, init) => {
@@ -66,7 +67,7 @@ describe("a vendor that gives no ID token", () => {
     const account = { endpoint: USERINFO, method: "GET", member: "0", identity: ["team", "id"] } as const;
     const vendor = { userinfoEndpoint: undefined, issuer: ISSUER_OF_VENDOR, account } as unknown as Partial<Vendor>;
     const me = async (): Promise<Response> => Response.json([{ team: "t", id: 7 }]);
-    const { connect, asked } = await brokerOf({ vendor, entry: { ownAccount: true }, me });
+    const { connect, asked } = await brokerOf({ vendor, entry: { accountBy: "own" }, me });
     expect((await connect()).account).toEqual({ issuer: null, subject: "t:7" });
     expect(asked()).toHaveLength(1);
   });
@@ -86,7 +87,7 @@ describe("a vendor that gives no ID token", () => {
       ends: "grant",
       goneStatuses: [],
     } as const;
-    const { post } = await brokerOf({ vendor: { account, revocation }, entry: { ownAccount: true } });
+    const { post } = await brokerOf({ vendor: { account, revocation }, entry: { accountBy: "own" } });
     const { body } = await post("/v1/explain", { vendor: "acme" });
     expect(body).toMatchObject({
       vendor_account: { endpoint: USERINFO, method: "GET", identity: ["id"] },
@@ -99,13 +100,13 @@ describe("a vendor that gives no ID token", () => {
   it("is not asked where the file names a member of the token answer", async () => {
     const identity = { from: "token_response", members: ["team_id"] } as const;
     const tokens = () => ({ team_id: "t-1" });
-    const { connect, asked } = await brokerOf({ vendor: { identity }, entry: { ownAccount: true }, tokens });
+    const { connect, asked } = await brokerOf({ vendor: { identity }, entry: { accountBy: "own" }, tokens });
     expect((await connect()).account).toEqual({ issuer: null, subject: "t-1" });
     expect(asked()).toEqual([]);
   });
 
   it.each<[string, Vendors, Record<string, string>]>([
-    ["only the registry names its userinfo", { entry: { asksUserinfo: false } }, {}],
+    ["only the registry names its userinfo", { entry: { accountBy: undefined as never } }, {}],
     [
       "the tokens are of a host that a request named",
       {},

@@ -32,11 +32,11 @@ export async function accountOf(
   if (tokens.idToken !== undefined) return { iss: tokens.idToken.issuer, sub: tokens.idToken.subject };
   // At tier 3 the tokens come from another host than the one whose userinfo endpoint the operator
   // named.
-  if (choice.entry?.asksUserinfo !== true || choice.tier !== 1) return undefined;
+  if (choice.entry?.accountBy === undefined || choice.tier !== 1) return undefined;
   const late = timer
     .sleep(USERINFO_SECONDS * 1000, { background: true })
     .then(() => "temporarily_unavailable" as const);
-  const asked = ask(tokens, choice, choice.entry.ownAccount === true);
+  const asked = ask(tokens, choice, choice.entry.accountBy === "own");
   const answer = await Promise.race([asked.catch(reasonOf), late]);
   if (typeof answer === "object") return answer;
   trace.warning = `userinfo: ${answer}`;

@@ -48,6 +48,8 @@ describe("the vendor of a direct client", () => {
     expect(() => make("wechat")).toThrow("wechat is off in the registry: takes token requests in the query");
     const signed = { form: { alg: "ES256" } };
     expect(() => make({ ...own, clientSecret: signed as never })).toThrow("signed for each request");
+    const account = { endpoint: "https://vendor.example/me", method: "GET", token: { in: "path" } } as const;
+    expect(() => make({ ...own, account })).toThrow("The account of own is without {access_token}");
   });
 
   it("rfc6749#3.1.2 is not asked for a client that has no id, an empty secret or no redirect URI", () => {

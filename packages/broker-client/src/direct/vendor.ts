@@ -14,6 +14,7 @@ import { registrableDomainOf } from "@oauth-broker/oauth-core/egress";
 import { type PlaceholderSpecs, requireKnownPlaceholders } from "@oauth-broker/oauth-core/protocol";
 import {
   defineVendor,
+  FIELDS,
   REGISTRY,
   type Vendor,
   type VendorCredentials,
@@ -64,6 +65,8 @@ export function directVendor(options: DirectVendorOptions): DirectVendor {
   if (entry.clientSecret !== undefined) {
     throw unusable(`${entry.id} requires a client secret that is signed for each request: use the broker`);
   }
+  const misplaced = entry.account && FIELDS.account.check(entry.account);
+  if (misplaced !== undefined) throw unusable(`The account of ${entry.id} ${misplaced}`);
   const located = atOwnEndpoints(entry, defined(endpoints));
   const templates = templatesOf(located, specs);
   requireKnownPlaceholders(placeholders, templates, specs);

@@ -2,7 +2,7 @@ import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import type { ConfigError } from "@oauth-broker/service/configuration";
 import { describe, expect, it } from "vitest";
 import { describeVariables, loadSettings } from "../config.ts";
-import { HOSTED, loadHosted as hosted, NO_URLS, PRE_REGISTERED, SERVER } from "../testing/environments.ts";
+import { HOSTED, loadHosted as hosted, NO_URLS, PRE_REGISTERED, problemsOf, SERVER } from "../testing/environments.ts";
 
 const GITHUB = { ...NO_URLS, VENDOR: "github" };
 
@@ -143,10 +143,12 @@ describe("a registry vendor", () => {
       }
     });
     expect(refused).toEqual([]);
-    const moved = { VENDOR: "hubspot", VENDOR_USERINFO_URL: "https://gw.example.com/tokens/{access_token}" };
-    expect(loadSettings({ ...PRE_REGISTERED, ...NO_URLS, ...moved }).vendor.vendor.account).toMatchObject({
-      endpoint: "https://gw.example.com/tokens/{access_token}",
-    });
+    const endpoint = "https://gw.example.com/tokens/{access_token}";
+    const hubspot = { ...PRE_REGISTERED, ...NO_URLS, VENDOR: "hubspot" };
+    const { account } = loadSettings({ ...hubspot, VENDOR_USERINFO_URL: endpoint }).vendor.vendor;
+    expect(account).toMatchObject({ endpoint });
+    const misplaced = ["VENDOR_USERINFO_URL is without {access_token}, where the token is to stand"];
+    expect(problemsOf({ ...hubspot, VENDOR_USERINFO_URL: "https://gw.example.com/me" })).toEqual(misplaced);
   });
 
   it("keeps its dialect under the operator's URLs", () => {

@@ -69,6 +69,8 @@ export function readVendorEntry(read: Reader, rules: CommonSettings["egress"]): 
   if (id === undefined || !isUsable(read, { id, entry, given }) || !areGood) return undefined;
   const located = withUrls(entry?.vendor ?? defineVendor({ id, name: id }), given);
   warnOfDropped(read, located.dropped);
+  const misplaced = located.vendor.account && FIELDS.account.check(located.vendor.account);
+  if (misplaced !== undefined) read.refuse("VENDOR_USERINFO_URL", misplaced);
   const filling = { read, entry, given, rules };
   const identified = withOperatorsAccount(located.vendor, given.VENDOR_ACCOUNT_URL, read);
   const vendor = fill({ ...identified, enabled: true, ...defined({ pkce }) }, filling);

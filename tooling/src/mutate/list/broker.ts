@@ -83,9 +83,9 @@ export const BROKER_DEFENCES: Defences = {
       '[-await deps.audit.record("tokens_issued", trace)-]{+void deps.audit+};',
   },
   "grants/account.ts": {
-    "A token of a host that a request named goes to no userinfo of the entry": "true[- || choice.tier !== 1-]) return",
-    "Userinfo is asked only where the operator's file names it":
-      "if (choice.entry[-?.asksUserinfo !== true-]{+ === undefined+} ||",
+    "A token of a host that a request named goes to no userinfo of the entry":
+      "undefined[- || choice.tier !== 1-]) return",
+    "Userinfo is asked only where the operator's file names it": "if (choice.entry[-?.accountBy-] === undefined ||",
     "A failing userinfo loses no tokens":
       "[-return extras.reason ??-]{+if (code !== extras.reason) throw error;\n  return+} code;",
     "A silent userinfo holds tokens up for 3 s at most":

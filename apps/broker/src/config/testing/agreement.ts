@@ -24,7 +24,7 @@ const BEYOND_THE_SCHEMA: Readonly<Record<string, RegExp>> = {
   "ids that other entries have, or that the registry has":
     / (?:is not one of the owners|belongs to the owner|is already used by|is not a known vendor|has two entries with the same id)/,
   "what depends on the registry's vendor":
-    / (?:is missing|is not what this vendor takes|as this vendor calls it|contradicts the registry|is another name of|is the id of vendors that|is not a vendor of the registry|has a value that is no tenant)/,
+    / (?:is missing|is not what this vendor takes|as this vendor calls it|contradicts the registry|is another name of|is the id of vendors that|is not a vendor of the registry|has a value that is no tenant|is without \{access_token\})/,
   "keys that fit the store": /^keys (?:cannot be kms|must say where)/,
   "the parameters of a table": /^store .*(?:has a parameter|has a region|has an endpoint|more than once)/,
   "all of a URL's rules, and what egress allows":

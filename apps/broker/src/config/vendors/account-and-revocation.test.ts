@@ -4,6 +4,7 @@ import { REGISTRY } from "@oauth-broker/oauth-core/registry";
 import { load, MINIMAL, ownVendor, problemsOfOwnVendor } from "../testing/config-file.ts";
 
 const ENDPOINT = "https://vendor.example/api/me";
+const WITHOUT_PLACE = "is without {access_token}, where the token is to stand";
 const REVOCATION = "https://vendor.example/revoke";
 
 describe("a vendor's account in the file", () => {
@@ -24,7 +25,7 @@ describe("a vendor's account in the file", () => {
       account: { ...account, headers: { "user-agent": "acme/1.0" }, scopeHeader: "x-oauth-scopes" },
       identity,
     });
-    expect(entry).toMatchObject({ asksUserinfo: true, ownAccount: true });
+    expect(entry).toMatchObject({ accountBy: "own" });
   });
 
   it("may have the token in its path, as the broker fills it", () => {
@@ -35,7 +36,7 @@ describe("a vendor's account in the file", () => {
   it("is asked with GET, and names no account without its identity", () => {
     const entry = ownVendor({ account: { endpoint: ENDPOINT } });
     expect(entry?.vendor.account).toEqual({ endpoint: ENDPOINT, method: "GET" });
-    expect(entry?.asksUserinfo).toBeUndefined();
+    expect(entry?.accountBy).toBeUndefined();
     expect(ownVendor({ identity: "unknown" })?.vendor.identity).toBe("unknown");
   });
 
@@ -59,10 +60,7 @@ describe("a vendor's account in the file", () => {
       "….account.identity[0] must be the name of a member, or names with dots between them",
     ],
     [{ account: { endpoint: ENDPOINT, token: { in: "query" } } }, "….account.token needs the name of the parameter"],
-    [
-      { account: { endpoint: ENDPOINT, token: { in: "path" } } },
-      "….account is without {access_token} in its endpoint, where the token is to stand",
-    ],
+    [{ account: { endpoint: ENDPOINT, token: { in: "path" } } }, `….account ${WITHOUT_PLACE}`],
     [
       { account: { endpoint: `${ENDPOINT}/{access_token}` } },
       "….account.endpoint uses {access_token}, which is not declared under placeholders",

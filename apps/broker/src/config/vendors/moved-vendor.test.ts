@@ -4,7 +4,7 @@
  */
 import type { Vendor } from "@oauth-broker/oauth-core/registry";
 import { describe, expect, it } from "vitest";
-import { load, MINIMAL, registryOf } from "../testing/config-file.ts";
+import { load, MINIMAL, problemsOf, registryOf } from "../testing/config-file.ts";
 
 const KNOWN = {
   authorizationEndpoint: "https://www.known.example/authorize",
@@ -69,15 +69,20 @@ describe("a registry vendor with its own account and check of tokens", () => {
     expect(vendor).toEqual({ ...moved({}, OWN).vendor, [own]: { ...OWN[own], endpoint } });
   });
 
+  it("is refused at an address without the place of its token", () => {
+    const known = { userinfo_endpoint: "https://gateway.example/me" };
+    const problems = problemsOf({ vendors: { known } }, { registry: registryOf({ id: "known", ...OWN }) });
+    expect(problems).toEqual([expect.stringContaining("known.userinfo_endpoint is without {access_token}")]);
+  });
+
   it.each([
-    [["id"], { asksUserinfo: true, ownAccount: true }],
-    [undefined, { ownAccount: true }],
+    [["id"], "own"],
+    [undefined, undefined],
   ] as const)("names the account of a connection by the entry's members %j", (identity, expected) => {
     const account = { endpoint: "https://api.known.example/me", method: "GET", ...(identity && { identity }) } as const;
     const registry = registryOf({ id: "known", ...KNOWN, account });
     const known = { userinfo_endpoint: "https://gateway.example/me" };
-    const { asksUserinfo, ownAccount } = load({ ...MINIMAL, vendors: { known } }, { registry }).vendors.get("known")!;
-    expect({ asksUserinfo, ownAccount }).toEqual({ asksUserinfo: undefined, ...expected });
+    expect(load({ ...MINIMAL, vendors: { known } }, { registry }).vendors.get("known")?.accountBy).toBe(expected);
   });
 });
 

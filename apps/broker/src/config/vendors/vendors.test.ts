@@ -84,7 +84,7 @@ describe("a vendor of the operator's own", () => {
     });
     expect(entry?.setup).toBe("environment_id");
     expect(entry?.initialAccessToken?.reveal()).toBe("iat");
-    expect([entry?.asksUserinfo, ownVendor({})?.asksUserinfo]).toEqual([true, undefined]);
+    expect([entry?.accountBy, ownVendor({})?.accountBy]).toEqual(["userinfo", undefined]);
   });
 
   it.each([{}, { name: "V" }, { name: "V", token_endpoint: "https://v.example/t" }, null])("is refused as %j", (v) => {

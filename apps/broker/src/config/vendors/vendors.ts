@@ -6,6 +6,7 @@ import { defined } from "@oauth-broker/oauth-core";
 import { isReservedAuthorizationParameter } from "@oauth-broker/oauth-core/protocol";
 import {
   defineVendor,
+  FIELDS,
   RESPONSE_MODES,
   usualClientsOf,
   type Vendor,
@@ -117,6 +118,10 @@ export function buildVendor(
   if (parsed.account !== undefined && parsed.userinfoEndpoint !== undefined) {
     say(["account"], "is beside userinfo_endpoint, which says the same in another way", "one of the two");
   }
+  const misplaced = vendor.account && FIELDS.account.check(vendor.account);
+  if (parsed.userinfoEndpoint !== undefined && misplaced !== undefined) {
+    say(["userinfo_endpoint"], misplaced, "an address with {access_token}");
+  }
   if (parsed.revocation !== undefined && (vendor.revocationEndpoint ?? vendor.issuer) === undefined) {
     say(["revocation"], "is without a revocation_endpoint", "the address where tokens are revoked");
   }
@@ -152,21 +157,23 @@ export function buildVendor(
     ...(tenancy.clientsOf === usualClientsOf(vendor, tenancy.placeholders) ? {} : { clientsOf: tenancy.clientsOf }),
     setup: parsed.setup ?? facts.setup,
     ...(isKnownToRegisterNone(vendor, parsed, known) ? { registersNoClients: true } : {}),
-    ...(namesAccount(parsed, vendor) ? { asksUserinfo: true } : {}),
-    ...(namesAccountOfItsOwn(parsed, vendor) ? { ownAccount: true } : {}),
     credentials,
-    ...defined({ initialAccessToken: parsed.initialAccessToken, tenants: tenancy.tenants }),
+    ...defined({
+      accountBy: accountByFile(parsed, vendor),
+      initialAccessToken: parsed.initialAccessToken,
+      tenants: tenancy.tenants,
+    }),
   };
 }
 
-/** Whether the file says what identifies the user of a token. */
-function namesAccount({ userinfoEndpoint, account, identity }: ParsedVendor, vendor: Vendor): boolean {
+/** What the file names of what identifies the user of a token. */
+function accountByFile(
+  { userinfoEndpoint, account, identity }: ParsedVendor,
+  vendor: Vendor,
+): VendorConfig["accountBy"] {
   const isNamed = vendor.account === undefined || vendor.account.identity !== undefined;
-  return ((userinfoEndpoint ?? account) !== undefined && isNamed) || typeof identity === "object";
-}
-
-function namesAccountOfItsOwn({ userinfoEndpoint, account, identity }: ParsedVendor, vendor: Vendor): boolean {
-  return (account ?? identity ?? (vendor.account && userinfoEndpoint)) !== undefined;
+  if (!((userinfoEndpoint ?? account) !== undefined && isNamed) && typeof identity !== "object") return undefined;
+  return (account ?? identity ?? vendor.account) === undefined ? "userinfo" : "own";
 }
 
 /** An issuer that the operator sets may publish what the registry does not know. */

@@ -189,7 +189,7 @@ const ACCOUNT = {
   },
   check: ({ endpoint, token }: { endpoint: string; token?: { in: string } }): string | undefined =>
     token?.in === "path" && !endpoint.includes("{access_token}")
-      ? "is without {access_token} in its endpoint, where the token is to stand"
+      ? "is without {access_token}, where the token is to stand"
       : undefined,
 } as const satisfies ObjectShape;
 
