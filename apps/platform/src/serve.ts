@@ -17,12 +17,14 @@ export async function serve(
   { port, maxConnections, ...options }: ServeConfig,
   { storage, log, say, stopped }: Pick<RunContext, "storage" | "log" | "say" | "stopped">,
 ): Promise<number> {
+  // Before anything is opened: it shows whether the data folder can be read.
+  const connectors = await storage.connectors.list();
   const platform = createPlatform(options, { storage, log });
   const listening = await listen(platform.app, { host: "127.0.0.1", port, maxConnections });
   log.info("listening", { url: options.platformUrl, pid: process.pid });
   log.flush();
   say(`Open ${options.platformUrl}`);
-  for (const connector of await storage.connectors.list()) {
+  for (const connector of connectors) {
     const warning = callbackWarning(connector, options.platformUrl);
     if (warning === undefined) continue;
     log.warn("shared_callback", { detail: connector.id });

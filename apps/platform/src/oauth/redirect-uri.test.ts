@@ -79,10 +79,8 @@ describe("the redirect URI of a connector", () => {
   it("does not lie below another", async () => {
     const platform = await open(HOSTED_YAML);
     const connector = await platform.init();
-    const all = [
-      SHARED,
-      ...["notes", "notes-2", "callback"].map((id) => redirectUriOf({ ...connector, id }, PLATFORM)),
-    ];
+    const own = ["notes", "notes-2", "callback"].map((id) => redirectUriOf({ ...connector, id }, PLATFORM));
+    const all = [SHARED, ...own];
     for (const one of all) expect(all.filter((other) => `${other}/`.startsWith(`${one}/`))).toEqual([one]);
   });
 
@@ -95,14 +93,14 @@ describe("the redirect URI of a connector", () => {
     const [lines, said]: [string[], string[]] = [[], []];
     const log = createLog({ write: (line) => void lines.push(line) });
     const options = { platformUrl: PLATFORM, allowCidrs: [], port: await freePort(), maxConnections: 10 };
-    await serve(options, {
-      storage: deploy.storage,
-      log,
-      say: (text) => void said.push(text),
-      stopped: Promise.resolve(),
-    });
-    expect(said.at(-1)).toContain("Warning: notes shares the redirect URI");
+    const { storage } = deploy;
+    const context = { storage, log, say: (text: string) => void said.push(text), stopped: Promise.resolve() };
+    await serve(options, context);
+    expect(said).toEqual([`Open ${PLATFORM}`, expect.stringContaining("Warning: notes shares the redirect URI")]);
     expect(lines.join("")).toContain('"event":"shared_callback"');
+    const connectors = { ...storage.connectors, list: async () => Promise.reject(new Error("damaged")) };
+    await expect(serve(options, { ...context, storage: { ...storage, connectors } })).rejects.toThrow("damaged");
+    expect(said).toHaveLength(2);
   });
 
   it("stays the literal one for a connector of an earlier release, until its own is asked for", async () => {
