@@ -2,7 +2,7 @@
 // installs the pinned pnpm and the locked dependencies (including the pinned Node.js), then starts
 // the command with both on PATH. Has no dependencies itself; every npm script goes through here.
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,9 +10,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const shell = process.platform === "win32";
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const pin = manifest.packageManager.split("@")[1].split("+")[0];
+const compiled = join(root, "node_modules", ".cache", "compiled");
+// Node.js never empties it, and each copy of a file in a folder of its own is one more: 1 GB in days.
+const { mtimeMs = Infinity } = statSync(compiled, { throwIfNoEntry: false }) ?? {};
+if (Date.now() - mtimeMs > 2 * 86_400_000) rmSync(compiled, { recursive: true, maxRetries: 3 });
 const env = {
   // What is started from source loads in half the time from the second start on.
-  NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "compiled"),
+  NODE_COMPILE_CACHE: compiled,
   ...process.env,
   TURBO_TELEMETRY_DISABLED: "1",
   npm_config_loglevel: "error",
