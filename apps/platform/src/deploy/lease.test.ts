@@ -1,20 +1,13 @@
+import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { describe, expect, it } from "vitest";
 import { holderOf, isProcessAlive, type LeaseDeps, takeLease } from "./lease.ts";
 
 const DEAD = 999;
 
-function deps(): LeaseDeps & { pass(seconds: number): void } {
-  let at = 1_700_000_000;
-  const now = (): number => at;
-  return {
-    now,
-    records: memoryRecordStore({ now }),
-    isAlive: (pid) => pid !== DEAD,
-    pass: (seconds) => {
-      at += seconds;
-    },
-  };
+function deps() {
+  const now = fixedClock(1_700_000_000);
+  return { now, records: memoryRecordStore({ now }), isAlive: (pid: number) => pid !== DEAD };
 }
 
 async function take(pid: number, of: LeaseDeps) {
@@ -53,7 +46,7 @@ describe("the lease of a deploy", () => {
   it("that was not renewed is free, and its release does not take it from the next", async () => {
     const of = deps();
     const first = await take(1, of);
-    of.pass(60);
+    of.now.advance(60);
     expect(await take(2, of)).toBeDefined();
     await first?.release();
     expect(await take(3, of)).toBeUndefined();

@@ -3,7 +3,8 @@
  * reach the caller as the server sends them. The platform's only outbound path in addition to
  * egress, which buffers; it reaches only the address of a deployment.
  */
-import { Agent, type IncomingMessage, request as open } from "node:http";
+import { type IncomingMessage, request as open } from "node:http";
+import { Socket } from "node:net";
 import { PassThrough, Readable, type Writable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { OAuthError } from "@oauth-broker/oauth-core";
@@ -29,9 +30,18 @@ export const DEFAULT_LIMITS: ForwardLimits = { bodyBytes: 4 * 1024 * 1024, answe
 
 /**
  * A new connection for each request: a reused one that the server closes in the meantime would lose
- * a request that must not be sent twice.
+ * a request that must not be sent twice. A server may answer early and close: what it can no longer
+ * be sent is dropped, so that its answer is still read.
  */
-const agent = new Agent({ keepAlive: false });
+function connectTo({ host, port }: Destination["target"]): Socket {
+  const socket = new Socket();
+  const { _write: write, _writev: writeAll } = socket;
+  const dropping: Pick<Socket, "_write" | "_writev"> = {
+    _write: (chunk, encoding, done) => write.call(socket, chunk, encoding, () => done()),
+    _writev: (chunks, done) => writeAll?.call(socket, chunks, () => done()),
+  };
+  return Object.assign(socket, dropping).connect(port, host);
+}
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
@@ -48,9 +58,7 @@ export function forward(
   const { pathname, search } = new URL(request.url);
   return new Promise((resolve) => {
     const outgoing = open({
-      agent,
-      host: target.host,
-      port: target.port,
+      createConnection: () => connectTo(target),
       method: request.method,
       path: pathname + search,
       headers: requestHeaders(request.headers, rules),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { PLATFORM_TOKEN, sendRaw, startIngress, type TestIngress } from "../testing/test-ingress.ts";
-import { DEFAULT_LIMITS } from "./forward.ts";
+import { DEFAULT_LIMITS, forward } from "./forward.ts";
 
 let ingress: TestIngress;
 afterEach(() => ingress.close());
@@ -51,23 +51,19 @@ describe("requests that may pass", () => {
     expect([status, seen]).toEqual([404, []]);
   });
 
-  it.each(["GET", "HEAD", "DELETE", "PUT"])(
-    "bar#RS-1 %s without a bearer token gets the same answer as POST",
-    async (method) => {
-      ingress = await startIngress(echo());
-      const posted = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });
-      const { status, headers, body } = await sendRaw(ingress.url, { path: "/mcp", method });
-      expect([status, headers["www-authenticate"]]).toEqual([401, posted.headers["www-authenticate"]]);
-      expect(body).toBe(method === "HEAD" ? "" : posted.body);
-    },
-  );
+  it.each(["GET", "HEAD", "DELETE", "PUT"])("bar#RS-1 %s without a token is answered as POST is", async (method) => {
+    ingress = await startIngress(echo());
+    const posted = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });
+    const { status, headers, body } = await sendRaw(ingress.url, { path: "/mcp", method });
+    expect([status, headers["www-authenticate"]]).toEqual([401, posted.headers["www-authenticate"]]);
+    expect(body).toBe(method === "HEAD" ? "" : posted.body);
+  });
 
   it("the challenge names the resource's metadata where that is exposed", async () => {
     ingress = await startIngress(echo());
     const exposed = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });
-    expect(exposed.headers["www-authenticate"]).toBe(
-      `Bearer resource_metadata="${ingress.url}/.well-known/oauth-protected-resource/mcp"`,
-    );
+    const metadata = `${ingress.url}/.well-known/oauth-protected-resource/mcp`;
+    expect(exposed.headers["www-authenticate"]).toBe(`Bearer resource_metadata="${metadata}"`);
     await ingress.close();
     ingress = await startIngress(echo(), { expose: [], mode: "pre-registered" });
     const closed = await sendRaw(ingress.url, { path: "/mcp", method: "POST" });
@@ -109,10 +105,8 @@ describe("requests that may pass", () => {
   it("for a server without OAuth the token is the platform's own, and the server does not see it", async () => {
     ingress = await startIngress(echo(), { mode: "none", expose: [] });
     const wrong = await sendRaw(ingress.url, { path: "/mcp", headers: BEARER });
-    expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([
-      401,
-      expect.stringContaining('Bearer error="invalid_token"'),
-    ]);
+    const challenge = expect.stringContaining('Bearer error="invalid_token"');
+    expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([401, challenge]);
     const headers = { authorization: `Bearer ${PLATFORM_TOKEN}` };
     const { status, body } = await sendRaw(ingress.url, { path: "/mcp", headers });
     expect(status).toBe(200);
@@ -122,11 +116,8 @@ describe("requests that may pass", () => {
 
 describe("clients that are web pages", () => {
   const APP = "https://app.example";
-  const preflight = (origin = APP) => ({
-    path: "/mcp",
-    method: "OPTIONS",
-    headers: { origin, "access-control-request-method": "POST" },
-  });
+  const asking = { "access-control-request-method": "POST" };
+  const preflight = (origin = APP) => ({ path: "/mcp", method: "OPTIONS", headers: { origin, ...asking } });
 
   it("OPTIONS passes without a bearer token at /mcp of a server that checks tokens, only there", async () => {
     const seen: IncomingMessage[] = [];
@@ -244,13 +235,12 @@ describe("limits and faults", () => {
     const seen: IncomingMessage[] = [];
     ingress = await startIngress(echo(seen), { limits });
     const body = "x".repeat(1001);
-    const declared = { ...BEARER, "content-length": "1001" };
-    expect((await sendRaw(ingress.url, { path: "/mcp", method: "POST", headers: declared, body })).status).toBe(413);
-    expect(seen).toEqual([]);
-    const chunked = { ...BEARER, "transfer-encoding": "chunked" };
-    expect((await sendRaw(ingress.url, { path: "/mcp", method: "POST", headers: chunked, body })).status).toBe(413);
-    const small = { path: "/mcp", method: "POST", headers: chunked, body: body.slice(1) };
-    expect((await sendRaw(ingress.url, small)).status).toBe(200);
+    const statusOf = async (more: Record<string, string>, sent = body) =>
+      (await sendRaw(ingress.url, { path: "/mcp", method: "POST", headers: { ...BEARER, ...more }, body: sent }))
+        .status;
+    expect([await statusOf({ "content-length": "1001" }), seen]).toEqual([413, []]);
+    expect(await statusOf({ "transfer-encoding": "chunked" })).toBe(413);
+    expect(await statusOf({ "transfer-encoding": "chunked" }, body.slice(1))).toBe(200);
   });
 
   it("a server that does not run is 503 with Retry-After", async () => {
@@ -274,6 +264,23 @@ describe("limits and faults", () => {
   ])("a server %s is %i", async (_, status, handle) => {
     ingress = await startIngress(handle, { limits: { ...limits, answerMs: 50 } });
     expect((await sendRaw(ingress.url, { path: "/mcp", headers: BEARER })).status).toBe(status);
+  });
+
+  it("a server that closes before it has the whole body: its answer is read", async () => {
+    const { promise: sending, resolve: start } = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>();
+    const sendMore = () => void sending.then((body) => body.enqueue(new Uint8Array(9)));
+    ingress = await startIngress(({ socket }) => {
+      socket.write("HTTP/1.1 413 Odd\r\nContent-Length: 5\r\n\r\nearly");
+      socket.resetAndDestroy();
+      sendMore();
+    });
+    const init = { method: "POST", body: new ReadableStream({ start }), duplex: "half" } as const;
+    sendMore();
+    const { target } = ingress;
+    const rules = { host: "notes", connectorId: "notes", keepsAuthorization: false, callerAddress: "127.0.0.1" };
+    const to = { ...rules, target, breakOff: () => {} };
+    const answer = (await forward(new Request(ingress.url, init), to, limits)) as Response;
+    expect([answer.status, await answer.text()]).toEqual([413, "early"]);
   });
 
   it.each([{ "content-length": "10" }, {}])("an answer that breaks off breaks off here: %j", async (headers) => {

@@ -17,6 +17,7 @@ export async function startIngress(
   over: Partial<Upstream> & { readonly limits?: ForwardLimits } = {},
 ) {
   const server = await listenForTest(createServer(handle));
+  const target = { host: "127.0.0.1", port: server.port };
   const lines: string[] = [];
   const log = createLog({ write: (line) => void lines.push(line) });
   const { limits, ...rest } = over;
@@ -29,7 +30,7 @@ export async function startIngress(
     mode: "hosted",
     expose: ["/token", "/.well-known/*"],
     allowedOrigins: [],
-    target: { host: "127.0.0.1", port: server.port },
+    target,
     platformToken: new Secret(PLATFORM_TOKEN),
     ...rest,
   };
@@ -37,8 +38,9 @@ export async function startIngress(
   const listening = await listen(app, { host: "127.0.0.1", port: own });
   return {
     url,
+    /** The server behind it. */
+    target,
     log: lines as readonly string[],
-    /** Stops the server behind it. */
     stopServer: server.close,
     close: async () => {
       await server.close();
@@ -50,16 +52,10 @@ export async function startIngress(
 /** Sends what fetch refuses to send: any Host, any path. */
 export async function sendRaw(
   url: string,
-  options: {
-    readonly path?: string;
-    readonly method?: string;
-    readonly headers?: Record<string, string>;
-    readonly body?: string;
-  },
+  { body, ...options }: { path?: string; method?: string; headers?: Record<string, string>; body?: string },
 ) {
   const { hostname, port } = new URL(url);
-  const { path = "/", method = "GET", headers = {}, body } = options;
-  const outgoing = request({ hostname, port, path, method, headers, agent: false });
+  const outgoing = request({ hostname, port, agent: false, ...options });
   outgoing.end(body);
   const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
