@@ -42,6 +42,7 @@ class TextResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly #text: string;
+  #isRead = false;
 
   constructor(body?: ConstructorParameters<typeof Response>[0], init: ResponseInit = {}) {
     this.status = init.status ?? 200;
@@ -57,10 +58,12 @@ class TextResponse {
     return this.#text === "" ? null : new NodeResponse(this.#text).body;
   }
   async text(): Promise<string> {
+    if (this.#isRead) throw new TypeError("Body is unusable: Body has already been read");
+    this.#isRead = this.#text !== "";
     return this.#text;
   }
   async json(): Promise<unknown> {
-    return JSON.parse(this.#text);
+    return JSON.parse(await this.text());
   }
   static json(value: unknown, init?: ResponseInit): TextResponse {
     const response = new TextResponse(JSON.stringify(value), init);
