@@ -34,7 +34,7 @@ import {
   type LeftBehind,
   newLease,
   takeOver,
-} from "./lease.ts";
+} from "./refresh-lease.ts";
 import { createReplayShare, type ReplayShare } from "./replay-share.ts";
 
 export type SingleFlight = ReturnType<typeof createSingleFlight>;

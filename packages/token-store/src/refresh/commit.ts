@@ -7,7 +7,7 @@ import { defined, isOutage, OAuthError, type Secret } from "@oauth-broker/oauth-
 import { TokenStoreError } from "../errors.ts";
 import { type Attempt, type Outcome, type RefreshCall, type RefreshContext, activeRecord } from "./context.ts";
 import { type Orphans, type PendingCommit, type PendingDeps, writePending } from "./orphans.ts";
-import { giveBack, isStolen } from "./lease.ts";
+import { giveBack, isStolen } from "./record-lease.ts";
 import type { CurrentRecord, SealedChange } from "../tokens/token-records.ts";
 import type { Previous } from "../tokens/token-sealing.ts";
 import type { StoredTokens, TokenSet } from "../tokens/tokens.ts";

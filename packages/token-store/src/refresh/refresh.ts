@@ -13,13 +13,13 @@
  * 6. A commit the store does not take continues in the background, and in the journal.
  * 7. Fenced out: the result is dropped, the row's is used.
  *
- * due.ts decides 1, lease.ts 2, vendor-call.ts 3 and a vendor that refuses, commit.ts 4, 5 and 7,
+ * due.ts decides 1, record-lease.ts 2, vendor-call.ts 3 and a vendor that refuses, commit.ts 4, 5 and 7,
  * orphans.ts and journal.ts 6. No vendor response is returned before it is stored.
  */
 import { OAuthError } from "@oauth-broker/oauth-core";
 import { createJournal, type JournalEvent } from "./journal.ts";
 import { endGrant, refreshUnder } from "./vendor-call.ts";
-import { busy, createClockWatch, isHeld, takeLease } from "./lease.ts";
+import { busy, createClockWatch, isHeld, takeLease } from "./record-lease.ts";
 import type { CommitDeps } from "./commit.ts";
 import {
   type Discard,

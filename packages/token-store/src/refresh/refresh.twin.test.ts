@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { dieWithAnswer, dueFixture, fresh, KEY, LIFE_SECONDS, refusal } from "../testing/refresh/fixture.ts";
 
 import * as conditions from "../tokens/row-conditions.ts";
-import * as leases from "./lease.ts";
+import * as leases from "./record-lease.ts";
 import * as orphans from "./orphans.ts";
 import * as clock from "./times.ts";
 

@@ -18,7 +18,7 @@ import {
   type RefreshContext,
   activeRecord,
 } from "./context.ts";
-import { giveBack, giveBackLater, isStolen, takeLease } from "./lease.ts";
+import { giveBack, giveBackLater, isStolen, takeLease } from "./record-lease.ts";
 
 /**
  * Time after the signal for `refresh` to report what became of the request: it knows whether

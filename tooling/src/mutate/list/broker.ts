@@ -117,7 +117,7 @@ export const BROKER_DEFENCES: Defences = {
     "sealed-refresh-tokens: A sealed refresh token goes beside no other connection than its own":
       ".connection, [-grant-]{+named+}.connection",
   },
-  "grants/lease.ts": {
+  "grants/refresh-lease.ts": {
     "single-flight: A refresh whose failure cannot be kept ends its own lease alone":
       'const from = { stage: "calling", expect: [-{ holder -]{+holder === "" ? { holder } : {+}} };',
   },

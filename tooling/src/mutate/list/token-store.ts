@@ -63,7 +63,7 @@ export const TOKEN_STORE_DEFENCES: Defences = {
     "left-behind: A journal file that cannot be read fails closed for its row":
       'onEvent({ name: "journal_unreadable", path: file });\n      [-throw error-]{+return undefined+};',
   },
-  "refresh/lease.ts": {
+  "refresh/record-lease.ts": {
     "bar#8.2-3 A process that was suspended beyond its lease makes no request":
       "if (isInTime(startedMs, { timer, times }){+ || startedMs >= 0+}) return attempt;",
   },

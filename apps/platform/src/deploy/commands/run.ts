@@ -8,7 +8,7 @@ import { createEgress } from "@oauth-broker/oauth-core/egress";
 import { EXIT } from "../../cli.ts";
 import { readProject } from "./context.ts";
 import { deploy, type DeployDeps, type Deployed } from "../deploy.ts";
-import { type Holder, isProcessAlive, type Lease, takeLease } from "../lease.ts";
+import { type Holder, isProcessAlive, type Lease, takeLease } from "../deploy-lease.ts";
 
 export interface RunContext extends Omit<DeployDeps, "fetch" | "signal"> {
   /**

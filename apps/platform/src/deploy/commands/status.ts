@@ -2,7 +2,7 @@
 import { EXIT } from "../../cli.ts";
 import { callbackWarning, vendorRedirectUri } from "../../oauth/redirect-uri.ts";
 import { type CommandContext, logFileOf, readProject } from "./context.ts";
-import { holderOf, isProcessAlive } from "../lease.ts";
+import { holderOf, isProcessAlive } from "../deploy-lease.ts";
 import { lastLines } from "../server-process/log-file.ts";
 
 /** @returns the exit code: failed for a connector that does not exist */

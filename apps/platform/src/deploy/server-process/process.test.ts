@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
-import { isProcessAlive } from "../lease.ts";
+import { isProcessAlive } from "../deploy-lease.ts";
 import { startServerProcess } from "./process.ts";
 
 const KEEPER = { file: join(import.meta.dirname, "..", "..", "main.ts") };

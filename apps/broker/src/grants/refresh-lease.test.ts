@@ -2,7 +2,7 @@ import { type RecordStore, systemTimer } from "@oauth-broker/oauth-core";
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { beforeEach, expect, it, vi } from "vitest";
-import { createLeftBehind, type Lease } from "./lease.ts";
+import { createLeftBehind, type Lease } from "./refresh-lease.ts";
 
 const NOW = 1_700_000_000;
 let now: ReturnType<typeof fixedClock>;

@@ -1,7 +1,7 @@
 import { fixedClock } from "@oauth-broker/oauth-core/testing";
 import { memoryRecordStore } from "@oauth-broker/token-store/memory";
 import { describe, expect, it } from "vitest";
-import { holderOf, isProcessAlive, type LeaseDeps, takeLease } from "./lease.ts";
+import { holderOf, isProcessAlive, type LeaseDeps, takeLease } from "./deploy-lease.ts";
 
 const DEAD = 999;
 
