@@ -40,7 +40,8 @@ export async function deploy({ folder, service }: Project, deps: DeployDeps) {
   const { platformUrl } = config;
   const onStep = (step: string): void => deps.say(`• ${step}`);
   const connector = await storage.connectors.find(service.name);
-  if (connector === undefined) throw new Error(`There is no connector ${service.name} yet. Run deploy init first.`);
+  if (connector === undefined)
+    throw new Error(`There is no connector ${service.name} in ${config.dataDir} yet. Run deploy init first.`);
   const warning = callbackWarning(connector, platformUrl);
   if (warning !== undefined) onStep(`Warning: ${warning}`);
   const command = startCommand(folder);

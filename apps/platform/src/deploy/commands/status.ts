@@ -16,7 +16,7 @@ export async function showStatus(
   const { name } = service;
   const connector = await storage.connectors.find(name);
   if (connector === undefined) {
-    say(`There is no connector ${name} yet. Run deploy init.`);
+    say(`There is no connector ${name} in ${context.config.dataDir} yet. Run deploy init.`);
     return EXIT.failed;
   }
   const [deployment, holder] = await Promise.all([
