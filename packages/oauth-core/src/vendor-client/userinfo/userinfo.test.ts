@@ -27,14 +27,14 @@ describe.each(WAYS)("the account by %s", (_title, way) => {
     expect(asked).toMatchObject({ method: "GET", headers: { authorization: `Bearer ${ACCESS_TOKEN}` }, body: "" });
   });
 
-  it("rfc6750#3.1 is undefined when the token is refused, whatever the body", async () => {
-    lab.vendor.answers.set("/me", {
-      status: 401,
-      headers: { "www-authenticate": 'Bearer error="invalid_token"', "content-type": "text/html" },
-      body: "<html>",
-    });
-    expect(await ask(way())).toBeUndefined();
-  });
+  it.each([401, 414, 431])(
+    "rfc6750#3.1 is undefined when the token is refused by %i, whatever the body",
+    async (status) => {
+      const headers = { "www-authenticate": 'Bearer error="invalid_token"', "content-type": "text/html" };
+      lab.vendor.answers.set("/me", { status, headers, body: "<html>" });
+      expect(await ask(way())).toBeUndefined();
+    },
+  );
 
   it("rfc6750#3.1 is undefined for invalid_token with 400, and an error for any other 400", async () => {
     for (const error of ["invalid_token", "INVALID_TOKEN"]) {

@@ -159,7 +159,8 @@ function isRefused(response: Response, now: Clock): boolean {
       ...(isScope ? { vendorError: "insufficient_scope" } : {}),
     });
   }
-  return response.status === 401;
+  // 414, 431: the token is too long to be one of the vendor's. Nothing else in the request differs.
+  return [401, 414, 431].includes(response.status);
 }
 
 /** Its status should be 401, and some vendors send 400. */
