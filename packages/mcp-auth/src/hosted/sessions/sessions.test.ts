@@ -2,7 +2,7 @@
  * The promises of the sessions, over every kind of store, with two processes on it. Attacks are in
  * session-attacks.test.ts.
  */
-import { fixedClock, shared, volume } from "@oauth-broker/oauth-core/testing";
+import { fixedClock, shared } from "@oauth-broker/oauth-core/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { RECORD_STORES, type RecordStores } from "../../testing/record-stores.ts";
 import { NOW, SAME, testSessions, type TestSessions, WHO } from "../../testing/test-sessions.ts";
@@ -11,10 +11,8 @@ import type { Sessions } from "./sessions.ts";
 const INVALID_GRANT = expect.objectContaining({ code: "invalid_grant" });
 const DAY = 24 * 3600;
 const AT_ONCE = 8;
-/** Token-store's tests compare the answers of DynamoDB with those of the others. */
-const KINDS = volume({ test: ["memory", "sqlite"], soak: Object.keys(RECORD_STORES) });
 
-describe.each(KINDS)("sessions over %s", (kind) => {
+describe.each(Object.keys(RECORD_STORES))("sessions over %s", (kind) => {
   let clock: ReturnType<typeof fixedClock>;
   let test: TestSessions;
   /** Two processes. */
