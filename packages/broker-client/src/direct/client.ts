@@ -72,7 +72,7 @@ export function direct(options: DirectOptions): DirectClient {
   const vendorClient = createVendorClient({ fetch, timer: systemTimer, now, allowLoopback, allowCidrs, operatorUrls });
   const once = createSpentSessions(now, problem);
   const unlessWaiting = createWaits(now);
-  const revocations = createRevocations();
+  const revocations = createRevocations(now);
   const resolve = async (): Promise<ResolvedVendor> => vendorClient.resolve(entry);
   const contextOf = (vendor: ResolvedVendor): string =>
     flowContextHash({ vendor, clientId, credentialsId: credentials.id, platformClientId: "", redirectUri });
@@ -113,7 +113,6 @@ export function direct(options: DirectOptions): DirectClient {
 
     refresh: (request) =>
       unlessWaiting(request, async () => {
-        const underWay = revocations.refreshOf(request.refreshToken);
         try {
           const { refreshToken = "", connection, scope } = requireTarget(request, entry.id);
           if (refreshToken === "") return NOTHING_TO_REFRESH;
@@ -127,7 +126,11 @@ export function direct(options: DirectOptions): DirectClient {
             ...(scope === undefined ? {} : { scope: parseScope(scope) }),
             ...defined({ expected, callbackData: known?.callbackData }),
           });
-          await underWay.requireUnrevoked(() => vendorClient.revokeGrant(vendor, credentials, fresh));
+          //= bar#RV-4
+          if (await revocations.has(refreshToken)) {
+            await vendorClient.revokeGrant(vendor, credentials, fresh).catch(() => undefined);
+            throw new OAuthError("invalid_grant", "This token has been revoked: the user must authorize again");
+          }
           //= rfc6749#6
           const tokens = { ...fresh, refreshToken: fresh.refreshToken ?? refreshToken };
           const named =
@@ -135,8 +138,6 @@ export function direct(options: DirectOptions): DirectClient {
           return { outcome: "ok", tokens: tokensOf(tokens, { vendor, connection: named, at }) };
         } catch (error) {
           return refreshFailure(problem(error));
-        } finally {
-          underWay.end();
         }
       }),
 
@@ -149,10 +150,9 @@ export function direct(options: DirectOptions): DirectClient {
         if (known?.v === 2) requireTokenHost(known.hosts, vendor.revocationEndpoint);
         const hint = tokenTypeHint === undefined ? {} : { tokenTypeHint };
         try {
-          const revoked = await revocations.run(token, () =>
-            vendorClient.revokeToken(vendor, credentials, { token, ...hint }),
-          );
-          return { outcome: "revoked", revoked };
+          const revocation = vendorClient.revokeToken(vendor, credentials, { token, ...hint });
+          revocations.add(token, revocation);
+          return { outcome: "revoked", revoked: await revocation };
         } catch (error) {
           if (!(error instanceof OAuthError) || error.code !== "unsupported_token_type") throw error;
           return { outcome: "unsupported", help: error.extras.help ?? error.description, error: problem(error) };
