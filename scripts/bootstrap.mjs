@@ -13,7 +13,7 @@ const pin = manifest.packageManager.split("@")[1].split("+")[0];
 const compiled = join(root, "node_modules", ".cache", "compiled");
 // Node.js never empties it, and each copy of a file in a folder of its own is one more: 1 GB in days.
 const { mtimeMs = Infinity } = statSync(compiled, { throwIfNoEntry: false }) ?? {};
-if (Date.now() - mtimeMs > 2 * 86_400_000) rmSync(compiled, { recursive: true, maxRetries: 3 });
+if (Date.now() - mtimeMs > 2 * 86_400_000) rmSync(compiled, { recursive: true, force: true, maxRetries: 3 });
 const env = {
   // What is started from source loads in half the time from the second start on.
   NODE_COMPILE_CACHE: compiled,
