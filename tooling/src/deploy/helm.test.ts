@@ -120,13 +120,13 @@ describe("the chart", () => {
     expect(render("networkpolicy.yaml", { ...VALUES, networkPolicy: { enabled: false } })).toEqual({});
   });
 
-  it("has a configuration with secrets by name only, and the version of the release", () => {
-    const config = JSON.parse(String((render("configmap.yaml")["data"] as Json)["broker.yaml"])) as Json;
-    expect(config).toEqual(VALUES["config"]);
-    expect((config["clients"] as Json[])[0]).toMatchObject({ client_secret: "env:PLATFORM_SECRET" });
-    expect(parse(chart.get("Chart.yaml") ?? "")).toMatchObject({
-      version: manifest.version,
-      appVersion: manifest.version,
-    });
+  it("has the operator's configuration and nothing of its own in it, and the version of the release", () => {
+    const config = { store: "sqlite:/var/lib/broker/broker.sqlite" };
+    const { data } = render("configmap.yaml", { ...VALUES, config });
+    expect(JSON.parse(String((data as Json)["broker.yaml"]))).toEqual(config);
+    // Helm merges it with the operator's: keys: of an example would stay beside a SQLite store.
+    expect(VALUES["config"]).toEqual({});
+    const { version } = manifest;
+    expect(parse(chart.get("Chart.yaml") ?? "")).toMatchObject({ version, appVersion: version });
   });
 });
