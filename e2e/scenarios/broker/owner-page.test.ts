@@ -2,13 +2,13 @@
  * The page that names the client and its owner, in a real browser: on a phone, by keyboard, to
  * the vendor and back.
  */
-import { startFakeVendor, type FakeVendorServer } from "@oauth-broker/simulators";
+import { startFakeVendor } from "@oauth-broker/simulators";
 import type { BrowserContextOptions } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, connectChromium, takeScreenshot } from "../../support/chromium.ts";
 import { createSecrets } from "../../support/broker/configuration.ts";
 import { freePort } from "../../support/free-port.ts";
-import { type InProcessBroker, startInProcessBroker } from "../../support/broker/in-process.ts";
+import { startInProcessBroker } from "../../support/broker/in-process.ts";
 import { createPlatform, type Platform } from "../../support/broker/platform.ts";
 import { expectFit, openPage } from "../../support/pages/open-page.ts";
 import { shared } from "@oauth-broker/oauth-core/testing";
@@ -19,17 +19,15 @@ describe.skipIf(CHROMIUM === undefined)("the page of clients of several owners i
    * this machine.
    */
   let home: string;
-  let stub: FakeVendorServer;
-  let running: InProcessBroker;
   let platform: Platform;
   const browser = shared(connectChromium);
+  const stub = shared(() => startFakeVendor({ codes: "any" }));
 
   beforeAll(async () => {
     const secrets = createSecrets();
     const baseUrl = `http://127.0.0.1:${await freePort()}`;
     home = `${baseUrl}/`;
-    stub = await startFakeVendor({ codes: "any" });
-    running = await startInProcessBroker(`base_url: ${baseUrl}
+    const running = await startInProcessBroker(`base_url: ${baseUrl}
 listen: { host: 127.0.0.1, port: ${new URL(baseUrl).port} }
 store: "memory:"
 keys: store
@@ -53,10 +51,7 @@ vendors:
       vendor: "stub",
       scope: "files:read files:write",
     });
-  });
-  afterAll(async () => {
-    await running.close();
-    await stub.close();
+    return running.close;
   });
 
   /** @returns a page on which the user is asked, and every address the browser visits */

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Secret } from "@oauth-broker/oauth-core";
 import { createLog } from "@oauth-broker/service";
-import { fixedClock, temporaryFolder } from "@oauth-broker/oauth-core/testing";
-import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
+import { fixedClock, shared, temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Sessions } from "./hosted/sessions/sessions.ts";
 import { openStorage, type Storage } from "./storage.ts";
@@ -14,22 +14,20 @@ const UNAVAILABLE = expect.objectContaining({ code: "temporarily_unavailable" })
 const LINK = { user: WHO.user, vendor: "example", issuer: "https://issuer.example" };
 const TOKENS = { accessToken: new Secret("vendor-token-1"), tokenType: "Bearer" };
 
-let dynamo: DynamoDbEngine;
-let kms: KmsServer;
+const dynamo = shared(startDynamoDb);
+const kms = shared(startKms);
 let folder: string;
 const lines: string[] = [];
 const clock = fixedClock(NOW);
 
-beforeAll(async () => {
-  [dynamo, kms] = await Promise.all([startDynamoDb(), startKms()]);
+beforeAll(() => {
   // The SDK's own variables, as a deployment with private endpoints sets them.
   process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamo.endpoint;
   process.env["AWS_ENDPOINT_URL_KMS"] = kms.endpoint;
 });
-afterAll(async () => {
+afterAll(() => {
   delete process.env["AWS_ENDPOINT_URL_DYNAMODB"];
   delete process.env["AWS_ENDPOINT_URL_KMS"];
-  await Promise.all([dynamo.close(), kms.close()]);
 });
 beforeEach(() => {
   folder = temporaryFolder();

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OAuthError, Secret, systemTimer } from "@oauth-broker/oauth-core";
-import { fixedClock } from "@oauth-broker/oauth-core/testing";
-import { type DynamoDbEngine, type KmsServer, startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
+import { fixedClock, shared } from "@oauth-broker/oauth-core/testing";
+import { startDynamoDb, startKms } from "@oauth-broker/simulators/aws";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openTokenStore } from "./config.ts";
 import { localKeyWrapper } from "./keys/local.ts";
@@ -100,20 +100,18 @@ describe("the token store", () => {
 });
 
 describe("opened from the environment", () => {
-  let dynamo: DynamoDbEngine;
-  let kms: KmsServer;
+  const dynamo = shared(startDynamoDb);
+  const kms = shared(startKms);
   let keyId: string;
-  beforeAll(async () => {
-    [dynamo, kms] = await Promise.all([startDynamoDb(), startKms()]);
+  beforeAll(() => {
     keyId = kms.createKey();
     // The SDK's own variables, as a deployment with private endpoints sets them.
     process.env["AWS_ENDPOINT_URL_DYNAMODB"] = dynamo.endpoint;
     process.env["AWS_ENDPOINT_URL_KMS"] = kms.endpoint;
   });
-  afterAll(async () => {
+  afterAll(() => {
     delete process.env["AWS_ENDPOINT_URL_DYNAMODB"];
     delete process.env["AWS_ENDPOINT_URL_KMS"];
-    await Promise.all([dynamo.close(), kms.close()]);
   });
 
   const open = async (environment: Record<string, string>, events: TokenStoreEvent[] = []): Promise<TokenStore> => {

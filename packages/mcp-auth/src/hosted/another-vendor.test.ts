@@ -5,9 +5,9 @@
  */
 import { join } from "node:path";
 import { defineVendor, type Vendor } from "@oauth-broker/oauth-core/registry";
-import { temporaryFolder } from "@oauth-broker/oauth-core/testing";
+import { ofEachTest, temporaryFolder } from "@oauth-broker/oauth-core/testing";
 import { localKeyWrapper } from "@oauth-broker/token-store";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { expectPage, openServerFixture, openStubServerFixture, type ServerFixture } from "../testing/server-fixture.ts";
 import { CREDENTIALS } from "../testing/hosted-fixture.ts";
 import { endLink, linkKey } from "./links/link.ts";
@@ -28,13 +28,11 @@ const connect = async (fixture: ServerFixture) => {
 };
 
 describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change) => {
-  let before: ServerFixture;
-  let after: ServerFixture;
-  beforeEach(async () => {
-    before = await openStubServerFixture();
+  const before = ofEachTest(openStubServerFixture);
+  const after = ofEachTest(() => {
     const vendor = before.settings.vendor.vendor;
     const { authorizationEndpoint = "", tokenEndpoint = "", id, name } = vendor;
-    after = openServerFixture({
+    return openServerFixture({
       // As after a restart: the same table, the same key in it.
       records: () => before.table,
       vendor: defineVendor({ id, name, authorizationEndpoint, tokenEndpoint, ...change(vendor) }),
@@ -46,10 +44,6 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
         refreshTokens: async () => Promise.reject(new Error("this vendor is not to be asked")),
       }),
     });
-  });
-  afterEach(async () => {
-    await after.close();
-    await before.close();
   });
 
   it("bar#RS-2 accepts no session of the previous vendor, even of a user with the same name", async () => {
@@ -91,14 +85,14 @@ describe.each(CHANGES)("a server whose vendor was changed to %s", (_what, change
 
 describe("a server whose client at the vendor was changed", () => {
   const HOUR = 3600;
-  let before: ServerFixture;
-  let after: ServerFixture;
   let asked: string[];
-  beforeEach(async () => {
+  beforeEach(() => {
     asked = [];
-    const keys = localKeyWrapper({ path: join(temporaryFolder(), "key") });
-    before = await openStubServerFixture({ keys });
-    after = openServerFixture({
+  });
+  const keys = ofEachTest(() => localKeyWrapper({ path: join(temporaryFolder(), "key") }));
+  const before = ofEachTest(() => openStubServerFixture({ keys }));
+  const after = ofEachTest(() =>
+    openServerFixture({
       records: () => before.table,
       rows: before.rows,
       keys,
@@ -118,12 +112,8 @@ describe("a server whose client at the vendor was changed", () => {
           return "token";
         },
       }),
-    });
-  });
-  afterEach(async () => {
-    await after.close();
-    await before.close();
-  });
+    }),
+  );
   const pass = (seconds: number) => {
     for (const fixture of [before, after]) fixture.clock.advance(seconds);
   };

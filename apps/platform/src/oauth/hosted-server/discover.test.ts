@@ -1,32 +1,31 @@
 import { createEgress } from "@oauth-broker/oauth-core/egress";
-import { type ScriptedAnswer, type ScriptedVendor, startScriptedVendor } from "@oauth-broker/simulators";
+import { type ScriptedAnswer, startScriptedVendor } from "@oauth-broker/simulators";
+import { shared } from "@oauth-broker/oauth-core/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { registerAt } from "./client-registration.ts";
 import { discoverServer } from "./discover.ts";
 
-const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
 const REDIRECT_URI = "https://platform.example/oauth/callback";
 const PATH = "/.well-known/oauth-protected-resource/mcp";
 const ROOT = "/.well-known/oauth-protected-resource";
 const METADATA = "/.well-known/oauth-authorization-server";
 
-let server: ScriptedVendor;
 let origin: string;
 let answers: Record<string, ScriptedAnswer>;
 let asked: string[];
 
-beforeAll(async () => {
-  server = await startScriptedVendor({
+const egress = createEgress({ allowLoopback: true, allowCidrs: [], timeoutMs: 2_000 });
+afterAll(() => egress.close());
+const server = shared(() =>
+  startScriptedVendor({
     "*": ({ path }) => {
       asked.push(path);
       return { body: {}, ...(answers[path] ?? { status: 404 }) };
     },
-  });
+  }),
+);
+beforeAll(() => {
   origin = server.url;
-});
-afterAll(async () => {
-  await egress.close();
-  await server.close();
 });
 
 const challenge = (parameters = ""): ScriptedAnswer => ({

@@ -1,6 +1,7 @@
 /** A code at /token with either callback: the vendor's own, or the server's. */
 import { systemClock } from "@oauth-broker/oauth-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { shared } from "@oauth-broker/oauth-core/testing";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Closing, closing } from "../../testing/closing.ts";
 import {
   CALLBACK,
@@ -58,15 +59,8 @@ describe.each([
   { whose: "the platform's callback", back: CALLBACK, open: ofPlatform, openStubbed: stubbedOfPlatform },
   { whose: "its own callback", back: BACK, open: openOpenIdServerFixture, openStubbed: openStubServerFixture },
 ])("a server with $whose", ({ back, open, openStubbed }) => {
-  let real: Real;
-  let stubbed: Stubbed;
-  beforeAll(async () => {
-    [real, stubbed] = [await open(), await openStubbed()];
-  });
-  afterAll(async () => {
-    await real.close();
-    await stubbed.close();
-  });
+  const real = shared<Real>(open);
+  const stubbed = shared<Stubbed>(openStubbed);
   afterEach(() => {
     real.down.clear();
     real.provider.faults.clear();
