@@ -22,6 +22,7 @@ export function keep(command: string): Promise<number> {
     process[name].on("error", () => child[name].resume());
     child[name].pipe(process[name], { end: false });
   }
+  const { promise, resolve } = Promise.withResolvers<number>();
   let killing: NodeJS.Timeout | undefined;
   const signal = (name: NodeJS.Signals): void => {
     try {
@@ -30,22 +31,22 @@ export function keep(command: string): Promise<number> {
       // No process of the group is left.
     }
   };
+  const end = (code: number): void => {
+    clearTimeout(killing);
+    signal("SIGKILL");
+    resolve(code);
+  };
   const stop = (): void => {
     if (killing !== undefined) return;
-    killing = setTimeout(() => signal("SIGKILL"), STOP_MS);
+    // A process that has left the group may hold the output for ever.
+    killing = setTimeout(() => end(child.exitCode ?? 1), STOP_MS);
     signal("SIGTERM");
   };
   for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(name, stop);
   process.stdin.on("end", stop).on("error", stop).resume();
-  return new Promise((resolve) => {
-    // Asked to stop, the shell and npm end at once, and the server holds its output while it drains.
-    child.on("exit", () => killing === undefined && signal("SIGKILL"));
-    const end = (code: number): void => {
-      clearTimeout(killing);
-      signal("SIGKILL");
-      resolve(code);
-    };
-    child.on("error", () => end(127));
-    child.on("close", (code) => end(code ?? 1));
-  });
+  child.on("error", () => end(127));
+  // Asked to stop, the shell and npm end at once, and the server holds its output while it drains.
+  child.on("exit", stop);
+  child.on("close", (code) => end(code ?? 1));
+  return promise;
 }
