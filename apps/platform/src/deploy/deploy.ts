@@ -25,7 +25,9 @@ export interface DeployDeps extends CommandContext {
   readonly log: Log;
   readonly fetch: Fetch;
   readonly keeper: Keeper;
-  /** Ends the deploy before the connector is changed. */
+  /** Settles at a signal to stop: the connector is not changed any more. */
+  readonly stopped: Promise<void>;
+  /** Fires then. */
   readonly signal: AbortSignal;
 }
 

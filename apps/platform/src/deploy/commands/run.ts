@@ -16,8 +16,6 @@ export interface RunContext extends Omit<DeployDeps, "fetch" | "signal"> {
    * them.
    */
   readonly allowed: readonly string[];
-  /** Settles at a signal to stop. */
-  readonly stopped: Promise<void>;
 }
 
 const TIMEOUT_MS = 20_000;

@@ -33,7 +33,7 @@ const SHOWN_LINES = 30;
  */
 export async function startServerProcess(
   { command, folder, environment, logFile }: ServerCommand,
-  { keeper, signal }: { readonly keeper: Keeper; readonly signal?: AbortSignal },
+  { keeper, stopped }: { readonly keeper: Keeper; readonly stopped?: Promise<void> },
 ) {
   const log = await openLog(logFile);
   const child = spawn(process.execPath, [keeper.file, "keep", command], {
@@ -53,7 +53,7 @@ export async function startServerProcess(
     if (!log.closed) await once(log, "close");
     return (code as number | null) ?? 1;
   });
-  const failure = await firstUrl(child, ended, signal);
+  const failure = await firstUrl(child, ended, stopped);
   if (failure !== undefined) {
     child.stdin.end();
     await ended;
@@ -74,19 +74,16 @@ export async function startServerProcess(
 }
 
 /** @returns why it prints none; undefined once it has */
-async function firstUrl({ stdout }: { readonly stdout: Readable }, ended: Promise<number>, signal?: AbortSignal) {
+async function firstUrl({ stdout }: { readonly stdout: Readable }, ended: Promise<number>, stopped?: Promise<void>) {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const lines = createInterface({ input: stdout }).on("line", (line) => hasUrl(line) && resolve(undefined));
   const late = setTimeout(() => resolve(`it printed no "url" within ${START_MS / 1000} s`), START_MS);
-  const onAbort = (): void => resolve("it was stopped");
-  signal?.addEventListener("abort", onAbort);
-  if (signal?.aborted === true) onAbort();
+  void stopped?.then(() => resolve("it was stopped"));
   ended.then((code) => resolve(`it ended with code ${code}`), reject);
   try {
     return await promise;
   } finally {
     clearTimeout(late);
-    signal?.removeEventListener("abort", onAbort);
     lines.close();
     // Closing has paused it, and the log reads on.
     stdout.resume();
