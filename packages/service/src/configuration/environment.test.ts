@@ -37,6 +37,18 @@ describe("a reader of the environment", () => {
     expect(JSON.stringify(reader.problems)).not.toContain("secret");
   });
 
+  it("says that a value which reads right has something around it", () => {
+    const reader = read({ A: "true\n", B: '"abc"', C: " 12", D: "'a,b" });
+    expect([reader.flag("A"), reader.text("B", isShort), reader.integer("C", { least: 1, most: 12 })]).toEqual([
+      false,
+      undefined,
+      undefined,
+    ]);
+    expect(reader.list("D", (entry) => (entry === "b" ? undefined : "must be b"))).toEqual(["b"]);
+    const around = expect.stringMatching(/^\w.*; it begins or ends with white space or a quotation mark$/);
+    expect(reader.problems.map(({ problem }) => problem)).toEqual([around, around, around, around]);
+  });
+
   it("leaves out list entries that do not pass, and reports each fault once", () => {
     const reader = read({ A: " one, two,,one , too long, longer too " });
     expect(reader.list("A", isShort)).toEqual(["one", "two"]);

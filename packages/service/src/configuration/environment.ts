@@ -58,7 +58,7 @@ export function createEnvironmentReader<Name extends string>(
   };
   const text = (name: Name, check: Check): string | undefined => {
     const found = value(name);
-    const problem = found === undefined ? undefined : check(found);
+    const problem = found === undefined ? undefined : faultOf(found, check);
     if (problem !== undefined) refuse(name, problem);
     return problem === undefined ? found : undefined;
   };
@@ -71,10 +71,10 @@ export function createEnvironmentReader<Name extends string>(
     return undefined;
   };
   const choice = <const Value extends string>(name: Name, values: readonly Value[]): Value | undefined => {
-    const found = value(name);
-    const known = values.find((one) => one === found);
-    if (found !== undefined && known === undefined) refuse(name, `must be ${values.join(" or ")}`);
-    return known;
+    const known = (written: string | undefined) => values.find((one) => one === written);
+    return known(
+      text(name, (written) => (known(written) === undefined ? `must be ${values.join(" or ")}` : undefined)),
+    );
   };
   return {
     value,
@@ -82,7 +82,9 @@ export function createEnvironmentReader<Name extends string>(
     secret,
     list: (name, check) => {
       const given = splitList(value(name));
-      const faults = [...new Set(given.map(check).filter((problem) => problem !== undefined))];
+      const faults = [
+        ...new Set(given.map((entry) => faultOf(entry, check)).filter((problem) => problem !== undefined)),
+      ];
       for (const problem of faults) refuse(name, `has an entry that ${problem}`);
       return given.filter((entry) => check(entry) === undefined);
     },
@@ -101,6 +103,13 @@ export function createEnvironmentReader<Name extends string>(
     problems,
     warnings,
   };
+}
+
+/** Says more of a value that reads right: `--env-file` keeps quotation marks, a mounted file its line end. */
+function faultOf(value: string, check: Check): string | undefined {
+  const problem = check(value);
+  if (problem === undefined || !/^[\s"']|[\s"']$/.test(value)) return problem;
+  return `${problem}; it begins or ends with white space or a quotation mark`;
 }
 
 /** The value of a variable; an empty variable counts as unset. */
