@@ -227,9 +227,8 @@ function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSe
 function checkNotOwn(url: string, read: Reader): string | undefined {
   const { origin, pathname } = new URL(url);
   const isOwn = read.value("OAUTH_MODE") === "hosted" && origin === read.value("DEPLOYMENT_URL");
-  return isOwn && ["/", ...Object.values<string>(PATHS)].includes(pathname)
-    ? "is of this server itself, DEPLOYMENT_URL: give the vendor's"
-    : undefined;
+  if (!isOwn || !["/", ...Object.values<string>(PATHS)].includes(pathname)) return undefined;
+  return "is of this server itself, DEPLOYMENT_URL: give the vendor's";
 }
 
 /** Checks the URLs in which a value has chosen a host. A name still in braces is filled later. */

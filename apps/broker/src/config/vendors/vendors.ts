@@ -38,8 +38,9 @@ export function checkVendors({ vendors, base_url: own }: Tree, registry: VendorR
     const path = ["vendors", id];
     for (const [field, value] of Object.entries(entry ?? {})) {
       // As its own vendor the broker would redirect browsers to itself.
-      if (typeof own !== "string" || typeof value !== "string" || !isOwn(value, own)) continue;
-      say([...path, field], "is of this broker itself, base_url", "an address of the vendor");
+      if (typeof own !== "string" || typeof value !== "string" || !value.startsWith(own)) continue;
+      if (/^\/?$|^\/v1\//.test(value.slice(own.length)))
+        say([...path, field], "is of this broker itself, base_url", "an address of the vendor");
     }
     const alias = aliasTarget(id, entry, registry);
     if (id === CUSTOM_VENDOR) say(path, "is the id of vendors that requests describe", "another id");
@@ -54,10 +55,6 @@ export function checkVendors({ vendors, base_url: own }: Tree, registry: VendorR
       );
     }
   }
-}
-
-function isOwn(url: string, own: string): boolean {
-  return [own, `${own}/`].includes(url) || url.startsWith(`${own}/v1/`);
 }
 
 function presence(entry: object) {

@@ -135,15 +135,15 @@ export function toolProblems(tools: readonly Tool[], known: KnownVendors): reado
 
 /** What a compiler says of a tool: neither `npm run dev` nor the build asks one. */
 function mistypedIn({ input, outputSchema, run, scopes, vendors, ...shown }: Tool): string[] {
-  const { name, title, description, annotations, icons, _meta } = shown;
   // One tool that a client cannot read would take the whole list from it.
-  const listed = { name, inputSchema: { type: "object" }, title, description, annotations, icons, _meta };
-  const { issues = [] } = specTypeSchemas.Tool["~standard"].validate(defined(listed));
+  const listed = specTypeSchemas.Tool["~standard"].validate({ ...defined(shown), inputSchema: { type: "object" } });
   const lists: readonly unknown[] = [scopes, ...Object.values(vendors ?? {}).map((needs) => needs.scopes)];
   return [
     ...(isZodObject(input) ? [] : ["needs an `input`: z.object({ … }), with `z` of @oauth-broker/mcp-auth"]),
     ...(outputSchema === undefined || isZodObject(outputSchema) ? [] : ["has an `outputSchema` that is no z.object"]),
-    ...issues.map(({ path = [], message }) => `has a wrong \`${path.map(String).join(".")}\`: ${message}`),
+    ...(listed.issues ?? []).map(
+      ({ path = [], message }) => `has a wrong \`${path.map(String).join(".")}\`: ${message}`,
+    ),
     ...(typeof run === "function" ? [] : ["needs `run`: a function"]),
     ...(lists.every((list) => list === undefined || Array.isArray(list)) ? [] : ["has `scopes` that are no list"]),
   ];
