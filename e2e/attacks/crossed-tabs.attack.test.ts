@@ -4,6 +4,7 @@
  * sent to the other. Defence: each flow has its own state, cookie and record, and the answer must
  * name the vendor of its flow (requireIssuer).
  */
+import type { RecordStore } from "@oauth-broker/oauth-core";
 import type { FakeVendor } from "@oauth-broker/simulators";
 import { volume } from "@oauth-broker/oauth-core/testing";
 import { expect, it } from "vitest";
@@ -17,8 +18,8 @@ import {
   type Visit,
   withParameters,
 } from "./support/actors.ts";
-import { scheduleStore } from "./support/scheduler.ts";
-import { createSeeded } from "../support/seeded.ts";
+import { createScheduler, type Event } from "../simulation/world/scheduler.ts";
+import { createSeeded, type Seeded } from "../support/seeded.ts";
 import { ownerOfCode, vendorAt } from "./support/names.ts";
 import { createFixture } from "./support/fixture.ts";
 
@@ -34,6 +35,57 @@ type Crossing = keyof typeof CROSSINGS;
 
 function take(url: URL, from: URL, name: string): URL {
   return withParameters(url.href, { [name]: parameter(from, name) });
+}
+
+/**
+ * From now on every read and write of the store waits for its turn, before and after. Each wait is an event of the
+ * simulator's scheduler, and which one comes next is left to chance: sooner or later every order.
+ *
+ * @returns gives turns until the work has ended, and returns their order as one text: `a` for the
+ *   first record, `b` for the next
+ */
+function scheduleStore(records: RecordStore, seeded: Seeded): (work: () => Promise<unknown>) => Promise<string> {
+  let isRunning = false;
+  let order: Event["touch"][] = [];
+  const scheduler = createScheduler((due) => {
+    const next = seeded.pick(due);
+    order.push(next.touch);
+    return next;
+  });
+  const turn = async (process: string, place: string): Promise<void> => {
+    if (isRunning) await scheduler.wait(0, { process, place, isRead: false });
+  };
+  const { get, create, advance } = records;
+  Object.assign(records, {
+    get: async (...call: Parameters<RecordStore["get"]>) => {
+      await turn(call[0].id, "get");
+      const found = await get(...call);
+      await turn(call[0].id, "got");
+      return found;
+    },
+    create: async (...call: Parameters<RecordStore["create"]>) => {
+      await turn(call[0].key.id, "create");
+      return create(...call);
+    },
+    advance: async (...call: Parameters<RecordStore["advance"]>) => {
+      await turn(call[0].id, call[2].stage);
+      const moved = await advance(...call);
+      await turn(call[0].id, `${call[2].stage}!`);
+      return moved;
+    },
+  });
+  return async (work) => {
+    [isRunning, order] = [true, []];
+    const ended = work().finally(() => (isRunning = false));
+    ended.catch(() => undefined);
+    await scheduler.run(
+      () => !isRunning,
+      () => undefined,
+    );
+    await ended;
+    const names = [...new Set(order.map((one) => one?.process))];
+    return order.map((one) => `${"abcdef"[names.indexOf(one?.process)]}:${one?.place}`).join(" ");
+  };
 }
 
 interface Round {

@@ -1,4 +1,4 @@
-/** How much of everything a run has: `FULL` gives figures, `SMALL` only shows that all of it works. */
+/** How much of everything a run has. */
 
 /** The size for the page on capacity. */
 export const FULL = {
@@ -44,21 +44,3 @@ export const FULL = {
 export type Size = Readonly<typeof FULL>;
 /** What a comparison of subjects needs of it. */
 export type Measured = Pick<Size, "flows" | "rounds" | "warmUp">;
-
-/** The size for the tests. */
-export const SMALL: Size = {
-  flows: 20,
-  rounds: 1,
-  warmUp: 0,
-  atOnce: 8,
-  onEngine: { flows: 8, rounds: 1, warmUp: 0, atOnce: 2 },
-  records: [50, 500],
-  processes: 2,
-  entries: 20,
-  starts: 1,
-  connections: 80,
-  busy: 16,
-  waiting: 100,
-  charged: 5,
-  due: { users: 24, vendors: 2, perSecond: 3, lifetimeSeconds: 6, pauseMs: 1000, mostSeconds: 60 },
-};

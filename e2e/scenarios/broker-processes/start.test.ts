@@ -14,7 +14,7 @@ import { describe, expect, it } from "vitest";
 import { brokerYaml, createSecrets } from "../../support/broker/configuration.ts";
 import { createPlatform, send } from "../../support/broker/platform.ts";
 import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
-import { readCoverage } from "../../support/aws/sdk-functions.ts";
+import { readCoverage } from "../../support/aws/coverage.ts";
 import { freePort } from "../../support/free-port.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
 import { findSecrets, plantSecret } from "../../support/secrets.ts";

@@ -4,7 +4,7 @@
  * conditional write, with the keys under KMS. One is killed at the end. Every order of two uses,
  * crashes and outages: the simulator. Each store under faults: its own tests.
  */
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCookieJar, startFakeVendor } from "@oauth-broker/simulators";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,9 +12,37 @@ import { type AwsHarness, startAws } from "../../support/aws/aws.ts";
 import { brokerYaml, createSecrets, vendorEntry } from "../../support/broker/configuration.ts";
 import { type Answer, browse, createPlatform, readTokens } from "../../support/broker/platform.ts";
 import { runBrokerCommand, startBrokerProcess, temporaryFolder } from "../../support/broker/process.ts";
-import { sdkFunctionsRun } from "../../support/aws/sdk-functions.ts";
+import { readCoverage } from "../../support/aws/coverage.ts";
 import { freePort } from "../../support/free-port.ts";
 import { BROKER_BUNDLE } from "../../support/paths.ts";
+
+/**
+ * Which functions of the AWS SDK a process ran: the SDK is in the one file, and runs only when a table is chosen.
+ *
+ * @param bundle the file that ran
+ * @throws Error if the bundle has no AWS SDK, or the process ran nothing of the bundle
+ */
+function sdkFunctionsRun(folder: string, bundle: string): readonly string[] {
+  const of = readCoverage(folder).find(({ url }) => url.endsWith("/main.js"));
+  const ran = (of?.functions ?? []).flatMap(({ functionName, ranges: [whole] }) =>
+    whole !== undefined && whole.count > 0 ? [{ functionName, at: whole.startOffset }] : [],
+  );
+  const ranges = sdkRanges(readFileSync(bundle, "utf8"));
+  if (ranges.length < 100 || ran.length < 500) throw new Error(`${ranges.length} modules, ${ran.length} functions`);
+  return ran
+    .filter(({ at }) => ranges.some(([from, to]) => at >= from && at < to))
+    .map(({ functionName, at }) => `${functionName} at ${at}`);
+}
+
+/** Where the AWS SDK's modules are in the bundle: each module begins with a comment of its path. */
+function sdkRanges(bundle: string): readonly (readonly [number, number])[] {
+  const marks = [...bundle.matchAll(/^\/\/ (\S+\.[cm]?[jt]s|\\0builtin:\S+)$/gm)];
+  return marks.flatMap((mark, index) =>
+    /node_modules\/@(?:aws-sdk|smithy)\//.test(mark[1] ?? "")
+      ? [[mark.index, marks[index + 1]?.index ?? bundle.length] as const]
+      : [],
+  );
+}
 
 type Harness = Awaited<ReturnType<typeof startHarness>>;
 /** Both processes start at the same moment, on an empty store. */

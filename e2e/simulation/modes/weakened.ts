@@ -1,4 +1,4 @@
-/** Stores with one defence taken away, for tests that the simulator finds it. */
+/** A store with one defence taken away, for tests that the simulator finds it. */
 import type { Weaken } from "../world/store.ts";
 
 /** Every write succeeds, in any stage and with any fields: nothing is used once. */
@@ -9,14 +9,5 @@ export const withoutConditions: Weaken = (store) => ({
     if (record === undefined) return { outcome: "absent" };
     if (record.stage === patch.stage) return { outcome: "moved", record };
     return store.advance(key, { stage: record.stage, expect: {} }, patch);
-  },
-});
-
-/** Two processes may hold the same lease. */
-export const withoutLeases: Weaken = (store) => ({
-  ...store,
-  create: async (record) => {
-    if (record.key.kind === "refresh") await store.delete(record.key);
-    return store.create(record);
   },
 });
