@@ -134,8 +134,8 @@ export interface VendorConfig extends VendorTemplate {
    */
   readonly registersNoClients?: boolean;
   /**
-   * What the file names of what identifies the account, which is used when the tokens come without
-   * an ID token: userinfo, or the vendor's own kind of account or identity.
+   * How the file identifies the account, for tokens without an ID token: by userinfo, or by the
+   * vendor's own kind of account or identity. Absent: the file does not say.
    */
   readonly accountBy?: "userinfo" | "own";
 }

@@ -163,7 +163,7 @@ export function buildVendor(
   };
 }
 
-/** What the file names of what identifies the user of a token. */
+/** How the file identifies the user of a token. */
 function accountByFile(
   { userinfoEndpoint, account, identity }: ParsedVendor,
   vendor: Vendor,
