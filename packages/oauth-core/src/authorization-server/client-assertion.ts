@@ -4,11 +4,11 @@
  * single use across all processes.
  */
 import { hash } from "node:crypto";
-import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { oncePerObject } from "../mechanics/expiring-map.ts";
 import type { Clock, RecordStore } from "../ports.ts";
-import { isOutage, toOAuthError } from "../protocol/errors.ts";
-import { type Client, type ClientRegistry, invalidClient } from "./client.ts";
+import { isOutage, OAuthError } from "../protocol/errors.ts";
+import { type Client, clientKeysUnavailable, type ClientRegistry, invalidClient } from "./client.ts";
 
 export const JWT_BEARER_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 /**
@@ -83,8 +83,7 @@ async function verifyClaims(
   }).catch((cause: unknown) => {
     // A key set that cannot be fetched is an outage and is reported as one; anything else is a bad
     // assertion.
-    const known = toOAuthError(cause);
-    throw isOutage(known) ? known : invalidClient("assertion does not verify", cause);
+    throw isOutage(cause) ? clientKeysUnavailable(cause) : invalidClient(whyNot(cause), cause);
   });
   const { aud, exp = 0, iat = 0, jti } = payload;
   //= bar#VR-6
@@ -95,6 +94,13 @@ async function verifyClaims(
   if (typeof jti !== "string" || jti === "" || jti.length > 255) throw invalidClient("jti is missing");
   // NumericDate may have a fraction (rfc7519#2); a record is kept for whole seconds.
   return { jti, expiresAt: Math.ceil(exp) };
+}
+
+/** For the operator: what is wrong with the key set, or which claim is. */
+function whyNot(cause: unknown): string {
+  if (cause instanceof OAuthError && cause.detail !== undefined) return `client keys: ${cause.detail}`;
+  const isOfClaim = cause instanceof errors.JWTClaimValidationFailed || cause instanceof errors.JWTExpired;
+  return `assertion does not verify${isOfClaim ? `: ${cause.claim}` : ""}`;
 }
 
 /** The `jti` is remembered until the assertion is expired by any clock within the allowed skew. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
+import { OAuthError } from "../protocol/errors.ts";
 import { parseParameters } from "../protocol/parameters.ts";
 import { fixedClock } from "../testing/fixed-clock.ts";
 import { authenticateByHeader, authenticateClient, type ClientAuthenticationDeps } from "./client-authentication.ts";
@@ -119,6 +120,25 @@ describe("private_key_jwt", () => {
     expect((await present(await assertion({ iat: NOW - 0.5, exp: NOW + 30.25 }))).clientId).toBe("signer");
     expect((await present(await assertion({ iat: NOW + 9, exp: NOW + 69 }))).clientId).toBe("signer");
     expect((await present(await assertion({ iat: NOW - 65, exp: NOW - 9 }))).clientId).toBe("signer");
+  });
+
+  it("says which claim is wrong to the operator alone, and whose key set is away to all", async () => {
+    const toVendors = present(await assertion({ aud: `${ISSUER}/v1/token` }));
+    const description = "Client authentication failed";
+    await expect(toVendors).rejects.toMatchObject({ detail: "assertion does not verify: aud", description });
+    const { remoteKeys } = deps;
+    const byKeys = async (fault: OAuthError) => {
+      deps = { ...deps, remoteKeys: () => () => Promise.reject(fault) };
+      return present(await assertion({ iss: "remote", sub: "remote" })).finally(() => (deps = { ...deps, remoteKeys }));
+    };
+    const wrong = new OAuthError("vendor_response_invalid", "wrong", { detail: "key set: status 404" });
+    await expect(byKeys(wrong)).rejects.toMatchObject({ detail: "client keys: key set: status 404", description });
+    const away = new OAuthError("temporarily_unavailable", "The vendor", { reason: "vendor", retryAfterSeconds: 7 });
+    await expect(byKeys(away)).rejects.toMatchObject({
+      description: "The key set at the jwks_uri of the client cannot be read",
+      extras: { reason: "client_keys_unavailable" },
+      retryAfterSeconds: 7,
+    });
   });
 
   it("rfc7523#3 takes each jti once, 50 at the same time included", async () => {

@@ -4,7 +4,8 @@
  * async.
  */
 import type { JSONWebKeySet } from "jose";
-import { OAuthError } from "../protocol/errors.ts";
+import { defined } from "../mechanics/defined.ts";
+import { OAuthError, toOAuthError } from "../protocol/errors.ts";
 
 /** One of our clients: how it authenticates and where its users may be sent back to. */
 export interface Client {
@@ -23,6 +24,16 @@ export interface Client {
 /** Clients by id; undefined if there is no such client. */
 export interface ClientRegistry<C extends Client = Client> {
   find(clientId: string): Promise<C | undefined>;
+}
+
+/** A client whose keys are at its `jwks_uri`, which is not the vendor's outage. */
+export function clientKeysUnavailable(cause: unknown): OAuthError {
+  const { detail, retryAfterSeconds } = toOAuthError(cause);
+  return new OAuthError("temporarily_unavailable", "The key set at the jwks_uri of the client cannot be read", {
+    reason: "client_keys_unavailable",
+    cause,
+    ...defined({ detail, retryAfterSeconds }),
+  });
 }
 
 /**

@@ -6,6 +6,7 @@
  */
 import { CompactEncrypt, importJWK, type CryptoKey, type JWK } from "jose";
 import { OAuthError } from "../protocol/errors.ts";
+import { clientKeysUnavailable } from "./client.ts";
 import { createKeySets, type KeySetDeps, usableKeys } from "../vendor-client/id-token/jwks.ts";
 
 /**
@@ -84,10 +85,7 @@ export function createResponseEncryption(deps: KeySetDeps): ResponseEncryption {
       const key = known ?? findEncryptionKey(await sets.reload(jwksUri), alg, alsoSigns);
       if (key !== undefined) return key;
     } catch (cause) {
-      throw new OAuthError("temporarily_unavailable", "The key set at the jwks_uri of the client cannot be read", {
-        reason: "client_keys_unavailable",
-        cause,
-      });
+      throw clientKeysUnavailable(cause);
     }
     throw noKey(`no key for ${alg} at jwks_uri`);
   };
