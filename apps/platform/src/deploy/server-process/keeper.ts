@@ -14,7 +14,7 @@ const STOP_MS = 15_000;
  * @param command a line for the shell, in the folder and environment of this process
  * @returns the exit code of the server
  */
-export function keep(command: string): Promise<number> {
+export async function keep(command: string): Promise<number> {
   // A separate process group: one signal reaches the shell, npm and what they start.
   const child = spawn(command, { shell: true, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   for (const name of ["stdout", "stderr"] as const) {
@@ -48,5 +48,12 @@ export function keep(command: string): Promise<number> {
   // Asked to stop, the shell and npm end at once, and the server holds its output while it drains.
   child.on("exit", stop);
   child.on("close", (code) => end(code ?? 1));
-  return promise;
+  const code = await promise;
+  await Promise.all([written(process.stdout), written(process.stderr)]);
+  return code;
+}
+
+/** What was written before has gone to its reader, or there is none. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
 }
