@@ -102,6 +102,14 @@ describe.each(RUNS)("%s", () => {
     expect(lines.at(-1)).toContain("Tests fail without any mutation");
   });
 
+  it("is no survivor when the program stops before it", async () => {
+    const stop = new AbortController();
+    const say = (line: string): void => void (lines.push(line), line.startsWith("ok") && stop.abort());
+    const given = [door({}), door({ defence: "Not begun" })];
+    expect(await runMutations(given, { root, jobs: 1, say, stopped: stop.signal })).toBe(2);
+    expect(lines.at(-1)).toBe("2 defences, 0 survivors, 2 not tried");
+  });
+
   it("leaves no copy behind", async () => {
     const temporary = temporaryFolder();
     vi.stubEnv("TMPDIR", temporary);

@@ -30,13 +30,16 @@ export async function runMutations(mutations: readonly Mutation[], environment: 
 
     const outcomes: Timed[] = [];
     const waiting = [...mutations];
+    const isStopped = (): boolean => environment.stopped.aborted;
     const work = async (copy: WorkingCopy): Promise<void> => {
-      while (!environment.stopped.aborted) {
+      while (!isStopped()) {
         const mutation = waiting.shift();
         if (mutation === undefined) return;
         const from = performance.now();
         // One after the other in each copy, because they share its files.
         const outcome = await tryMutation(mutation, copy);
+        // Its tests were stopped too: that they noticed nothing says nothing.
+        if (isStopped() && !isNoticed(outcome)) return void waiting.push(mutation);
         const timed = { ...outcome, seconds: (performance.now() - from) / 1000 };
         outcomes.push(timed);
         environment.say(progress(timed, outcomes.length, mutations.length));
@@ -44,9 +47,10 @@ export async function runMutations(mutations: readonly Mutation[], environment: 
     };
     await Promise.all(copies.map(work));
 
-    const survivors = outcomes.filter((outcome) => !isNoticed(outcome)).length + waiting.length;
-    environment.say(`${counted(mutations.length, "defence")}, ${counted(survivors, "survivor")}`);
-    return survivors;
+    const survivors = outcomes.filter((outcome) => !isNoticed(outcome)).length;
+    const untried = waiting.length === 0 ? "" : `, ${waiting.length} not tried`;
+    environment.say(`${counted(mutations.length, "defence")}, ${counted(survivors, "survivor")}${untried}`);
+    return survivors + waiting.length;
   } finally {
     for (const copy of copies) copy.remove();
   }

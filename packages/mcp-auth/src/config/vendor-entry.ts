@@ -223,7 +223,7 @@ function checkUrl(read: Reader, name: VariableName, url: string, rules: CommonSe
   return problem === undefined;
 }
 
-/** The server as its own vendor would redirect browsers to itself. Without hosted mode it is no issuer. */
+/** A server that is its own vendor would redirect browsers to itself. Only hosted mode makes it an issuer. */
 function checkNotOwn(url: string, read: Reader): string | undefined {
   const { origin, pathname } = new URL(url);
   const isOwn = read.value("OAUTH_MODE") === "hosted" && origin === read.value("DEPLOYMENT_URL");

@@ -169,7 +169,8 @@ function accountByFile(
   vendor: Vendor,
 ): VendorConfig["accountBy"] {
   const isNamed = vendor.account === undefined || vendor.account.identity !== undefined;
-  if (!((userinfoEndpoint ?? account) !== undefined && isNamed) && typeof identity !== "object") return undefined;
+  const isAsked = (userinfoEndpoint ?? account) !== undefined && isNamed;
+  if (!isAsked && typeof identity !== "object") return undefined;
   return (account ?? identity ?? vendor.account) === undefined ? "userinfo" : "own";
 }
 

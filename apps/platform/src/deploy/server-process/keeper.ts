@@ -53,7 +53,7 @@ export async function keep(command: string): Promise<number> {
   return code;
 }
 
-/** What was written before has gone to its reader, or there is none. */
+/** Resolves once the reader has taken all that was written before, or has closed its end. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write("", () => resolve()));
 }
